@@ -1,0 +1,1 @@
+//! Segments, dictionary, descriptor table and snapshots.

@@ -1,0 +1,32 @@
+//! Memory that is reserved at start and shared between threads: the basement of the engine.
+//!
+//! Everything the index holds lies in a [`Region`]: one anonymous mapping, addressed by typed offsets
+//! ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
+//! so a view is sound for every argument, whoever else reads or writes the same bytes: there is no
+//! `&mut` and no plain `&[u32]` over shared memory anywhere above this crate.
+//!
+//! Space inside a region is given out by two allocators, each with one owner at a time:
+//!
+//! * [`Ring`]: first in, first out, for what dies in segment order (the paper's §4.4 partitions);
+//! * [`Classes`]: size classes with free lists, for what does not (dictionaries and their arrays).
+//!
+//! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it.
+//!
+//! What this crate deliberately does not know: documents, terms, segments, files.
+
+pub mod classes;
+pub mod line;
+pub mod pins;
+pub mod prefetch;
+pub mod region;
+pub mod ring;
+pub mod span;
+pub mod sync;
+
+pub use classes::Classes;
+pub use line::Line;
+pub use pins::{PinSlot, Pins};
+pub use prefetch::prefetch;
+pub use region::{Region, ReserveError, Residency};
+pub use ring::{Ring, RingBlock};
+pub use span::{Shared, Span};

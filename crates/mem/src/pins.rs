@@ -1,0 +1,154 @@
+//! Reader slots and the reclamation horizon: when may unlinked memory be reused?
+//!
+//! A reader owns a slot. Before it loads any root it *pins*: it writes the current epoch into its slot; when
+//! it is done it unpins. A writer that has unlinked something calls [`Pins::retire`], which stamps the
+//! garbage with the current epoch and opens the next one; the memory may be reused once the
+//! [`horizon`](Pins::horizon) has passed the stamp, that is, once no slot holds that epoch or an older one.
+//!
+//! Slots are fixed at start: a reader beyond the last gets none, and says so. Nothing here blocks or
+//! allocates; a reader that stays pinned only delays reuse.
+//!
+//! # Orderings
+//!
+//! The hard case is a reader that pins while the writer scans: the scan must see the pin, or the reader must
+//! see the unlink. Both touch the slot with a read-modify-write, and those of one location are totally ordered:
+//!
+//! * the scan comes later: it reads the pinned epoch, which is not above the stamp, and waits;
+//! * the pin comes later: it reads from the scan (or from an RMW after it), so the scan's release, and with it
+//!   the unlink that precedes the scan in program order, happens before the pin's acquire. Every root load
+//!   after the pin sees the unlink.
+//!
+//! No sequentially consistent order is needed, only acquire-release RMWs, which loom checks
+//! (`tests/pins_loom.rs`). On x86 the pin is one `xchg`. Unpin is a release store: the scan's acquire
+//! that reads it orders the reader's last load before the reuse.
+//!
+//! The epoch that a reader publishes may be older than the current one by the time it is seen. That is
+//! conservative: it holds back more than needed. It is loaded with acquire, though: a reader that publishes
+//! the *new* epoch does not hold back the garbage stamped before it, so it must see those unlinks, and it
+//! does because the epoch was raised (with release) after them. With a relaxed load loom finds a reader that
+//! publishes the new epoch and still reads the old root.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use crate::sync::Atom64;
+
+/// A slot that no reader owns.
+const FREE: u64 = 0;
+/// A slot whose owner is not inside a query.
+const IDLE: u64 = 1;
+/// The first epoch; every pinned value is at least this.
+const EPOCH_FIRST: u64 = 2;
+
+/// One slot, alone on its pair of cache lines so that readers do not disturb each other.
+#[repr(align(128))]
+struct Slot<A>(A);
+
+/// Fixed reader slots and the epoch.
+pub struct Pins<A = AtomicU64> {
+    epoch: Slot<A>,
+    slots: Box<[Slot<A>]>,
+}
+
+/// The index of a slot that its holder owns.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PinSlot(usize);
+
+impl Pins<AtomicU64> {
+    /// Slots for at most `readers_max` readers at once.
+    pub fn new(readers_max: usize) -> Self {
+        Pins::with_atoms(readers_max, AtomicU64::new)
+    }
+}
+
+impl<A: Atom64> Pins<A> {
+    /// The same over any atomic word.
+    pub fn with_atoms(readers_max: usize, atom: impl Fn(u64) -> A) -> Self {
+        let slots = (0..readers_max).map(|_| Slot(atom(FREE))).collect();
+        Pins { epoch: Slot(atom(EPOCH_FIRST)), slots }
+    }
+
+    /// How many readers there can be.
+    pub fn readers_max(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// A slot of one's own, or `None` when all are taken.
+    pub fn acquire(&self) -> Option<PinSlot> {
+        for (i, slot) in self.slots.iter().enumerate() {
+            // Acquire: the last owner's reads happen before ours.
+            if slot.0.compare_exchange(FREE, IDLE, Acquire, Relaxed).is_ok() {
+                return Some(PinSlot(i));
+            }
+        }
+        None
+    }
+
+    /// Gives the slot back.
+    pub fn release(&self, slot: PinSlot) {
+        self.slots[slot.0].0.store(FREE, Release);
+    }
+
+    /// Enters: what is reachable from now on stays until [`unpin`](Self::unpin).
+    #[inline]
+    pub fn pin(&self, slot: &PinSlot) {
+        let epoch = self.epoch.0.load(Acquire);
+        self.slots[slot.0].0.swap(epoch, AcqRel);
+    }
+
+    /// Leaves.
+    #[inline]
+    pub fn unpin(&self, slot: &PinSlot) {
+        self.slots[slot.0].0.store(IDLE, Release);
+    }
+
+    /// Stamps what the caller has just unlinked. It may be reused once `horizon()` is above the stamp.
+    pub fn retire(&self) -> u64 {
+        self.epoch.0.fetch_add(1, AcqRel)
+    }
+
+    /// The oldest epoch that a reader may still be in; the current one if none is.
+    pub fn horizon(&self) -> u64 {
+        // The epoch first: a reader that pins after its slot was scanned publishes at least this one, or
+        // an older one whose roots it loads only after the unlinks of everything stamped before the scan.
+        let mut horizon = self.epoch.0.load(Acquire);
+        for slot in &self.slots {
+            let value = slot.0.fetch_add(0, AcqRel);
+            if value >= EPOCH_FIRST {
+                horizon = horizon.min(value);
+            }
+        }
+        horizon
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_bounded_and_come_back() {
+        let pins = Pins::new(2);
+        let a = pins.acquire().unwrap();
+        let b = pins.acquire().unwrap();
+        assert!(pins.acquire().is_none());
+        pins.release(a);
+        assert!(pins.acquire().is_some());
+        pins.release(b);
+    }
+
+    #[test]
+    fn the_horizon_waits_for_the_oldest_reader() {
+        let pins = Pins::new(4);
+        let (a, b) = (pins.acquire().unwrap(), pins.acquire().unwrap());
+        pins.pin(&a);
+        let first = pins.retire();
+        pins.pin(&b);
+        let second = pins.retire();
+        assert!(pins.horizon() <= first);
+        pins.unpin(&a);
+        assert!(pins.horizon() > first && pins.horizon() <= second);
+        pins.unpin(&b);
+        assert!(pins.horizon() > second);
+    }
+}

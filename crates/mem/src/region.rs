@@ -1,0 +1,224 @@
+//! One anonymous mapping, reserved at start and viewed as atomics.
+//!
+//! The whole address space is taken by one call; pages are given by the kernel on first touch, or all at
+//! once when the caller asks for residency. Nothing is mapped or unmapped afterwards, so a view stays good
+//! for as long as the region lives, and a full heap is an allocator's answer, never a signal.
+//! (Paper §4.4: the DRAM heap. The mapped file of the second tier is a later room.)
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use rustix::mm::{self, Advice, MapFlags, ProtFlags};
+
+use crate::span::{Shared, Span};
+
+/// Alignment of a region's first byte: a huge page.
+const ALIGN: usize = 2 << 20;
+
+/// When the kernel hands out the pages behind a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Residency {
+    /// On first touch: a page fault, once.
+    #[default]
+    OnTouch,
+    /// All at reservation: start takes longer, nothing faults later.
+    Prefault,
+}
+
+/// Why a region could not be reserved.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReserveError {
+    /// The kernel refused the mapping.
+    Map {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The kernel's reason.
+        reason: std::io::Error,
+    },
+    /// The pages could not be made resident.
+    Prefault {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The kernel's reason.
+        reason: std::io::Error,
+    },
+}
+
+impl fmt::Display for ReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReserveError::Map { bytes, reason } => {
+                write!(
+                    f,
+                    "cannot reserve {bytes} bytes of address space: {reason}; ask for less memory"
+                )
+            }
+            ReserveError::Prefault { bytes, reason } => {
+                write!(
+                    f,
+                    "cannot make {bytes} bytes resident: {reason}; ask for less, or for no prefault"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReserveError {}
+
+/// A mapping of fixed size that any number of threads read and write through atomics.
+pub struct Region {
+    /// What the kernel gave: `mapped` bytes, unmapped on drop.
+    mapping: NonNull<u8>,
+    mapped: usize,
+    /// The aligned part of it that is used.
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a region is a range of memory that it alone owns and that is reached through atomics only.
+unsafe impl Send for Region {}
+// SAFETY: as above: `&Region` gives nothing but atomics.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// Reserves `bytes` (rounded up to a huge page), zeroed.
+    pub fn reserve(bytes: u64, residency: Residency) -> Result<Region, ReserveError> {
+        let wanted = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
+        let refused = || ReserveError::Map {
+            bytes,
+            reason: std::io::Error::from(std::io::ErrorKind::OutOfMemory),
+        };
+        let bytes_used = wanted.checked_next_multiple_of(ALIGN).ok_or_else(refused)?;
+        let mapped = bytes_used.checked_add(ALIGN).ok_or_else(refused)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing memory.
+        let start = unsafe {
+            mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                mapped,
+                ProtFlags::READ | ProtFlags::WRITE,
+                flags,
+            )
+        }
+        .map_err(|e| ReserveError::Map { bytes, reason: e.into() })?;
+        let mapping =
+            NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address zero");
+        let skip = mapping.as_ptr().align_offset(ALIGN);
+        // SAFETY: `skip` is below ALIGN, and ALIGN spare bytes were mapped.
+        let base = unsafe { mapping.add(skip) };
+        let region = Region { mapping, mapped, base, bytes: bytes_used };
+        region.advise(residency)?;
+        Ok(region)
+    }
+
+    fn advise(&self, residency: Residency) -> Result<(), ReserveError> {
+        let start = self.base.as_ptr().cast();
+        // SAFETY: advice on our own private mapping; huge pages change no contents. A kernel without them
+        // says so, which costs speed only, so the answer is dropped.
+        let _ = unsafe { mm::madvise(start, self.bytes, Advice::LinuxHugepage) };
+        if residency == Residency::Prefault {
+            // SAFETY: populating our own mapping for writing leaves its zeros as they are.
+            unsafe { mm::madvise(start, self.bytes, Advice::LinuxPopulateWrite) }.map_err(|e| {
+                ReserveError::Prefault { bytes: self.bytes as u64, reason: e.into() }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Bytes reserved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// The values of `span`, or `None` if it leaves the region or is misaligned.
+    #[inline(always)]
+    pub fn get<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
+        let len = usize::try_from(span.len()).ok()?;
+        let start = usize::try_from(span.start()).ok()?;
+        let end = len.checked_mul(size_of::<T>())?.checked_add(start)?;
+        if end > self.bytes || start % align_of::<T>() != 0 {
+            return None;
+        }
+        // SAFETY: `start` lies within the mapping, which `end <= bytes` shows.
+        let first = unsafe { self.base.add(start) };
+        // SAFETY: the range lies in the mapping, which lives as long as `self`; it is aligned, since the
+        // base is aligned to more than any `Shared` type asks and `start` was checked; `Shared` is sealed
+        // to types made of atomics that accept every bit pattern, so a shared reference is right whoever
+        // else writes; fresh pages are zeros.
+        Some(unsafe { std::slice::from_raw_parts(first.as_ptr().cast(), len) })
+    }
+
+    /// The values of `span`.
+    ///
+    /// # Panics
+    /// If the span leaves the region or is misaligned: spans of the volatile tier are made by our own
+    /// allocators, so a wild one is a bug and must not be read around.
+    #[inline(always)]
+    pub fn view<T: Shared>(&self, span: Span<T>) -> &[T] {
+        match self.get(span) {
+            Some(values) => values,
+            None => self.wild(span.start(), span.bytes()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wild(&self, start: u64, bytes: u64) -> ! {
+        panic!(
+            "span of {bytes} bytes at {start:#x} does not lie in a region of {} bytes",
+            self.bytes
+        )
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping that `reserve` made; no view outlives the borrow of `self`.
+        // A failure to unmap leaves address space behind and nothing else.
+        let _ = unsafe { mm::munmap(self.mapping.as_ptr().cast(), self.mapped) };
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Region").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::Line;
+    use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+    #[test]
+    fn views_share_bytes() {
+        let region = Region::reserve(1 << 20, Residency::OnTouch).unwrap();
+        region.view(Span::<AtomicU32>::new(64, 2))[1].store(0x0102_0304, Relaxed);
+        let bytes = region.view(Span::<AtomicU8>::new(68, 4));
+        assert_eq!(bytes.iter().map(|b| b.load(Relaxed)).collect::<Vec<_>>(), [4, 3, 2, 1]);
+        let line = &region.view(Span::<Line>::new(64, 1))[0];
+        assert_eq!(line.pair(0).load(Relaxed), 0x0102_0304_0000_0000);
+        assert_eq!(line.word(1).load(Relaxed), 0x0102_0304);
+    }
+
+    #[test]
+    fn spans_outside_or_misaligned_are_refused() {
+        let region = Region::reserve(1, Residency::Prefault).unwrap();
+        let end = region.bytes();
+        assert!(region.get(Span::<AtomicU64>::new(end - 8, 1)).is_some());
+        assert!(region.get(Span::<AtomicU64>::new(end - 8, 2)).is_none());
+        assert!(region.get(Span::<AtomicU64>::new(4, 1)).is_none());
+        assert!(region.get(Span::<AtomicU64>::new(u64::MAX - 7, 1)).is_none());
+        assert!(region.get(Span::<AtomicU64>::new(0, u64::MAX)).is_none());
+        assert!(region.get(Span::<Line>::new(end, 0)).is_some());
+    }
+
+    #[test]
+    fn an_impossible_reservation_is_an_error() {
+        let error = Region::reserve(u64::MAX - 5, Residency::OnTouch).unwrap_err();
+        assert!(error.to_string().contains("cannot reserve"), "{error}");
+        assert!(Region::reserve(1 << 60, Residency::OnTouch).is_err());
+    }
+}
