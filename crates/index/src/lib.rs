@@ -1,1 +1,26 @@
-//! Segments, dictionary, descriptor table and snapshots.
+//! Segments, dictionary, descriptor table and snapshots: the index itself, without threads or policy.
+//!
+//! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`] and [`vector`]s; the
+//! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment that a [`flush`] makes of it and
+//! registers in the [`dictionary`]; the [`descriptor`] table; an executor's [`memory`]; and the [`snapshot`]
+//! that a query reads all of it through.
+//!
+//! What this crate deliberately does not know: text, queries, threads, files.
+#![forbid(unsafe_code)]
+
+pub mod batch;
+pub mod descriptor;
+pub mod dictionary;
+pub mod flush;
+pub mod flushed;
+pub mod fresh;
+pub mod geometry;
+pub mod keys;
+pub mod line_table;
+pub mod list;
+pub mod memory;
+pub mod posting;
+pub mod rows;
+pub mod snapshot;
+pub mod term;
+pub mod vector;

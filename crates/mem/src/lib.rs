@@ -28,5 +28,5 @@ pub use line::Line;
 pub use pins::{PinSlot, Pins};
 pub use prefetch::prefetch;
 pub use region::{Region, ReserveError, Residency};
-pub use ring::{Ring, RingBlock};
+pub use ring::Ring;
 pub use span::{Shared, Span};

@@ -1,1 +1,15 @@
 //! A real-time full-text search engine: a document is found the instant it is added.
+#![forbid(unsafe_code)]
+
+mod error;
+mod executor;
+mod flush_stage;
+mod index;
+mod ingest;
+mod options;
+mod shared;
+
+pub use error::{AddError, OpenError};
+pub use index::{AddAllError, Index};
+pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
+pub use spirit_text::Analyzer;

@@ -1,0 +1,209 @@
+//! A batch of documents on its way into a fresh segment: tokens cut and hashed, not yet looked up.
+//!
+//! Reused for ever: it allocates until it has seen its largest document, and never afterwards.
+
+use crate::term::TermKey;
+
+/// Longest key of a document, in bytes.
+pub const KEY_BYTES_MAX: usize = 512;
+
+/// One token.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchToken {
+    /// The term's key; a hole if the token takes a position but is not kept.
+    pub key: TermKey,
+    /// The key's hash.
+    pub hash: u64,
+    /// The term's ordinal in the segment, once resolved.
+    pub ordinal: u32,
+    /// Where a long term's bytes are.
+    pub long: u32,
+}
+
+/// How a document is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key<'a> {
+    /// The number of documents that the index had accepted before.
+    Automatic(u64),
+    /// What the caller chose; 1 to [`KEY_BYTES_MAX`] bytes.
+    Bytes(&'a [u8]),
+}
+
+/// A document's key, as the batch keeps it.
+#[derive(Clone, Copy, Debug)]
+pub enum BatchKey {
+    /// An automatic key.
+    Automatic(u64),
+    /// Bytes `start .. start + len` of the batch's keys.
+    Bytes {
+        /// First byte.
+        start: u32,
+        /// Bytes.
+        len: u32,
+    },
+}
+
+impl BatchKey {
+    /// Units that the key takes with the vectors.
+    pub(crate) fn stored_units(self) -> u32 {
+        match self {
+            BatchKey::Bytes { len, .. } if len as usize > crate::rows::KEY_INLINE_MAX => len.div_ceil(2),
+            _ => 0,
+        }
+    }
+}
+
+/// A document of the batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Document {
+    /// One past its last token.
+    pub token_end: u32,
+    /// Its sequence number.
+    pub sequence: u64,
+    /// Its key.
+    pub key: BatchKey,
+}
+
+/// Byte strings, length first.
+#[derive(Debug, Default)]
+pub struct LongTerms(Vec<u8>);
+
+impl LongTerms {
+    /// The string that `push` named `at`.
+    pub fn bytes(&self, at: u32) -> &[u8] {
+        let at = at as usize;
+        match self.0.get(at) {
+            Some(len) => &self.0[at + 1..at + 1 + *len as usize],
+            None => &[],
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> u32 {
+        let at = self.0.len() as u32;
+        self.0.push(bytes.len() as u8);
+        self.0.extend_from_slice(bytes);
+        at
+    }
+}
+
+/// Documents with their tokens.
+#[derive(Debug, Default)]
+pub struct Batch {
+    tokens: Vec<BatchToken>,
+    documents: Vec<Document>,
+    long: LongTerms,
+    keys: Vec<u8>,
+    /// Tokens of the documents that were dropped from the front.
+    dropped_tokens: usize,
+    dropped_documents: usize,
+}
+
+impl Batch {
+    /// A batch that holds `tokens` tokens before it grows.
+    pub fn with_capacity(tokens: usize, documents: usize) -> Batch {
+        Batch {
+            tokens: Vec::with_capacity(tokens),
+            documents: Vec::with_capacity(documents),
+            long: LongTerms(Vec::with_capacity(4096)),
+            keys: Vec::with_capacity(KEY_BYTES_MAX * 16),
+            dropped_tokens: 0,
+            dropped_documents: 0,
+        }
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.tokens.clear();
+        self.documents.clear();
+        self.long.0.clear();
+        self.keys.clear();
+        self.dropped_tokens = 0;
+        self.dropped_documents = 0;
+    }
+
+    /// Adds a token to the document that the next [`finish`](Self::finish) ends; returns its hash.
+    #[inline(always)]
+    pub fn push(&mut self, key: TermKey, bytes: &[u8]) -> u64 {
+        let hash = key.hash();
+        let long = if key.is_long() { self.long.push(bytes) } else { 0 };
+        self.tokens.push(BatchToken { key, hash, ordinal: 0, long });
+        hash
+    }
+
+    /// Adds a position without a term.
+    pub fn push_hole(&mut self) {
+        self.tokens.push(BatchToken { key: TermKey::default(), hash: 0, ordinal: 0, long: 0 });
+    }
+
+    /// Ends a document: it has the tokens since the last one. Its sequence number comes later.
+    pub fn finish(&mut self, key: Key<'_>) {
+        let key = match key {
+            Key::Automatic(number) => BatchKey::Automatic(number),
+            Key::Bytes(bytes) => {
+                let start = self.keys.len() as u32;
+                self.keys.extend_from_slice(bytes);
+                BatchKey::Bytes { start, len: bytes.len() as u32 }
+            }
+        };
+        let token_end = (self.tokens.len() - self.dropped_tokens) as u32;
+        self.documents.push(Document { token_end, sequence: 0, key });
+    }
+
+    /// Forgets the tokens since the last document.
+    pub fn unfinish(&mut self) {
+        let end = self.documents.last().map_or(0, |d| d.token_end as usize);
+        self.tokens.truncate(end + self.dropped_tokens);
+    }
+
+    /// The documents that are left.
+    pub fn documents(&self) -> &[Document] {
+        &self.documents[self.dropped_documents..]
+    }
+
+    /// The documents that are left, to be numbered.
+    pub fn documents_mut(&mut self) -> &mut [Document] {
+        &mut self.documents[self.dropped_documents..]
+    }
+
+    /// Tokens that are left.
+    pub fn token_count(&self) -> usize {
+        self.tokens.len() - self.dropped_tokens
+    }
+
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.documents.len() == self.dropped_documents
+    }
+
+    /// The key of a document.
+    pub fn key(&self, document: &Document) -> Key<'_> {
+        match document.key {
+            BatchKey::Automatic(number) => Key::Automatic(number),
+            BatchKey::Bytes { start, len } => Key::Bytes(&self.keys[start as usize..(start + len) as usize]),
+        }
+    }
+
+    pub(crate) fn tokens_mut(&mut self) -> (&mut [BatchToken], &LongTerms) {
+        (&mut self.tokens[self.dropped_tokens..], &self.long)
+    }
+
+    pub(crate) fn tokens_of(&self, index: usize) -> &[BatchToken] {
+        let documents = self.documents();
+        let start = if index == 0 { 0 } else { documents[index - 1].token_end as usize };
+        let tokens = &self.tokens[self.dropped_tokens..];
+        &tokens[start..documents[index].token_end as usize]
+    }
+
+    /// Drops the first `documents` documents.
+    pub fn drop_front(&mut self, documents: usize) {
+        if documents == 0 {
+            return;
+        }
+        let tokens = self.documents()[documents - 1].token_end;
+        self.dropped_documents += documents;
+        self.dropped_tokens += tokens as usize;
+        for document in &mut self.documents[self.dropped_documents..] {
+            document.token_end -= tokens;
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The global descriptor table (paper §4.3): how readers find a segment's copy.
+//!
+//! A segment has a *position* in the index's order and an *id*, which is the position and a version bit: a
+//! segment that is rewritten keeps its position and changes its version. A table slot holds two words, the
+//! pointer to the descriptor of the copy to read (GSP), whose low three bits are the segment's state, and the
+//! pointer to the persistent copy's descriptor (NSP). Moving a segment to another format or tier is one
+//! store of the GSP.
+
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::{Line, Region};
+
+use crate::geometry::Geometry;
+
+/// A segment's place in the index's order; positions are given out one by one and never reused.
+pub type Position = u32;
+
+/// Positions are below this: ids have one bit more.
+pub const POSITIONS_MAX: u64 = 1 << 31;
+
+/// A position and a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId(pub u32);
+
+impl SegmentId {
+    /// The first version at `position`.
+    pub const fn first(position: Position) -> SegmentId {
+        SegmentId(position << 1)
+    }
+
+    /// The position.
+    pub const fn position(self) -> Position {
+        self.0 >> 1
+    }
+
+    /// The other version at the same position.
+    pub const fn other(self) -> SegmentId {
+        SegmentId(self.0 ^ 1)
+    }
+}
+
+/// The five states (paper §4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum State {
+    /// Being filled, or full and waiting for its flush: write-optimized, in DRAM.
+    Ingested = 1,
+    /// Read-optimized, in DRAM.
+    Flushed = 2,
+    /// A copy is in the second tier; readers use the one in DRAM.
+    Engraved = 3,
+    /// Readers use the copy in the second tier.
+    Committed = 4,
+    /// Its lists are linked into the merged segment.
+    Merged = 5,
+}
+
+impl State {
+    fn from_tag(tag: u64) -> Option<State> {
+        [State::Ingested, State::Flushed, State::Engraved, State::Committed, State::Merged]
+            .into_iter()
+            .find(|s| *s as u64 == tag)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            State::Ingested => "ingested",
+            State::Flushed => "flushed",
+            State::Engraved => "engraved",
+            State::Committed => "committed",
+            State::Merged => "merged",
+        })
+    }
+}
+
+/// The low bits of a GSP that hold the state.
+const TAG: u64 = 7;
+
+/// One segment's descriptor: sixteen 64-bit words on two cache lines.
+#[derive(Clone, Copy)]
+pub struct Descriptor<'a> {
+    lines: &'a [Line],
+}
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident, $set:ident = $index:expr;)*) => {
+        impl<'a> Descriptor<'a> {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub fn $name(self) -> u64 {
+                    self.at($index).load(Acquire)
+                }
+                #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+                pub fn $set(self, value: u64) {
+                    self.at($index).store(value, Release);
+                }
+            )*
+        }
+    };
+}
+
+words! {
+    /// The segment's id.
+    id, set_id = 0;
+    /// The executor's row number of local id 0.
+    base_row, set_base_row = 1;
+    /// The index-wide sequence number from which the rows' deltas count.
+    base_sequence, set_base_sequence = 2;
+    /// Rows, once the segment is full; `u64::MAX` before.
+    rows, set_rows = 3;
+    /// Offset of the row chunks' directory.
+    row_directory, set_row_directory = 4;
+    /// Offset of the vector chunks' directory.
+    vector_directory, set_vector_directory = 5;
+    /// Offset of the fresh extent.
+    extent, set_extent = 6;
+    /// Rows that are deleted, or never were documents.
+    dead, set_dead = 7;
+    /// Offset of the posting arrays.
+    postings, set_postings = 8;
+    /// Words of the posting arrays.
+    posting_words, set_posting_words = 9;
+    /// Offset of the map from the segment's ordinals to dictionary terms.
+    term_map, set_term_map = 10;
+    /// Distinct terms.
+    terms, set_terms = 11;
+    /// Postings.
+    posting_count, set_posting_count = 12;
+    /// Tokens, repeated ones and holes included.
+    tokens, set_tokens = 13;
+}
+
+impl<'a> Descriptor<'a> {
+    #[inline(always)]
+    fn at(self, index: usize) -> &'a AtomicU64 {
+        self.lines[index >> 3].pair(index & 7)
+    }
+}
+
+/// The table.
+#[derive(Clone, Copy)]
+pub struct DescriptorTable<'a> {
+    slots: &'a [AtomicU64],
+    lines: &'a [Line],
+    lines_start: u64,
+    mask: u64,
+}
+
+impl<'a> DescriptorTable<'a> {
+    /// The table of `geometry` in `region`.
+    #[inline]
+    pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
+        DescriptorTable {
+            slots: region.view(geometry.table),
+            lines: region.view(geometry.descriptors),
+            lines_start: geometry.descriptors.start(),
+            mask: geometry.segments_max - 1,
+        }
+    }
+
+    /// Where the descriptor of `id` lies, whether or not readers are sent there.
+    #[inline]
+    pub fn descriptor(self, id: SegmentId) -> Descriptor<'a> {
+        let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
+        self.at(slot as usize * 2)
+    }
+
+    #[inline]
+    fn at(self, line: usize) -> Descriptor<'a> {
+        Descriptor { lines: &self.lines[line..line + 2] }
+    }
+
+    /// The descriptor and state that readers of `position` are sent to; `None` if there is no such segment.
+    #[inline]
+    pub fn get(self, position: Position) -> Option<(Descriptor<'a>, State)> {
+        let gsp = self.slots[(position as u64 & self.mask) as usize * 2].load(Acquire);
+        let state = State::from_tag(gsp & TAG)?;
+        let line = ((gsp & !TAG) - self.lines_start) / size_of::<Line>() as u64;
+        let descriptor = self.at(line as usize);
+        (descriptor.id() >> 1 == position as u64).then_some((descriptor, state))
+    }
+
+    /// Sends readers of the segment to `id`'s descriptor, in `state`. Everything the descriptor names was
+    /// written before: this is the release store that readers acquire.
+    pub fn publish(self, id: SegmentId, state: State) {
+        let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
+        let offset = self.lines_start + slot * 2 * size_of::<Line>() as u64;
+        self.slots[(id.position() as u64 & self.mask) as usize * 2].store(offset | state as u64, Release);
+    }
+
+    /// Makes the slot of `position` empty: the segment is gone.
+    pub fn clear(self, position: Position) {
+        self.slots[(position as u64 & self.mask) as usize * 2].store(0, Relaxed);
+    }
+}
+
+/// A window's segments, `oldest .. end`, as one word: every query takes it with one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The oldest position that is retained.
+    pub oldest: Position,
+    /// One past the newest position whose terms are in the dictionary.
+    pub end: Position,
+}
+
+impl Window {
+    /// From its word.
+    #[inline(always)]
+    pub fn from_word(word: u64) -> Window {
+        Window { oldest: (word >> 32) as u32, end: word as u32 }
+    }
+
+    /// To its word.
+    pub fn word(self) -> u64 {
+        (self.oldest as u64) << 32 | self.end as u64
+    }
+
+    /// Whether the dictionary's entries for `id` count.
+    #[inline(always)]
+    pub fn holds(self, id: SegmentId) -> bool {
+        id.position() >= self.oldest && id.position() < self.end
+    }
+}

@@ -1,0 +1,457 @@
+//! The merged dictionary: from a term to its postings in every flushed segment, one look-up for all of them.
+//!
+//! A term's record leads to a contiguous array of *entries*, one a segment, oldest first, so a query reads
+//! them from the back. That replaces probing each segment, and the paper's linked chain (§4.7), which both cost
+//! a cache miss a segment. Two entries lie in the record itself: most terms never need more.
+//!
+//! | record word (64 bit) | |
+//! |---|---|
+//! | 0, 1 | key |
+//! | 2 | head: array in units of 16 bytes (high half, 0: in the record), first entry (16 bits), end (16 bits) |
+//! | 3 | a long term's bytes: offset in units of 16 bytes (low half); capacity of the array (high half, writer's own) |
+//! | 4..8 | entries of a young term |
+//!
+//! | entry word (32 bit) | |
+//! |---|---|
+//! | 0 | segment id |
+//! | 1 | postings |
+//! | 2 | the posting itself if there is one, else the first word of the array in the segment's posting words |
+//! | 3 | running total of postings up to and with this entry (wrapping) |
+//!
+//! Running totals make a term's document frequency over any window one subtraction.
+//!
+//! One writer (the flush stage), any number of readers. Entries are written, then published by a release
+//! store of the head; what the head leaves is reused when no reader can hold it. Terms without entries are
+//! taken out, so the dictionary's size follows what is retained, not what was ever seen.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU8, AtomicU32};
+
+use spirit_mem::{Classes, Line, Region, Span, prefetch};
+
+use crate::descriptor::{SegmentId, Window};
+use crate::geometry::Geometry;
+use crate::line_table::LineTable;
+use crate::memory::Memory;
+use crate::term::{Term, TermKey};
+
+/// Bytes of an entry.
+const ENTRY_BYTES: u64 = 16;
+/// Entries that fit in a record.
+const INLINE_ENTRIES: u32 = 2;
+/// Entries of the first array of a term.
+const ARRAY_ENTRIES_MIN: u32 = 4;
+
+/// A term's number in the dictionary. Reused after the term is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TermId(pub u32);
+
+/// The dictionary has no room: for another term, or for a longer array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DictionaryFull;
+
+/// A term's postings in one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The segment.
+    pub segment: SegmentId,
+    /// How many postings.
+    pub postings: u32,
+    /// The posting if it is one; else where they begin in the segment's posting words.
+    pub payload: u32,
+    /// Postings in all entries up to and with this one, wrapping.
+    pub total: u32,
+}
+
+/// A term's entries, oldest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries<'a> {
+    words: &'a [AtomicU32],
+}
+
+impl<'a> Entries<'a> {
+    /// No entries.
+    pub const fn none() -> Entries<'static> {
+        Entries { words: &[] }
+    }
+
+    /// How many.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.words.len() / 4
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The entry at `index` (0 is the oldest).
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Entry {
+        let words = &self.words[index * 4..index * 4 + 4];
+        Entry {
+            segment: SegmentId(words[0].load(Relaxed)),
+            postings: words[1].load(Relaxed),
+            payload: words[2].load(Relaxed),
+            total: words[3].load(Relaxed),
+        }
+    }
+
+    /// The segment of the entry at `index`.
+    #[inline(always)]
+    pub fn segment(&self, index: usize) -> SegmentId {
+        SegmentId(self.words[index * 4].load(Relaxed))
+    }
+
+    /// The entries within `window`.
+    #[inline]
+    pub fn within(&self, window: Window) -> Entries<'a> {
+        let (mut first, mut end) = (0, self.len());
+        // Entries outside are few: those of a segment being registered, and those not yet swept.
+        while end > 0 && self.segment(end - 1).position() >= window.end {
+            end -= 1;
+        }
+        while first < end && self.segment(first).position() < window.oldest {
+            first += 1;
+        }
+        Entries { words: &self.words[first * 4..end * 4] }
+    }
+
+    /// Postings in all of them.
+    #[inline]
+    pub fn postings(&self) -> u32 {
+        if self.is_empty() {
+            return 0;
+        }
+        let (first, last) = (self.get(0), self.get(self.len() - 1));
+        last.total.wrapping_sub(first.total).wrapping_add(first.postings)
+    }
+}
+
+/// A term's record.
+#[derive(Clone, Copy)]
+struct Record<'a>(&'a Line);
+
+impl<'a> Record<'a> {
+    fn key(self) -> TermKey {
+        TermKey { low: self.0.pair(0).load(Relaxed), high: self.0.pair(1).load(Relaxed) }
+    }
+
+    #[inline(always)]
+    fn head(self) -> Head {
+        let word = self.0.pair(2).load(Acquire);
+        Head { array: (word >> 32) as u32, first: word as u16 as u32, end: (word >> 16) as u16 as u32 }
+    }
+
+    fn set_head(self, head: Head) {
+        let word = (head.array as u64) << 32 | (head.end as u64) << 16 | head.first as u64;
+        self.0.pair(2).store(word, Release);
+    }
+
+    /// A long term's bytes (in 16-byte units) and the array's capacity.
+    fn apart(self) -> (u32, u32) {
+        let word = self.0.pair(3).load(Relaxed);
+        (word as u32, (word >> 32) as u32)
+    }
+
+    fn set_apart(self, long: u32, capacity: u32) {
+        self.0.pair(3).store(long as u64 | (capacity as u64) << 32, Relaxed);
+    }
+
+    fn entry_words(self, region: &'a Region, head: Head) -> &'a [AtomicU32] {
+        if head.array == 0 {
+            self.0.words(8, 16)
+        } else {
+            region.view(Span::new(head.array as u64 * ENTRY_BYTES, head.end as u64 * 4))
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    array: u32,
+    first: u32,
+    end: u32,
+}
+
+/// How readers see the dictionary.
+#[derive(Clone, Copy)]
+pub struct Dictionary<'a> {
+    region: &'a Region,
+    table: LineTable,
+    records: &'a [Line],
+}
+
+impl<'a> Dictionary<'a> {
+    /// The dictionary of an executor.
+    #[inline]
+    pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
+        Dictionary {
+            region,
+            table: LineTable::new(geometry.dictionary_lines),
+            records: region.view(geometry.dictionary_records),
+        }
+    }
+
+    /// Asks for the line where the search for `hash` begins.
+    #[inline(always)]
+    pub fn prefetch(&self, hash: u64) {
+        self.table.prefetch(self.region, hash);
+    }
+
+    /// The number of a term.
+    #[inline]
+    pub fn find(&self, term: Term<'_>, hash: u64) -> Option<TermId> {
+        let found = self.table.find(self.region, hash, |id| self.is(id, term));
+        found.map(|id| TermId(id as u32))
+    }
+
+    #[inline]
+    fn is(&self, id: u64, term: Term<'_>) -> bool {
+        let record = self.record(TermId(id as u32));
+        record.key() == term.key
+            && (!term.key.is_long() || self.long_bytes(record).eq(term.bytes.iter().copied()))
+    }
+
+    fn record(&self, id: TermId) -> Record<'a> {
+        Record(&self.records[id.0 as usize])
+    }
+
+    fn long_bytes(&self, record: Record<'a>) -> impl Iterator<Item = u8> + use<'a> {
+        let at = record.apart().0 as u64 * ENTRY_BYTES;
+        let bytes = self.region.view(Span::<AtomicU8>::new(at, record.key().len() as u64));
+        bytes.iter().map(|b| b.load(Relaxed))
+    }
+
+    /// The key of a term, and the bytes of a long one written to `long`.
+    pub fn key(&self, id: TermId, long: &mut Vec<u8>) -> TermKey {
+        let record = self.record(id);
+        long.clear();
+        if record.key().is_long() {
+            long.extend(self.long_bytes(record));
+        }
+        record.key()
+    }
+
+    /// Asks for a term's record.
+    #[inline(always)]
+    pub fn prefetch_record(&self, id: TermId) {
+        prefetch(self.record(id).0);
+    }
+
+    /// A term's entries as of now, whatever segments they are of.
+    #[inline]
+    pub fn entries(&self, id: TermId) -> Entries<'a> {
+        let record = self.record(id);
+        let head = record.head();
+        let words = record.entry_words(self.region, head);
+        Entries { words: &words[head.first as usize * 4..head.end as usize * 4] }
+    }
+}
+
+/// What waits for its last reader before it is reused.
+#[derive(Clone, Copy, Debug)]
+enum Garbage {
+    Array { at: u64, bytes: u64 },
+    Record(TermId),
+}
+
+/// The dictionary's writer. Owned by the flush stage.
+pub struct DictionaryWriter {
+    arrays: Classes,
+    free: Vec<TermId>,
+    /// Records below this were used before.
+    bump: u32,
+    terms: u64,
+    limbo: VecDeque<(u64, Garbage)>,
+    /// Garbage of the step at hand, stamped by its end.
+    unstamped: usize,
+}
+
+impl DictionaryWriter {
+    /// The writer of an empty dictionary.
+    pub fn new(geometry: &Geometry) -> DictionaryWriter {
+        let (start, bytes) = geometry.dictionary_arrays;
+        DictionaryWriter {
+            arrays: Classes::new(start, bytes),
+            free: Vec::with_capacity(1024),
+            bump: 0,
+            terms: 0,
+            limbo: VecDeque::with_capacity(1024),
+            unstamped: 0,
+        }
+    }
+
+    /// Terms that have entries.
+    pub fn terms(&self) -> u64 {
+        self.terms
+    }
+
+    /// Bytes in arrays and long terms.
+    pub fn array_bytes(&self) -> u64 {
+        self.arrays.used()
+    }
+
+    /// The number of a term, which is entered if it is new.
+    pub fn intern(&mut self, memory: &Memory, term: Term<'_>, hash: u64) -> Result<TermId, DictionaryFull> {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        if let Some(id) = dictionary.find(term, hash) {
+            return Ok(id);
+        }
+        let id = self.take_record(&dictionary)?;
+        let long = if term.key.is_long() { self.write_long(memory, term.bytes)? } else { 0 };
+        let record = dictionary.record(id);
+        record.0.pair(0).store(term.key.low, Relaxed);
+        record.0.pair(1).store(term.key.high, Relaxed);
+        record.set_apart(long, INLINE_ENTRIES);
+        record.set_head(Head::default());
+        if dictionary.table.insert(memory.region(), hash, id.0 as u64).is_err() {
+            self.free.push(id);
+            return Err(DictionaryFull);
+        }
+        self.terms += 1;
+        Ok(id)
+    }
+
+    fn take_record(&mut self, dictionary: &Dictionary<'_>) -> Result<TermId, DictionaryFull> {
+        if let Some(id) = self.free.pop() {
+            return Ok(id);
+        }
+        if self.bump as usize == dictionary.records.len() {
+            return Err(DictionaryFull);
+        }
+        self.bump += 1;
+        Ok(TermId(self.bump - 1))
+    }
+
+    fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
+        let region = memory.region();
+        let at = self.arrays.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
+        for (to, from) in region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes) {
+            to.store(*from, Relaxed);
+        }
+        Ok((at / ENTRY_BYTES) as u32)
+    }
+
+    /// Appends a segment's postings to a term. The segment is newer than all that the term has; doing it twice
+    /// is doing it once, so a registration that broke off can be repeated.
+    pub fn append(
+        &mut self,
+        memory: &Memory,
+        id: TermId,
+        segment: SegmentId,
+        postings: u32,
+        payload: u32,
+    ) -> Result<(), DictionaryFull> {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let record = dictionary.record(id);
+        let entries = dictionary.entries(id);
+        let last = entries.len().checked_sub(1).map(|i| entries.get(i));
+        if last.is_some_and(|last| last.segment == segment) {
+            return Ok(());
+        }
+        debug_assert!(last.is_none_or(|last| last.segment < segment));
+        let total = last.map_or(0, |last| last.total).wrapping_add(postings);
+        let head = self.make_room(memory, record)?;
+        let words = if head.array == 0 {
+            record.0.words(8, 16)
+        } else {
+            let (_, capacity) = record.apart();
+            memory.region().view(Span::new(head.array as u64 * ENTRY_BYTES, capacity as u64 * 4))
+        };
+        let at = head.end as usize * 4;
+        for (word, value) in words[at..at + 4].iter().zip([segment.0, postings, payload, total]) {
+            word.store(value, Relaxed);
+        }
+        record.set_head(Head { end: head.end + 1, ..head });
+        Ok(())
+    }
+
+    /// A head whose array has a free place behind its end. Nothing is published.
+    fn make_room(&mut self, memory: &Memory, record: Record<'_>) -> Result<Head, DictionaryFull> {
+        let region = memory.region();
+        let head = record.head();
+        let (long, capacity) = record.apart();
+        if head.end < capacity {
+            return Ok(head);
+        }
+        let live = head.end - head.first;
+        let capacity_new = ((live + 1) * 3 / 2).max(ARRAY_ENTRIES_MIN);
+        let bytes = Classes::rounded(capacity_new as u64 * ENTRY_BYTES);
+        let capacity_new = (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32;
+        if live >= capacity_new {
+            return Err(DictionaryFull);
+        }
+        let at = self.arrays.allocate(region, bytes).ok_or(DictionaryFull)?;
+        let to = region.view(Span::<AtomicU32>::new(at, capacity_new as u64 * 4));
+        let from = &record.entry_words(region, head)[head.first as usize * 4..head.end as usize * 4];
+        for (to, from) in to.iter().zip(from) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        record.set_apart(long, capacity_new);
+        let moved = Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: live };
+        record.set_head(moved);
+        self.discard_array(head.array, capacity);
+        Ok(moved)
+    }
+
+    fn discard_array(&mut self, array: u32, capacity: u32) {
+        if array != 0 {
+            let at = array as u64 * ENTRY_BYTES;
+            self.discard(Garbage::Array { at, bytes: capacity as u64 * ENTRY_BYTES });
+        }
+    }
+
+    fn discard(&mut self, garbage: Garbage) {
+        self.limbo.push_back((u64::MAX, garbage));
+        self.unstamped += 1;
+    }
+
+    /// Takes `segment`'s entry out of a term: its oldest, or the one that a newer version superseded. A term
+    /// that is left without entries goes. The window has passed the segment already.
+    pub fn remove(&mut self, memory: &Memory, id: TermId, segment: SegmentId) {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let record = dictionary.record(id);
+        let head = record.head();
+        let entries = dictionary.entries(id);
+        if entries.is_empty() || entries.segment(0) != segment {
+            return;
+        }
+        if head.first + 1 < head.end {
+            record.set_head(Head { first: head.first + 1, ..head });
+            return;
+        }
+        dictionary.table.remove(memory.region(), record.key().hash(), id.0 as u64);
+        let (long, capacity) = record.apart();
+        self.discard_array(head.array, capacity);
+        if record.key().is_long() {
+            let bytes = record.key().len() as u64;
+            self.discard(Garbage::Array { at: long as u64 * ENTRY_BYTES, bytes });
+        }
+        self.discard(Garbage::Record(id));
+        self.terms -= 1;
+    }
+
+    /// Ends a step: what it discarded is stamped, and what no reader holds any more is taken back.
+    pub fn collect(&mut self, memory: &Memory) {
+        if self.unstamped > 0 {
+            let stamp = memory.pins().retire();
+            for (when, _) in self.limbo.iter_mut().rev().take(self.unstamped) {
+                *when = stamp;
+            }
+            self.unstamped = 0;
+        }
+        if self.limbo.is_empty() {
+            return;
+        }
+        let horizon = memory.pins().horizon();
+        while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
+            match garbage {
+                Garbage::Array { at, bytes } => self.arrays.free(memory.region(), at, bytes),
+                Garbage::Record(id) => self.free.push(id),
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The flush stage's work on one segment: from chained blocks to contiguous arrays, and into the dictionary.
+//!
+//! Terms are taken in order of first occurrence, in groups: the group's dictionary lines are prefetched, then
+//! its records, then the postings are copied and registered. When all terms are registered the window's end
+//! moves past the segment (one store), and the fresh extent goes when its last reader has gone.
+//!
+//! A flush that finds no room stops where it is and can be resumed: registration is idempotent.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use spirit_kernel::Level;
+use spirit_mem::{Region, Span};
+
+use crate::descriptor::{SegmentId, State, Window};
+use crate::dictionary::{Dictionary, DictionaryFull, DictionaryWriter, TermId};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::fresh::{Extent, FreshCounts};
+use crate::memory::{Memory, Partition};
+use crate::posting::rank_of;
+use crate::term::{TERM_BYTES_MAX, Term, TermKey};
+
+/// Terms whose cache misses are overlapped.
+const GROUP: usize = 32;
+
+/// Why a flush cannot go on now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushStop {
+    /// The long-term partition has no room for the posting arrays.
+    HeapFull,
+    /// The dictionary has no room.
+    DictionaryFull,
+}
+
+impl From<DictionaryFull> for FlushStop {
+    fn from(_: DictionaryFull) -> Self {
+        FlushStop::DictionaryFull
+    }
+}
+
+/// A full segment on its way into its read-optimized form.
+#[derive(Debug)]
+pub struct Flush {
+    id: SegmentId,
+    counts: FreshCounts,
+    level: Level,
+    /// Once allocated: the term map and the posting words.
+    arrays: Option<(Span<AtomicU32>, Span<AtomicU32>)>,
+    next_term: u32,
+    next_word: u64,
+}
+
+impl Flush {
+    /// The flush of a segment that takes no more documents. Its descriptor's row count is set.
+    pub fn new(id: SegmentId, counts: FreshCounts) -> Flush {
+        Flush { id, counts, level: Level::detect(), arrays: None, next_term: 0, next_word: 0 }
+    }
+
+    /// The segment.
+    pub fn id(&self) -> SegmentId {
+        self.id
+    }
+
+    /// Goes on until it is done or finds no room. When it is done, readers use the new form.
+    pub fn run(&mut self, memory: &Memory, dictionary: &mut DictionaryWriter) -> Result<(), FlushStop> {
+        let descriptor = memory.table().descriptor(self.id);
+        let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
+        let (term_map, postings) = self.allocate(memory, &extent)?;
+        while self.next_term < self.counts.terms {
+            self.group(memory, dictionary, &extent, term_map, postings)?;
+        }
+        descriptor.set_term_map(term_map.start());
+        descriptor.set_postings(postings.start());
+        descriptor.set_posting_words(postings.len());
+        descriptor.set_terms(self.counts.terms as u64);
+        descriptor.set_posting_count(self.counts.postings);
+        descriptor.set_tokens(self.counts.tokens);
+        memory.table().publish(self.id, State::Flushed);
+        memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
+        memory.retire_blocks(Partition::Short, self.id);
+        dictionary.collect(memory);
+        Ok(())
+    }
+
+    fn allocate(
+        &mut self,
+        memory: &Memory,
+        extent: &Extent<'_>,
+    ) -> Result<(Span<AtomicU32>, Span<AtomicU32>), FlushStop> {
+        if let Some(arrays) = self.arrays {
+            return Ok(arrays);
+        }
+        let words = (0..self.counts.terms)
+            .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
+            .fold(0, |at, postings| layout(at, postings, self.counts.rows).1);
+        let map_bytes = (self.counts.terms as u64 * 4).next_multiple_of(64);
+        let start = memory
+            .allocate(Partition::Long, map_bytes + words * 4, self.id)
+            .ok_or(FlushStop::HeapFull)?;
+        let map = Span::new(start, self.counts.terms as u64);
+        let arrays = (map, Span::new(start + map_bytes, words));
+        self.arrays = Some(arrays);
+        Ok(arrays)
+    }
+
+    fn group(
+        &mut self,
+        memory: &Memory,
+        writer: &mut DictionaryWriter,
+        extent: &Extent<'_>,
+        term_map: Span<AtomicU32>,
+        postings: Span<AtomicU32>,
+    ) -> Result<(), FlushStop> {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let first = self.next_term;
+        let size = GROUP.min((self.counts.terms - first) as usize);
+        let mut keys = [TermKey::default(); GROUP];
+        let mut hashes = [0; GROUP];
+        let mut ids = [TermId(0); GROUP];
+        for i in 0..size {
+            keys[i] = extent.record(first + i as u32).key();
+            hashes[i] = keys[i].hash();
+            dictionary.prefetch(hashes[i]);
+        }
+        for i in 0..size {
+            ids[i] = intern(memory, writer, extent, first + i as u32, keys[i], hashes[i])?;
+            dictionary.prefetch_record(ids[i]);
+        }
+        for (i, id) in ids[..size].iter().enumerate() {
+            let ordinal = first + i as u32;
+            let (payload, after) = self.copy(region, extent, ordinal, postings);
+            let count = extent.record(ordinal).list().count.load(Relaxed);
+            // A term whose only document broke off has a record and no postings; nor does its ordinal occur.
+            if count > 0 {
+                writer.append(memory, *id, self.id, count, payload)?;
+            }
+            region.view(term_map)[ordinal as usize].store(id.0, Relaxed);
+            self.next_word = after;
+            self.next_term = ordinal + 1;
+        }
+        Ok(())
+    }
+
+    /// Copies a term's list, newest first; returns its entry's payload and the first free word behind.
+    fn copy(
+        &self,
+        region: &Region,
+        extent: &Extent<'_>,
+        ordinal: u32,
+        postings: Span<AtomicU32>,
+    ) -> (u32, u64) {
+        let head = extent.record(ordinal).list().read();
+        let count = head.buffered as u32 + head.chain.postings();
+        if count < 2 {
+            return (head.buffer[0], self.next_word);
+        }
+        let words = region.view(postings);
+        let (first, after) = layout(self.next_word, count, self.counts.rows);
+        words[first as usize - 1].store(ordinal, Relaxed);
+        let list = &words[first as usize..first as usize + count as usize];
+        for (to, from) in list.iter().zip(head.buffer[..head.buffered].iter().rev()) {
+            to.store(*from, Relaxed);
+        }
+        let mut at = head.buffered;
+        let mut chain = head.chain;
+        while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
+            spirit_kernel::reverse_into(self.level, block, &list[at..at + block.len()]);
+            at += block.len();
+            chain = older;
+        }
+        if is_dense(count, self.counts.rows) {
+            let start = postings.start() + bitmap_at(first, count) * 4;
+            let bits = region.view(Span::<AtomicU64>::new(start, bitmap_words(self.counts.rows)));
+            for word in bits {
+                word.store(0, Relaxed);
+            }
+            spirit_kernel::set_bits(list, bits, rank_of(self.counts.rows - 1));
+        }
+        (first as u32, after)
+    }
+}
+
+/// Where a list of `postings` goes if the words below `at` are taken: its first word, and the first behind.
+fn layout(at: u64, postings: u32, rows: u32) -> (u64, u64) {
+    if postings < 2 {
+        return (at, at);
+    }
+    let first = at + 1;
+    let end = first + postings as u64;
+    if is_dense(postings, rows) {
+        (first, bitmap_at(first, postings) + bitmap_words(rows) * 2)
+    } else {
+        (first, end)
+    }
+}
+
+fn intern(
+    memory: &Memory,
+    writer: &mut DictionaryWriter,
+    extent: &Extent<'_>,
+    ordinal: u32,
+    key: TermKey,
+    hash: u64,
+) -> Result<TermId, DictionaryFull> {
+    let mut long = [0; TERM_BYTES_MAX];
+    let mut len = 0;
+    if key.is_long() {
+        for byte in extent.long_bytes(extent.record(ordinal)) {
+            long[len] = byte;
+            len += 1;
+        }
+    }
+    writer.intern(memory, Term { key, bytes: &long[..len] }, hash)
+}
+
+/// Drops the oldest segment of the window: one store for readers, then its terms leave the dictionary, and its
+/// memory returns when no reader can hold it. `before_memory` runs when nothing leads to the segment any more
+/// and its rows can still be read.
+pub fn drop_oldest(
+    memory: &Memory,
+    writer: &mut DictionaryWriter,
+    before_memory: impl FnOnce(SegmentId),
+) -> bool {
+    let window = memory.window();
+    if window.oldest == window.end {
+        return false;
+    }
+    let Some((descriptor, _)) = memory.table().get(window.oldest) else { return false };
+    let id = SegmentId(descriptor.id() as u32);
+    memory.set_window(Window { oldest: window.oldest + 1, ..window });
+    sweep(memory, writer, id);
+    before_memory(id);
+    memory.table().clear(id.position());
+    memory.retire_blocks(Partition::Long, id);
+    memory.retire_slot(id.position());
+    true
+}
+
+/// Takes a segment's entries out of the dictionary.
+pub fn sweep(memory: &Memory, writer: &mut DictionaryWriter, id: SegmentId) {
+    let descriptor = memory.table().descriptor(id);
+    let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
+    let dictionary = Dictionary::new(memory.region(), memory.geometry());
+    for group in memory.region().view(terms).chunks(GROUP) {
+        for id in group {
+            dictionary.prefetch_record(TermId(id.load(Relaxed)));
+        }
+        for term in group {
+            writer.remove(memory, TermId(term.load(Relaxed)), id);
+        }
+    }
+    writer.collect(memory);
+}

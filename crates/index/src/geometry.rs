@@ -1,0 +1,244 @@
+//! How an executor's memory is divided: settled once, at start, from two sizes.
+//!
+//! | partition | holds | given out by |
+//! |---|---|---|
+//! | control | descriptor table and descriptors | position |
+//! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
+//! | long-term | rows, document vectors, posting arrays | ring, chunks |
+//! | dictionary | the merged dictionary's table, records and arrays | size classes |
+//! | keys | the key table | slot |
+//!
+//! (Paper §4.4. The paper keeps a flushed segment's hash table in the long-term partition; ours is not needed
+//! once the segment is registered in the dictionary, so it lies in the short-term one and goes earlier.)
+
+use std::fmt;
+
+use spirit_mem::{Line, Region, ReserveError, Residency, Span};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::line_table::LineTable;
+use crate::list::Blocks;
+use crate::posting::LOCAL_MAX;
+
+/// The smallest segment, in bytes.
+pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+/// The largest segment, in bytes: its blocks are addressed by 32-bit word.
+pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
+/// Fresh extents: one being filled, one being flushed, one that readers may still hold.
+const FRESH_EXTENTS: u64 = 3;
+/// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
+const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
+
+/// What the caller decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// DRAM of one executor, in bytes.
+    pub dram_bytes: u64,
+    /// A fresh segment's table, records and blocks, in bytes.
+    pub segment_bytes: u64,
+    /// Block sizes of fresh lists.
+    pub blocks: Blocks,
+    /// Whether document vectors (token order) are kept.
+    pub positions: bool,
+    /// When pages become resident.
+    pub residency: Residency,
+}
+
+/// The settings cannot be met.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// Segment size out of range.
+    SegmentBytes {
+        /// What was asked for.
+        asked: u64,
+    },
+    /// The heap does not hold the segments in flight.
+    HeapTooSmall {
+        /// What was asked for, per executor.
+        dram_bytes: u64,
+        /// The least that works with this segment size.
+        dram_bytes_min: u64,
+        /// The segment size.
+        segment_bytes: u64,
+    },
+    /// The heap is larger than an executor can address.
+    HeapTooLarge {
+        /// What was asked for, per executor.
+        dram_bytes: u64,
+    },
+    /// The memory could not be had.
+    Reserve(ReserveError),
+}
+
+impl fmt::Display for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GeometryError::SegmentBytes { asked } => write!(
+                f,
+                "a segment of {asked} bytes: choose {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes"
+            ),
+            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes } => write!(
+                f,
+                "a DRAM heap of {dram_bytes} bytes an executor is too small for segments of \
+                 {segment_bytes} bytes: give at least {dram_bytes_min} bytes, or smaller segments"
+            ),
+            GeometryError::HeapTooLarge { dram_bytes } => write!(
+                f,
+                "a DRAM heap of {dram_bytes} bytes an executor: at most {EXECUTOR_BYTES_MAX}; use more executors"
+            ),
+            GeometryError::Reserve(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for GeometryError {}
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// What was asked for.
+    pub settings: Settings,
+    /// Bytes of the region.
+    pub bytes: u64,
+    /// Descriptor table slots; a power of two.
+    pub segments_max: u64,
+    /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
+    pub table: Span<AtomicU64>,
+    /// Descriptors: two lines each, two versions a slot.
+    pub descriptors: Span<Line>,
+    /// Start and bytes of the short-term partition.
+    pub short: (u64, u64),
+    /// Start and bytes of the long-term partition.
+    pub long: (u64, u64),
+    /// The dictionary's table.
+    pub dictionary_lines: Span<Line>,
+    /// The dictionary's term records.
+    pub dictionary_records: Span<Line>,
+    /// Start and bytes of the dictionary's arrays.
+    pub dictionary_arrays: (u64, u64),
+    /// The key table.
+    pub key_lines: Span<Line>,
+    /// Table slots of a fresh segment; a power of two.
+    pub fresh_slots: u64,
+    /// log2 of the rows in a chunk.
+    pub row_shift: u32,
+    /// log2 of the vector units in a chunk.
+    pub vector_shift: u32,
+    /// Row chunks a segment may have.
+    pub row_chunks_max: u64,
+    /// Vector chunks a segment may have.
+    pub vector_chunks_max: u64,
+}
+
+/// Bytes of a row: three words.
+pub const ROW_BYTES: u64 = 24;
+const DESCRIPTOR_BYTES: u64 = 128;
+
+impl Geometry {
+    /// Divides `settings.dram_bytes`.
+    pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
+        let Settings { dram_bytes, segment_bytes, .. } = settings;
+        if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
+            return Err(GeometryError::SegmentBytes { asked: segment_bytes });
+        }
+        if dram_bytes > EXECUTOR_BYTES_MAX {
+            return Err(GeometryError::HeapTooLarge { dram_bytes });
+        }
+        let dram_bytes_min = Self::dram_bytes_min(segment_bytes);
+        if dram_bytes < dram_bytes_min {
+            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
+        }
+        Ok(Self::divide(settings))
+    }
+
+    /// The least heap for segments of `segment_bytes`: whatever the documents are like, the long-term part
+    /// then holds one segment that is being filled and one that is being flushed.
+    pub fn dram_bytes_min(segment_bytes: u64) -> u64 {
+        segment_bytes * 16
+    }
+
+    fn divide(settings: Settings) -> Geometry {
+        let dram = settings.dram_bytes / 4096 * 4096;
+        let segment_bytes = settings.segment_bytes / 4096 * 4096;
+        let settings = Settings { segment_bytes, ..settings };
+        let segments_max = (dram / segment_bytes * 2).next_power_of_two().clamp(64, 4096);
+        let mut next = 0;
+        let mut take = |bytes: u64| {
+            let start = next;
+            next += bytes.next_multiple_of(4096);
+            start
+        };
+        let table = Span::new(take(segments_max * 16), segments_max * 2);
+        let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
+        let descriptors = Span::new(take(descriptors), descriptors / 64);
+        let short = (take(FRESH_EXTENTS * segment_bytes), FRESH_EXTENTS * segment_bytes);
+        let dictionary = dram / 6;
+        let lines = LineTable::lines_in(dictionary / 5);
+        let dictionary_lines = Span::new(take(lines * 64), lines);
+        // Half of the slots: the table never gets crowded.
+        let records = (lines * 4).min(dictionary / 2 / 64);
+        let dictionary_records = Span::new(take(records * 64), records);
+        let arrays = dictionary - (lines * 64 + records * 64).min(dictionary);
+        let dictionary_arrays = (take(arrays), arrays);
+        let lines = LineTable::lines_in(dram / 16);
+        let key_lines = Span::new(take(lines * 64), lines);
+        let start = take(0);
+        let long = (start, dram.saturating_sub(start));
+        let row_shift = (segment_bytes >> 13).max(64).min(4096).ilog2();
+        let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
+        let rows_max = (segment_bytes / 16).min(LOCAL_MAX as u64 + 1);
+        Geometry {
+            settings,
+            bytes: dram,
+            segments_max,
+            table,
+            descriptors,
+            short,
+            long,
+            dictionary_lines,
+            dictionary_records,
+            dictionary_arrays,
+            key_lines,
+            fresh_slots: (segment_bytes / 128).next_power_of_two(),
+            row_shift,
+            vector_shift,
+            row_chunks_max: rows_max >> row_shift,
+            vector_chunks_max: (segment_bytes / 2) >> vector_shift,
+        }
+    }
+
+    /// Rows a segment may have.
+    pub fn rows_max(&self) -> u32 {
+        (self.row_chunks_max << self.row_shift) as u32
+    }
+
+    /// Reserves the region.
+    pub fn reserve(&self) -> Result<Region, GeometryError> {
+        Region::reserve(self.bytes, self.settings.residency).map_err(GeometryError::Reserve)
+    }
+
+    /// The parts of the fresh extent at `start`.
+    #[inline]
+    pub fn fresh(&self, start: u64) -> FreshSpans {
+        let bytes = self.settings.segment_bytes;
+        let records = start + self.fresh_slots * 8;
+        FreshSpans {
+            table: Span::new(start, self.fresh_slots),
+            records: Span::new(records, (bytes - self.fresh_slots * 8) / 64),
+            area: Span::new(start, bytes / 4),
+        }
+    }
+}
+
+/// The parts of a fresh segment's extent. Records grow up from the table, blocks and long terms' bytes grow
+/// down from the end, all addressed within `area`.
+#[derive(Clone, Copy, Debug)]
+pub struct FreshSpans {
+    /// Tag and ordinal of each term, open addressing.
+    pub table: Span<AtomicU64>,
+    /// Term records in order of first occurrence: the term log.
+    pub records: Span<Line>,
+    /// The whole extent as words.
+    pub area: Span<AtomicU32>,
+}

@@ -1,0 +1,129 @@
+//! The key table: from a document's key to its row, so that the same key again replaces the document.
+//!
+//! A slot holds the row's number and a tag of the key's hash; the key itself lies with the row and is compared
+//! there. Rows that are gone leave the table when their segment does. Automatic keys are not in it: they are
+//! numbers in arrival order and are found by binary search.
+
+use crate::geometry::Geometry;
+use crate::line_table::{LineTable, NoRoom};
+use crate::memory::Memory;
+use crate::rows::{KeyKind, RowKey};
+use crate::snapshot::{Segment, Snapshot};
+use crate::term::hash_bytes;
+
+/// The key table of an executor.
+#[derive(Clone, Copy)]
+pub struct Keys {
+    table: LineTable,
+}
+
+/// The hash of a key.
+pub fn hash(key: &[u8]) -> u64 {
+    hash_bytes(key)
+}
+
+impl Keys {
+    /// The table of `geometry`.
+    pub fn new(geometry: &Geometry) -> Keys {
+        Keys { table: LineTable::new(geometry.key_lines) }
+    }
+
+    /// Asks for the line of a key's hash.
+    pub fn prefetch(self, memory: &Memory, hash: u64) {
+        self.table.prefetch(memory.region(), hash);
+    }
+
+    /// The row of the document that `key` calls, in `snapshot`.
+    pub fn find(self, snapshot: &Snapshot<'_>, memory: &Memory, key: &[u8], hash: u64) -> Option<u64> {
+        self.table.find(memory.region(), hash, |row| {
+            snapshot.locate(row).is_some_and(|(segment, local)| {
+                let row = segment.row_table().row(local);
+                is(&segment, row.key(), key)
+            })
+        })
+    }
+
+    /// Enters a key that is not there. Ingest role only.
+    pub fn insert(self, memory: &Memory, hash: u64, row: u64) -> Result<(), NoRoom> {
+        self.table.insert(memory.region(), hash, row)
+    }
+
+    /// The key's document is now in another row. Ingest role only.
+    pub fn replace(self, memory: &Memory, hash: u64, old: u64, new: u64) {
+        self.table.replace(memory.region(), hash, old, new);
+    }
+
+    /// The key has no document any more. Ingest role only.
+    pub fn remove(self, memory: &Memory, hash: u64, row: u64) -> bool {
+        self.table.remove(memory.region(), hash, row)
+    }
+}
+
+/// Whether a row's key is `key`.
+pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
+    match row.kind() {
+        KeyKind::Inline { bytes, len } => &bytes[..len] == key,
+        KeyKind::Stored { unit, len } => {
+            len == key.len() && segment.vectors().bytes(unit, len).eq(key.iter().copied())
+        }
+        KeyKind::Automatic(_) | KeyKind::None => false,
+    }
+}
+
+/// A row's key as text: appended to `out`.
+pub fn write_key(segment: &Segment<'_>, row: RowKey, out: &mut Vec<u8>) {
+    match row.kind() {
+        KeyKind::Inline { bytes, len } => out.extend_from_slice(&bytes[..len]),
+        KeyKind::Stored { unit, len } => out.extend(segment.vectors().bytes(unit, len)),
+        KeyKind::Automatic(number) => write_number(number, out),
+        KeyKind::None => {}
+    }
+}
+
+/// Appends a number in decimal.
+pub fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// The number that `key` is in plain decimal (no sign, no leading zero), if it could be an automatic key.
+pub fn as_number(key: &[u8]) -> Option<u64> {
+    let plain = key.len() <= 18 && !key.is_empty() && key.iter().all(u8::is_ascii_digit);
+    if !plain || (key[0] == b'0' && key.len() > 1) {
+        return None;
+    }
+    Some(key.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0')))
+}
+
+/// The row of the live document whose automatic key is `number`. Automatic numbers ascend with the rows, with
+/// explicitly keyed rows and deletes between them.
+pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
+    for segment in snapshot.segments() {
+        let (mut low, mut high) = (0, segment.rows());
+        let table = segment.row_table();
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let next = (middle..high).find_map(|local| match table.row(local).key().kind() {
+                KeyKind::Automatic(n) => Some((local, n)),
+                _ => None,
+            });
+            match next {
+                Some((local, n)) if n == number => {
+                    return (!segment.is_dead(local)).then_some(segment.base_row() + local as u64);
+                }
+                Some((local, n)) if n < number => low = local + 1,
+                _ => high = middle,
+            }
+        }
+    }
+    None
+}

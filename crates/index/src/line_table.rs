@@ -1,0 +1,198 @@
+//! An open-addressing table of fixed size with no tombstones: lines of seven slots and one overflow count.
+//!
+//! A key's home is one cache line. If that is full, the key goes to one of the next [`REACH`] lines, and the
+//! home counts it as *away*. A look-up reads the home line and goes further only while the home has keys
+//! away, so that both a hit and a miss cost one cache line nearly always, however much has been inserted
+//! and removed before: space that a removed key leaves is simply empty. That matters under a stream, where
+//! hapaxes and keys come and go for ever and a table with tombstones would have to be rebuilt again and again.
+//!
+//! Slot: `payload + 1` (40 bits, so that 0 is an empty slot), distance from home (3 bits), tag (21 bits). The
+//! tag only filters; the caller verifies a candidate against what the payload leads to.
+//!
+//! One writer, any number of readers. A slot is published by a release store after what it leads to was
+//! written; the away count is raised after the slot is stored and lowered after it was cleared, so a reader
+//! never misses a key that was there before its look-up began.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::{Line, Region, Span, prefetch};
+
+/// Keys in a line; the line's first word is its away count.
+pub const SLOTS: usize = 7;
+/// How many lines beyond its home a key may lie.
+pub const REACH: u64 = 7;
+
+const PAYLOAD_BITS: u32 = 40;
+const DISTANCE_BITS: u32 = 3;
+
+/// Payloads are below this.
+pub const PAYLOAD_LIMIT: u64 = (1 << PAYLOAD_BITS) - 1;
+
+/// The lines near a key's home are all full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// A table over a power of two of lines in a region.
+#[derive(Clone, Copy, Debug)]
+pub struct LineTable {
+    lines: Span<Line>,
+    mask: u64,
+}
+
+impl LineTable {
+    /// A table over `lines` (a power of two of them, all zeros).
+    ///
+    /// # Panics
+    /// If the number of lines is not a power of two.
+    pub fn new(lines: Span<Line>) -> LineTable {
+        assert!(lines.len().is_power_of_two(), "a table of {} lines", lines.len());
+        LineTable { lines, mask: lines.len() - 1 }
+    }
+
+    /// How many lines `bytes` bytes are good for.
+    pub fn lines_in(bytes: u64) -> u64 {
+        let lines = (bytes / size_of::<Line>() as u64).max(1);
+        1 << lines.ilog2()
+    }
+
+    /// Asks for the home line of `hash`.
+    #[inline(always)]
+    pub fn prefetch(self, region: &Region, hash: u64) {
+        prefetch(&region.view(self.lines)[(hash & self.mask) as usize]);
+    }
+
+    /// The first payload under `hash` that `verify` accepts.
+    #[inline]
+    pub fn find(self, region: &Region, hash: u64, mut verify: impl FnMut(u64) -> bool) -> Option<u64> {
+        let lines = region.view(self.lines);
+        let home = hash & self.mask;
+        let first = &lines[home as usize];
+        let found = Self::scan(first, 0, hash, &mut verify);
+        if found.is_some() || first.pair(0).load(Acquire) == 0 {
+            return found;
+        }
+        (1..=REACH).find_map(|distance| {
+            let line = &lines[((home + distance) & self.mask) as usize];
+            Self::scan(line, distance, hash, &mut verify)
+        })
+    }
+
+    #[inline]
+    fn scan(line: &Line, distance: u64, hash: u64, verify: &mut impl FnMut(u64) -> bool) -> Option<u64> {
+        let wanted = Self::upper(hash, distance);
+        (1..=SLOTS).find_map(|i| {
+            let slot = line.pair(i).load(Acquire);
+            let payload = (slot & PAYLOAD_LIMIT).wrapping_sub(1);
+            (slot >> PAYLOAD_BITS == wanted && slot & PAYLOAD_LIMIT != 0 && verify(payload))
+                .then_some(payload)
+        })
+    }
+
+    /// Adds `payload` under `hash`. The caller knows that its key is not there. Writer only.
+    pub fn insert(self, region: &Region, hash: u64, payload: u64) -> Result<(), NoRoom> {
+        debug_assert!(payload < PAYLOAD_LIMIT);
+        let lines = region.view(self.lines);
+        let home = hash & self.mask;
+        for distance in 0..=REACH {
+            let line = &lines[((home + distance) & self.mask) as usize];
+            if let Some(slot) = Self::slots(line).find(|s| s.load(Relaxed) == 0) {
+                slot.store(Self::upper(hash, distance) << PAYLOAD_BITS | (payload + 1), Release);
+                if distance > 0 {
+                    let away = lines[home as usize].pair(0);
+                    away.store(away.load(Relaxed) + 1, Release);
+                }
+                return Ok(());
+            }
+        }
+        Err(NoRoom)
+    }
+
+    /// Puts `new` in the place of `old` under `hash`; says whether it was there. Writer only.
+    pub fn replace(self, region: &Region, hash: u64, old: u64, new: u64) -> bool {
+        debug_assert!(new < PAYLOAD_LIMIT);
+        let found = self.locate(region, hash, old);
+        if let Some((slot, distance)) = found {
+            slot.store(Self::upper(hash, distance) << PAYLOAD_BITS | (new + 1), Release);
+        }
+        found.is_some()
+    }
+
+    /// Takes `payload` out from under `hash`; says whether it was there. Writer only.
+    pub fn remove(self, region: &Region, hash: u64, payload: u64) -> bool {
+        let Some((slot, distance)) = self.locate(region, hash, payload) else { return false };
+        slot.store(0, Release);
+        if distance > 0 {
+            let away = region.view(self.lines)[(hash & self.mask) as usize].pair(0);
+            away.store(away.load(Relaxed) - 1, Release);
+        }
+        true
+    }
+
+    fn locate(self, region: &Region, hash: u64, payload: u64) -> Option<(&AtomicU64, u64)> {
+        let lines = region.view(self.lines);
+        (0..=REACH).find_map(|distance| {
+            let line = &lines[(((hash & self.mask) + distance) & self.mask) as usize];
+            let word = Self::upper(hash, distance) << PAYLOAD_BITS | (payload + 1);
+            Self::slots(line).find(|s| s.load(Relaxed) == word).map(|slot| (slot, distance))
+        })
+    }
+
+    fn slots(line: &Line) -> impl Iterator<Item = &AtomicU64> {
+        (1..=SLOTS).map(|i| line.pair(i))
+    }
+
+    /// The bits of a slot above its payload.
+    #[inline(always)]
+    fn upper(hash: u64, distance: u64) -> u64 {
+        (hash >> (PAYLOAD_BITS + DISTANCE_BITS)) << DISTANCE_BITS | distance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use spirit_mem::Residency;
+    use std::collections::HashMap;
+
+    proptest! {
+        /// A tiny table under random inserts, replacements and removals holds what a map holds.
+        #[test]
+        fn behaves_like_a_map(steps in prop::collection::vec((0u64..60, 0u8..4), 1..400)) {
+            let region = Region::reserve(1 << 12, Residency::OnTouch).unwrap();
+            let table = LineTable::new(Span::new(0, 8));
+            let mut model: HashMap<u64, u64> = HashMap::new();
+            let mut next = 0;
+            // Few homes and a tag that tells keys apart.
+            let hash = |key: u64| key << 50 | key % 3;
+            for (key, action) in steps {
+                let current = model.get(&key).copied();
+                match (action, current) {
+                    (0, Some(old)) => {
+                        prop_assert!(table.remove(&region, hash(key), old));
+                        prop_assert!(!table.remove(&region, hash(key), old));
+                        model.remove(&key);
+                    }
+                    (1, Some(old)) => {
+                        next += 1;
+                        prop_assert!(table.replace(&region, hash(key), old, next));
+                        model.insert(key, next);
+                    }
+                    (_, None) => {
+                        next += 1;
+                        match table.insert(&region, hash(key), next) {
+                            Ok(()) => { model.insert(key, next); }
+                            Err(NoRoom) => prop_assert!(model.len() > SLOTS * 4),
+                        }
+                    }
+                    _ => {}
+                }
+                for key in 0..60 {
+                    let found = table.find(&region, hash(key), |p| Some(&p) == model.get(&key));
+                    prop_assert_eq!(found, model.get(&key).copied());
+                }
+            }
+        }
+    }
+}

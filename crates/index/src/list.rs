@@ -1,0 +1,296 @@
+//! The posting list of a fresh segment: one writer appends, any number of readers read it newest first.
+//!
+//! The newest postings of a term (up to [`BUFFER`]) lie in its record, on the cache line that the writer
+//! touches anyway. When the buffer is full and another posting comes, the writer *spills*: it copies the
+//! buffer to the tail block of the term's chain, then overwrites it. Blocks are linked from new to old and
+//! are append-only; they live in the short-term partition (paper §4.5 and §4.6). Block sizes double up to a
+//! limit (VSB), or are all equal (FSB, for comparison); either way the number of spilled postings alone says
+//! how full the tail block is and how large each block is, so a block's only header is a link.
+//!
+//! # Orderings
+//!
+//! `chain` is one 64-bit word: tail block and number of spilled postings, published together.
+//!
+//! * Spill: block words (relaxed), then `chain` (release). A reader that acquires `chain` sees the blocks.
+//! * Overwrite: the new posting goes to the buffer with a release store, so a reader that acquires an
+//!   overwritten word sees, on its next load, the `chain` that was stored before.
+//! * Reading: `chain`, then `count` and the buffer (acquire), then `chain` again. If it did not move, no word
+//!   was overwritten and the first `count - spilled` words belong to it. If it moved, everything that the
+//!   buffer held at the first load is in the blocks of the second, and the buffer now holds only postings of
+//!   rows that were not visible when the reader took its watermark: it is left out. No loop, no retry.
+//!
+//! The word of the row being written may still grow in frequency; its row is not visible, so readers ignore
+//! it (they drop words newer than their watermark). Checked by loom in `tests/list_loom.rs`.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::sync::{Atom32, Atom64};
+
+use crate::posting::{FREQUENCY_MAX, rank};
+
+/// Postings buffered in a term's record.
+pub const BUFFER: usize = 8;
+
+/// There is no room for another block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// How large the blocks of a chain are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// 8, 16, 32, … postings, up to `8 << doublings` (VSB).
+    Variable {
+        /// How often the size doubles.
+        doublings: u32,
+    },
+    /// Always `8 * units` postings (FSB).
+    Fixed {
+        /// Capacity of each block, in units of 8 postings.
+        units: u32,
+    },
+}
+
+impl Blocks {
+    /// Of a chain with `units` spilled units of 8 (at least 1): how many units its tail block holds, and how
+    /// many it can hold.
+    #[inline]
+    pub fn tail(self, units: u32) -> (u32, u32) {
+        match self {
+            Blocks::Fixed { units: capacity } => ((units - 1) % capacity + 1, capacity),
+            Blocks::Variable { doublings } => {
+                let block = units.ilog2();
+                if block <= doublings {
+                    (units + 1 - (1 << block), 1 << block)
+                } else {
+                    let beyond = units - ((2 << doublings) - 1);
+                    (((beyond - 1) & ((1 << doublings) - 1)) + 1, 1 << doublings)
+                }
+            }
+        }
+    }
+
+    /// Words that the largest block takes, link included.
+    pub fn block_words_max(self) -> u64 {
+        1 + match self {
+            Blocks::Fixed { units } => 8 * units as u64,
+            Blocks::Variable { doublings } => 8u64 << doublings,
+        }
+    }
+}
+
+/// A list's head: the words of a term's record that belong to it.
+#[derive(Clone, Copy)]
+pub struct List<'a, A32, A64> {
+    /// Tail block (high half, 0: none) and spilled postings (low half).
+    pub chain: &'a A64,
+    /// Postings ever appended.
+    pub count: &'a A32,
+    /// The newest postings.
+    pub buffer: &'a [A32],
+}
+
+/// The newest part of a list as a reader found it; the rest hangs on `chain`.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Buffered postings, oldest first.
+    pub buffer: [u32; BUFFER],
+    /// How many of them there are.
+    pub buffered: usize,
+    /// Where the rest is.
+    pub chain: Chain,
+}
+
+/// A position in a chain of blocks: everything older than it is still to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    block: u32,
+    spilled: u32,
+}
+
+impl Chain {
+    fn from_word(word: u64) -> Chain {
+        Chain { block: (word >> 32) as u32, spilled: word as u32 }
+    }
+
+    /// Postings in the blocks from here on.
+    pub fn postings(self) -> u32 {
+        self.spilled
+    }
+
+    /// The newest block's postings (oldest first) within `area`, and the chain behind it.
+    pub fn next<A: Atom32>(self, area: &[A], blocks: Blocks) -> Option<(&[A], Chain)> {
+        if self.spilled == 0 {
+            return None;
+        }
+        let (units, _) = blocks.tail(self.spilled / BUFFER as u32);
+        let postings = units * BUFFER as u32;
+        let first = self.block as usize + 1;
+        let words = area.get(first..first + postings as usize)?;
+        // Relaxed: the link was written before the block was published, and never again.
+        let older = area[self.block as usize].load(Relaxed);
+        Some((words, Chain { block: older, spilled: self.spilled - postings }))
+    }
+}
+
+impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
+    /// Appends the posting `word`, or counts one more occurrence if its row is the list's newest. Returns
+    /// whether a posting was added. `allocate` gives room for a number of words in `area`.
+    ///
+    /// Writer only.
+    #[inline(always)]
+    pub fn append(
+        &self,
+        word: u32,
+        area: &[A32],
+        blocks: Blocks,
+        allocate: impl FnOnce(u32) -> Option<u32>,
+    ) -> Result<bool, Full> {
+        let count = self.count.load(Relaxed);
+        let mut buffered = count.wrapping_sub(self.chain.load(Relaxed) as u32) as usize;
+        if buffered > 0 {
+            let newest = &self.buffer[(buffered - 1) & (BUFFER - 1)];
+            let value = newest.load(Relaxed);
+            if rank(value) == rank(word) {
+                if value & FREQUENCY_MAX < FREQUENCY_MAX {
+                    newest.store(value + 1, Relaxed);
+                }
+                return Ok(false);
+            }
+            if buffered == BUFFER {
+                self.spill(area, blocks, allocate)?;
+                buffered = 0;
+            }
+        }
+        // Release: see "Overwrite" above.
+        self.buffer[buffered & (BUFFER - 1)].store(word, Release);
+        self.count.store(count + 1, Release);
+        Ok(true)
+    }
+
+    fn spill(
+        &self,
+        area: &[A32],
+        blocks: Blocks,
+        allocate: impl FnOnce(u32) -> Option<u32>,
+    ) -> Result<(), Full> {
+        let chain = Chain::from_word(self.chain.load(Relaxed));
+        let units = chain.spilled / BUFFER as u32;
+        let (fill, capacity) = blocks.tail(units + 1);
+        let block = if fill > 1 {
+            chain.block
+        } else {
+            let block = allocate(1 + capacity * BUFFER as u32).ok_or(Full)?;
+            area[block as usize].store(chain.block, Relaxed);
+            block
+        };
+        let at = block as usize + 1 + (fill as usize - 1) * BUFFER;
+        for (to, from) in area[at..at + BUFFER].iter().zip(self.buffer) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        let spilled = chain.spilled + BUFFER as u32;
+        self.chain.store((block as u64) << 32 | spilled as u64, Release);
+        Ok(())
+    }
+
+    /// The list as of now, without loop or lock. It holds at least every posting of every row that was
+    /// visible when the caller loaded its watermark.
+    #[inline]
+    pub fn read(&self) -> Head {
+        let first = self.chain.load(Acquire);
+        let count = self.count.load(Acquire);
+        let mut buffer = [0; BUFFER];
+        for (to, from) in buffer.iter_mut().zip(self.buffer) {
+            *to = from.load(Acquire);
+        }
+        let second = self.chain.load(Acquire);
+        let buffered = if first == second { count.wrapping_sub(first as u32) as usize } else { 0 };
+        Head { buffer, buffered: buffered.min(BUFFER), chain: Chain::from_word(second) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::posting::{frequency, local, posting};
+    use std::sync::atomic::{AtomicU32, AtomicU64};
+
+    /// The schedule says of each number of units what a walk over the blocks says.
+    #[test]
+    fn tails_agree_with_a_walk() {
+        for blocks in [
+            Blocks::Variable { doublings: 0 },
+            Blocks::Variable { doublings: 3 },
+            Blocks::Variable { doublings: 5 },
+            Blocks::Fixed { units: 1 },
+            Blocks::Fixed { units: 4 },
+        ] {
+            let (mut index, mut fill) = (0, 0);
+            let capacity = |index: u32| match blocks {
+                Blocks::Variable { doublings } => 1 << index.min(doublings),
+                Blocks::Fixed { units } => units,
+            };
+            for units in 1..2000 {
+                if fill == capacity(index) {
+                    (index, fill) = (index + 1, 0);
+                }
+                fill += 1;
+                assert_eq!(blocks.tail(units), (fill, capacity(index)), "{blocks:?} {units}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_reads_back_newest_first() {
+        let area: Vec<AtomicU32> = (0..20_000).map(|_| AtomicU32::new(0)).collect();
+        for blocks in [Blocks::Variable { doublings: 5 }, Blocks::Fixed { units: 4 }] {
+            let (chain, count) = (AtomicU64::new(0), AtomicU32::new(0));
+            let buffer: [AtomicU32; BUFFER] = Default::default();
+            let list = List { chain: &chain, count: &count, buffer: &buffer };
+            let mut bump = 1;
+            for n in 0..1500 {
+                for _ in 0..=n % 300 {
+                    let added = list.append(posting(n), &area, blocks, |words| {
+                        bump += words;
+                        Some(bump - words)
+                    });
+                    assert!(added.is_ok());
+                }
+                if n % 97 == 0 || n < 40 {
+                    let words = read_all(&list, &area, blocks);
+                    assert_eq!(words.len(), n as usize + 1);
+                    for (i, word) in words.iter().enumerate() {
+                        let row = n - i as u32;
+                        assert_eq!((local(*word), frequency(*word)), (row, (row % 300 + 1).min(255)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_area_loses_nothing() {
+        let area: [AtomicU32; 16] = Default::default();
+        let (chain, count) = (AtomicU64::new(0), AtomicU32::new(0));
+        let buffer: [AtomicU32; BUFFER] = Default::default();
+        let list = List { chain: &chain, count: &count, buffer: &buffer };
+        let blocks = Blocks::Variable { doublings: 5 };
+        for n in 0..8 {
+            assert_eq!(list.append(posting(n), &area, blocks, |_| None), Ok(true));
+        }
+        assert_eq!(list.append(posting(8), &area, blocks, |_| None), Err(Full));
+        assert_eq!(read_all(&list, &area, blocks).len(), 8);
+        assert_eq!(list.append(posting(8), &area, blocks, |_| Some(1)), Ok(true));
+        assert_eq!(read_all(&list, &area, blocks).len(), 9);
+    }
+
+    fn read_all(list: &List<AtomicU32, AtomicU64>, area: &[AtomicU32], blocks: Blocks) -> Vec<u32> {
+        let head = list.read();
+        let mut words: Vec<u32> = head.buffer[..head.buffered].iter().rev().copied().collect();
+        let mut chain = head.chain;
+        while let Some((block, older)) = chain.next(area, blocks) {
+            words.extend(block.iter().rev().map(|w| w.load(Relaxed)));
+            chain = older;
+        }
+        words
+    }
+}

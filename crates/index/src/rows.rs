@@ -1,0 +1,194 @@
+//! The rows of a segment: what is known of each document besides its terms.
+//!
+//! Every operation takes one row of the executor, in order: an added document, an update's new version, and
+//! also a delete (a row that is born dead). So one number, *rows visible*, publishes an operation whole, and a
+//! row number is an operation's time. A row is three 64-bit words:
+//!
+//! | word | low half | high half |
+//! |---|---|---|
+//! | 0 | sequence number, counted from the segment's base | start of the document vector, in units |
+//! | 1 | tokens (positions) | death stamp |
+//! | 2 | key ([`RowKey`]) | |
+//!
+//! The **death stamp** is 0 for a row that lives; else it is the operation that killed it, as its row number
+//! counted from this segment's base, plus one (saturated). A snapshot that sees `n` rows from that base
+//! honours the stamp if it is at most `n`: an update's death of the old version and its new version become
+//! visible by the same store. Stamps are written by the ingest role only.
+//!
+//! Rows and vectors lie in chunks in the long-term ring; a directory a segment leads to them, so a segment
+//! takes what it needs and nothing moves while readers look.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::{Region, Span};
+
+use crate::geometry::ROW_BYTES;
+
+const WORDS: usize = (ROW_BYTES / 8) as usize;
+
+/// A row's key word: how the document is called.
+///
+/// | low 2 bits | the rest |
+/// |---|---|
+/// | 0 | no key: not a document |
+/// | 1 | automatic: the number in the 62 bits above |
+/// | 2 | inline: length in bits 2..8, up to 7 bytes above |
+/// | 3 | stored with the vector: length in bits 2..16, unit in the high half |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowKey(pub u64);
+
+/// Longest key whose bytes lie in the row.
+pub const KEY_INLINE_MAX: usize = 7;
+
+impl RowKey {
+    /// An automatic key.
+    pub fn automatic(number: u64) -> RowKey {
+        RowKey(number << 2 | 1)
+    }
+
+    /// A key of at most [`KEY_INLINE_MAX`] bytes.
+    pub fn inline(bytes: &[u8]) -> RowKey {
+        let mut word = [0; 8];
+        word[1..=bytes.len()].copy_from_slice(bytes);
+        RowKey(u64::from_le_bytes(word) | (bytes.len() as u64) << 2 | 2)
+    }
+
+    /// A key of `len` bytes that begins at `unit` of the segment's vectors.
+    pub fn stored(unit: u32, len: usize) -> RowKey {
+        RowKey((unit as u64) << 32 | (len as u64) << 2 | 3)
+    }
+
+    /// What the word says.
+    pub fn kind(self) -> KeyKind {
+        match self.0 & 3 {
+            1 => KeyKind::Automatic(self.0 >> 2),
+            2 => {
+                let word = self.0.to_le_bytes();
+                let mut bytes = [0; KEY_INLINE_MAX];
+                bytes.copy_from_slice(&word[1..]);
+                KeyKind::Inline { bytes, len: ((word[0] >> 2) as usize).min(KEY_INLINE_MAX) }
+            }
+            3 => KeyKind::Stored {
+                unit: (self.0 >> 32) as u32,
+                len: (self.0 >> 2 & 0x3FFF) as usize,
+            },
+            _ => KeyKind::None,
+        }
+    }
+}
+
+/// A decoded [`RowKey`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Not a document.
+    None,
+    /// The number of documents that the index had accepted before.
+    Automatic(u64),
+    /// Bytes in the row.
+    Inline {
+        /// Zero padded.
+        bytes: [u8; KEY_INLINE_MAX],
+        /// How many of them count.
+        len: usize,
+    },
+    /// Bytes with the document vectors.
+    Stored {
+        /// First unit.
+        unit: u32,
+        /// Bytes.
+        len: usize,
+    },
+}
+
+/// The rows of one segment.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    region: &'a Region,
+    directory: &'a [AtomicU64],
+    shift: u32,
+}
+
+/// One row.
+#[derive(Clone, Copy)]
+pub struct Row<'a>(&'a [AtomicU64]);
+
+impl<'a> Rows<'a> {
+    /// Rows behind a directory of chunks of `1 << shift` rows.
+    #[inline]
+    pub fn new(region: &'a Region, directory: Span<AtomicU64>, shift: u32) -> Self {
+        Rows { region, directory: region.view(directory), shift }
+    }
+
+    /// The row of a local id that is below the segment's rows.
+    #[inline]
+    pub fn row(&self, local: u32) -> Row<'a> {
+        let chunk = self.directory[(local >> self.shift) as usize].load(Acquire);
+        let inside = (local & ((1 << self.shift) - 1)) as u64;
+        Row(self.region.view(Span::new(chunk + inside * ROW_BYTES, WORDS as u64)))
+    }
+
+    /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.
+    pub fn before(&self, rows: u32, sequence: u64) -> u32 {
+        let (mut low, mut high) = (0, rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if (self.row(middle).sequence() as u64) < sequence { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+impl Row<'_> {
+    /// Writes the row of an operation that is not visible yet.
+    pub fn write(self, sequence: u32, vector: u32, tokens: u32, key: RowKey) {
+        self.0[0].store(sequence as u64 | (vector as u64) << 32, Relaxed);
+        self.0[1].store(tokens as u64, Relaxed);
+        self.0[2].store(key.0, Relaxed);
+    }
+
+    /// Sequence number, counted from the segment's base.
+    #[inline]
+    pub fn sequence(self) -> u32 {
+        self.0[0].load(Relaxed) as u32
+    }
+
+    /// Where its vector starts, in units.
+    #[inline]
+    pub fn vector(self) -> u32 {
+        (self.0[0].load(Relaxed) >> 32) as u32
+    }
+
+    /// Its tokens: positions used, kept or not.
+    #[inline]
+    pub fn tokens(self) -> u32 {
+        self.0[1].load(Relaxed) as u32
+    }
+
+    /// Its key.
+    #[inline]
+    pub fn key(self) -> RowKey {
+        RowKey(self.0[2].load(Relaxed))
+    }
+
+    /// Its death stamp; 0 while it lives.
+    #[inline]
+    pub fn death(self) -> u32 {
+        (self.0[1].load(Relaxed) >> 32) as u32
+    }
+
+    /// Kills the row by the operation that is row `by`, counted from this segment's base. Ingest role only.
+    /// Takes effect for readers when that operation becomes visible.
+    pub fn kill(self, by: u64) {
+        let stamp = u32::try_from(by + 1).unwrap_or(u32::MAX) as u64;
+        let tokens = self.0[1].load(Relaxed) & 0xFFFF_FFFF;
+        self.0[1].store(tokens | stamp << 32, Release);
+    }
+
+    /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.
+    #[inline]
+    pub fn is_dead(self, visible: u64) -> bool {
+        let stamp = self.death();
+        stamp != 0 && stamp as u64 <= visible
+    }
+}

@@ -1,0 +1,214 @@
+//! A snapshot: what one query sees of an executor, taken with three loads.
+//!
+//! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
+//! so that a segment that is registered meanwhile is still read in its fresh form.
+
+use crate::descriptor::{Descriptor, SegmentId, Window};
+use crate::dictionary::{Dictionary, Entries};
+use crate::flushed::Flushed;
+use crate::fresh::Extent;
+use crate::memory::Memory;
+use crate::posting::LOCAL_MAX;
+use crate::rows::Rows;
+use crate::term::Term;
+use crate::vector::Vectors;
+
+/// Fresh segments that can be alive at once: as many as there are extents.
+pub const FRESH_MAX: usize = 3;
+
+/// What a query sees.
+#[derive(Clone, Copy)]
+pub struct Snapshot<'a> {
+    memory: &'a Memory,
+    window: Window,
+    superseded: Option<SegmentId>,
+    visible: u64,
+}
+
+/// One segment of a snapshot.
+#[derive(Clone, Copy)]
+pub struct Segment<'a> {
+    memory: &'a Memory,
+    descriptor: Descriptor<'a>,
+    /// Rows of the executor that the snapshot sees, counted from the segment's base: the time of death stamps.
+    visible: u64,
+}
+
+impl<'a> Snapshot<'a> {
+    /// What is visible now.
+    #[inline]
+    pub fn take(memory: &'a Memory) -> Snapshot<'a> {
+        let window = memory.window();
+        let superseded = memory.superseded();
+        let visible = memory.visible();
+        Snapshot { memory, window, superseded, visible }
+    }
+
+    /// What the ingest role sees: its own rows below `rows`, visible or not.
+    pub fn of_role(memory: &'a Memory, rows: u64) -> Snapshot<'a> {
+        Snapshot { visible: rows, ..Snapshot::take(memory) }
+    }
+
+    /// The segments in the dictionary.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Rows of the executor that are visible.
+    pub fn visible(&self) -> u64 {
+        self.visible
+    }
+
+    /// The segments that are not in the dictionary yet, newest first.
+    #[inline]
+    pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
+        let mut found = [None; FRESH_MAX];
+        for (i, place) in found.iter_mut().enumerate() {
+            let Some(segment) = self.segment(self.window.end + i as u32) else { break };
+            if segment.descriptor.base_row() >= self.visible {
+                break;
+            }
+            *place = Some(segment);
+        }
+        found.into_iter().rev().flatten()
+    }
+
+    /// The segment at a position, whatever its state.
+    #[inline]
+    pub fn segment(&self, position: u32) -> Option<Segment<'a>> {
+        let (mut descriptor, _) = self.memory.table().get(position)?;
+        if self.superseded.is_some_and(|id| id.0 as u64 == descriptor.id()) {
+            descriptor = self.memory.table().descriptor(SegmentId(descriptor.id() as u32).other());
+        }
+        let visible = self.visible.saturating_sub(descriptor.base_row());
+        Some(Segment { memory: self.memory, descriptor, visible })
+    }
+
+    /// The segment of an entry.
+    #[inline]
+    pub fn of(&self, id: SegmentId) -> Segment<'a> {
+        let descriptor = self.memory.table().descriptor(id);
+        let visible = self.visible.saturating_sub(descriptor.base_row());
+        Segment { memory: self.memory, descriptor, visible }
+    }
+
+    /// Whether an entry for `id` is of a version that a newer one replaced (or is going to).
+    #[inline(always)]
+    pub fn skips(&self, id: SegmentId) -> bool {
+        self.superseded == Some(id)
+    }
+
+    /// A term's entries in the dictionary, within the window.
+    #[inline]
+    pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries<'a> {
+        let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
+        match dictionary.find(term, hash) {
+            Some(id) => dictionary.entries(id).within(self.window),
+            None => Entries::none(),
+        }
+    }
+
+    /// Asks for the dictionary line of a term.
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
+        Dictionary::new(self.memory.region(), self.memory.geometry()).prefetch(hash);
+    }
+
+    /// The segments in the dictionary, newest first.
+    pub fn registered(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {
+        let snapshot = *self;
+        (self.window.oldest..self.window.end).rev().filter_map(move |p| snapshot.segment(p))
+    }
+
+    /// All segments, newest first.
+    pub fn segments(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {
+        self.fresh().chain(self.registered())
+    }
+
+    /// The segment and local id of one of the executor's rows, if it is visible and retained.
+    pub fn locate(&self, row: u64) -> Option<(Segment<'a>, u32)> {
+        if row >= self.visible {
+            return None;
+        }
+        if let Some(segment) = self.fresh().find(|s| s.base_row() <= row) {
+            return Some((segment, (row - segment.base_row()) as u32));
+        }
+        let (mut low, mut high) = (self.window.oldest, self.window.end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.segment(middle)?.base_row() <= row { low = middle + 1 } else { high = middle }
+        }
+        let segment = self.segment(low.checked_sub(1).filter(|p| *p >= self.window.oldest)?)?;
+        let local = row - segment.base_row();
+        (local < segment.rows() as u64).then_some((segment, local as u32))
+    }
+}
+
+impl<'a> Segment<'a> {
+    /// The segment's id.
+    pub fn id(&self) -> SegmentId {
+        SegmentId(self.descriptor.id() as u32)
+    }
+
+    /// Its descriptor.
+    pub fn descriptor(&self) -> Descriptor<'a> {
+        self.descriptor
+    }
+
+    /// The executor's row number of its first row.
+    pub fn base_row(&self) -> u64 {
+        self.descriptor.base_row()
+    }
+
+    /// The sequence number from which its rows count.
+    pub fn base_sequence(&self) -> u64 {
+        self.descriptor.base_sequence()
+    }
+
+    /// How many of its rows the snapshot sees.
+    #[inline]
+    pub fn rows(&self) -> u32 {
+        self.visible.min(self.descriptor.rows()).min(LOCAL_MAX as u64 + 1) as u32
+    }
+
+    /// Whether it has rows that are dead, or were when the snapshot was taken or since.
+    #[inline(always)]
+    pub fn has_dead(&self) -> bool {
+        self.descriptor.dead() > 0
+    }
+
+    /// Whether the snapshot finds the row dead.
+    #[inline]
+    pub fn is_dead(&self, local: u32) -> bool {
+        self.row_table().row(local).is_dead(self.visible)
+    }
+
+    /// Its rows.
+    #[inline]
+    pub fn row_table(&self) -> Rows<'a> {
+        let geometry = self.memory.geometry();
+        let directory =
+            spirit_mem::Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
+        Rows::new(self.memory.region(), directory, geometry.row_shift)
+    }
+
+    /// Its document vectors.
+    pub fn vectors(&self) -> Vectors<'a> {
+        let geometry = self.memory.geometry();
+        let directory =
+            spirit_mem::Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
+        Vectors::new(self.memory.region(), directory, geometry.vector_shift)
+    }
+
+    /// Its lists in fresh form. For segments of [`Snapshot::fresh`] only.
+    #[inline]
+    pub fn extent(&self) -> Extent<'a> {
+        Extent::new(self.memory.region(), self.memory.geometry(), self.descriptor.extent())
+    }
+
+    /// Its lists in flushed form. For segments within the window only.
+    #[inline]
+    pub fn flushed(&self) -> Flushed<'a> {
+        Flushed::new(self.memory.region(), self.descriptor)
+    }
+}

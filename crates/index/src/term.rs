@@ -1,0 +1,152 @@
+//! Dictionary terms: a field and bytes, as a 16-byte key that is hashed once and compared in two words.
+//!
+//! | key byte | short term (at most 14 bytes) | long term |
+//! |---|---|---|
+//! | 0..8 | bytes of the term | 64-bit hash of the bytes |
+//! | 8..14 | bytes, zero padded | length (2 bytes), first 4 bytes |
+//! | 14 | field | field |
+//! | 15 | length | `0xFF` |
+//!
+//! A short term's key *is* the term. A long term's bytes are stored apart and compared as well.
+
+/// Longest term, in bytes.
+pub const TERM_BYTES_MAX: usize = 255;
+/// Longest term whose bytes lie in the key.
+pub const INLINE_BYTES_MAX: usize = 14;
+
+const LONG: u64 = 0xFF;
+
+/// A field's number in the index's schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldId(pub u8);
+
+/// The 16-byte key of a term. All zeros is no term: it marks a position whose token was not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TermKey {
+    /// Key bytes 0..8, little endian.
+    pub low: u64,
+    /// Key bytes 8..16, little endian.
+    pub high: u64,
+}
+
+/// A term to look up: key and, where the key does not hold them, its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Term<'a> {
+    /// The key.
+    pub key: TermKey,
+    /// The term's bytes.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Term<'a> {
+    /// The term `bytes` of `field`; `None` if it is empty or longer than [`TERM_BYTES_MAX`].
+    pub fn new(field: FieldId, bytes: &'a [u8]) -> Option<Term<'a>> {
+        if bytes.is_empty() || bytes.len() > TERM_BYTES_MAX {
+            return None;
+        }
+        let mut head = [0; 16];
+        let n = bytes.len().min(16);
+        head[..n].copy_from_slice(&bytes[..n]);
+        Some(Term { key: TermKey::new(field, u128::from_le_bytes(head), bytes), bytes })
+    }
+}
+
+impl TermKey {
+    /// The key of a term whose first 16 bytes, zero padded, are `head`.
+    #[inline(always)]
+    pub fn new(field: FieldId, head: u128, bytes: &[u8]) -> TermKey {
+        if bytes.len() <= INLINE_BYTES_MAX {
+            let high = (head >> 64) as u64 | (field.0 as u64) << 48 | (bytes.len() as u64) << 56;
+            TermKey { low: head as u64, high }
+        } else {
+            Self::long(field, bytes)
+        }
+    }
+
+    #[cold]
+    fn long(field: FieldId, bytes: &[u8]) -> TermKey {
+        let first = u32::from_le_bytes(bytes[..4].try_into().expect("a long term has 4 bytes"));
+        let high = bytes.len() as u64 | (first as u64) << 16 | (field.0 as u64) << 48 | LONG << 56;
+        TermKey { low: hash_bytes(bytes), high }
+    }
+
+    /// Whether the bytes are not all in the key.
+    #[inline(always)]
+    pub fn is_long(self) -> bool {
+        self.high >> 56 == LONG
+    }
+
+    /// Whether it marks a position without a term.
+    #[inline(always)]
+    pub fn is_hole(self) -> bool {
+        self.high == 0
+    }
+
+    /// The term's field.
+    pub fn field(self) -> FieldId {
+        FieldId((self.high >> 48) as u8)
+    }
+
+    /// The term's length in bytes.
+    pub fn len(self) -> usize {
+        if self.is_long() { (self.high & 0xFFFF) as usize } else { (self.high >> 56) as usize }
+    }
+
+    /// Whether the term has no bytes, as only a hole has.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of a short term, and how many they are.
+    pub fn inline_bytes(self) -> ([u8; 16], usize) {
+        let bytes = (self.low as u128 | (self.high as u128) << 64).to_le_bytes();
+        (bytes, self.len().min(INLINE_BYTES_MAX))
+    }
+
+    /// The hash by which all tables find the term.
+    #[inline(always)]
+    pub fn hash(self) -> u64 {
+        fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD1B5_4A32_D192_ED03)
+    }
+}
+
+/// The 128-bit product of two words, folded: each bit of the result depends on all bits of both.
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The hash of a byte string: a chain of folded products over words of 8 bytes, length included.
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut state = 0xA076_1D64_78BD_642F ^ bytes.len() as u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        state = fold(state ^ u64::from_le_bytes(word), 0xE703_7ED1_A0B4_28DB);
+    }
+    fold(state, 0x8EBC_6AF0_9C88_C6E3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_tell_terms_apart() {
+        let words: [&[u8]; 6] =
+            [b"a", b"a\0", b"abcdefghijklmn", b"abcdefghijklmno", b"abcdefghijklmnop", &[b'x'; 255]];
+        for (i, a) in words.iter().enumerate() {
+            let term = Term::new(FieldId(3), a).unwrap();
+            assert_eq!((term.key.len(), term.key.field()), (a.len(), FieldId(3)));
+            assert_eq!(term.key.is_long(), a.len() > INLINE_BYTES_MAX);
+            for (j, b) in words.iter().enumerate() {
+                assert_eq!(term.key == Term::new(FieldId(3), b).unwrap().key, i == j);
+                assert_ne!(term.key, Term::new(FieldId(4), b).unwrap().key);
+            }
+        }
+        assert!(Term::new(FieldId(0), b"").is_none());
+        assert!(Term::new(FieldId(0), &[b'x'; 256]).is_none());
+        assert!(TermKey::default().is_hole());
+    }
+}

@@ -1,0 +1,102 @@
+//! The fresh list's protocol, model-checked: a writer appends past a spill while a reader that took a
+//! watermark reads. Whatever the interleaving, the reader finds each visible posting once, in order.
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU32, AtomicU64};
+use loom::thread;
+use spirit_index::list::{BUFFER, Blocks, List};
+use spirit_index::posting::{local, posting};
+use spirit_mem::sync::{Atom32, Atom64};
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+
+struct Word(AtomicU32);
+struct Pair(AtomicU64);
+
+impl Atom32 for Word {
+    fn load(&self, order: Ordering) -> u32 {
+        self.0.load(order)
+    }
+    fn store(&self, value: u32, order: Ordering) {
+        self.0.store(value, order);
+    }
+}
+
+impl Atom64 for Pair {
+    fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+    fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+    }
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.0.swap(value, order)
+    }
+    fn compare_exchange(&self, a: u64, b: u64, c: Ordering, d: Ordering) -> Result<u64, u64> {
+        self.0.compare_exchange(a, b, c, d)
+    }
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(value, order)
+    }
+}
+
+struct World {
+    chain: Pair,
+    count: Word,
+    buffer: Vec<Word>,
+    area: Vec<Word>,
+    visible: AtomicU32,
+}
+
+const BLOCKS: Blocks = Blocks::Variable { doublings: 0 };
+
+impl World {
+    fn append(&self, row: u32) {
+        let list = List { chain: &self.chain, count: &self.count, buffer: &self.buffer };
+        list.append(posting(row), &self.area, BLOCKS, |_| Some(1)).unwrap();
+    }
+
+    /// The visible rows of the list, newest first.
+    fn rows(&self) -> (u32, Vec<u32>) {
+        let visible = self.visible.load(Acquire);
+        let list = List { chain: &self.chain, count: &self.count, buffer: &self.buffer };
+        let head = list.read();
+        let mut words: Vec<u32> = head.buffer[..head.buffered].iter().rev().copied().collect();
+        if let Some((block, _)) = head.chain.next(&self.area, BLOCKS) {
+            words.extend(block.iter().rev().map(|w| w.load(Relaxed)));
+        }
+        (visible, words.into_iter().map(local).filter(|row| *row < visible).collect())
+    }
+}
+
+#[test]
+fn a_reader_finds_every_visible_posting_once() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let word = || Word(AtomicU32::new(0));
+        let world = Arc::new(World {
+            chain: Pair(AtomicU64::new(0)),
+            count: word(),
+            buffer: (0..BUFFER).map(|_| word()).collect(),
+            area: (0..10).map(|_| word()).collect(),
+            visible: AtomicU32::new(0),
+        });
+        // One short of a full buffer, all visible; then the posting that fills it, and the one that spills.
+        for row in 0..7 {
+            world.append(row);
+        }
+        world.visible.store(7, Release);
+        let writer = thread::spawn({
+            let world = world.clone();
+            move || {
+                for row in 7..10 {
+                    world.append(row);
+                    world.visible.store(row + 1, Release);
+                }
+            }
+        });
+        let (visible, rows) = world.rows();
+        assert_eq!(rows, (0..visible).rev().collect::<Vec<_>>());
+        writer.join().unwrap();
+    });
+}

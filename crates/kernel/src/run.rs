@@ -1,0 +1,42 @@
+//! Runs of posting words, and how far an operation has come in one.
+//!
+//! A list of postings reaches the kernels as a sequence of runs, so every operation reports a
+//! [`Progress`] from which the caller goes on with the next run of whichever side is used up.
+//!
+//! Not here: what a rank means, or where runs are stored.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Bits of a posting word below the rank: the frequency.
+pub(crate) const FREQUENCY_BITS: u32 = 8;
+
+/// Posting words strictly ascending by rank (the high 24 bits).
+pub type Run<'a> = &'a [AtomicU32];
+
+/// What an operation used up and found.
+///
+/// Everything before `left` and `right` is consumed and need not be looked at again. On sorted runs
+/// the counts do not depend on the algorithm or the level: if the output became full, both stand
+/// just behind the last match; otherwise at least one stands at its run's end and the other
+/// behind the last word whose rank does not exceed that run's last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Words consumed of the left run.
+    pub left: usize,
+    /// Words consumed of the right run; 0 where there is none.
+    pub right: usize,
+    /// Matches written or counted.
+    pub found: usize,
+}
+
+/// The word itself.
+#[inline(always)]
+pub(crate) fn word(at: &AtomicU32) -> u32 {
+    at.load(Relaxed)
+}
+
+/// The word's rank.
+#[inline(always)]
+pub(crate) fn rank(at: &AtomicU32) -> u32 {
+    word(at) >> FREQUENCY_BITS
+}

@@ -1,0 +1,130 @@
+//! Bitmaps, alone and against runs, against the oracle over every level.
+
+mod common;
+
+use common::{RANK_MAX, bits_of, common_bits, shared, shared_bits, words_of};
+use proptest::prelude::*;
+use spirit_kernel::{Level, Progress, and_count, and_into, probe_count, probe_into, set_bits};
+use std::sync::atomic::Ordering::Relaxed;
+
+fn check_pair(a: &[u64], b: &[u64], base: u32) {
+    let (shared_a, shared_b) = (shared_bits(a), shared_bits(b));
+    let common = common_bits(a, b);
+    let total = a.len().min(b.len()) * 64;
+    for level in Level::all_supported() {
+        assert_eq!(and_count(level, &shared_a, &shared_b), common.len() as u64, "{level:?}");
+        for from in [0, 1, 63, 64, 65, total / 2, total.saturating_sub(1), total, usize::MAX] {
+            for room in [0, 1, 3, 10, 10_000] {
+                let rest: Vec<usize> = common.iter().copied().filter(|bit| *bit >= from).collect();
+                let fits = &rest[..rest.len().min(room)];
+                let next = match fits.last() {
+                    _ if room == 0 => from.min(total),
+                    Some(last) if fits.len() == room => last + 1,
+                    _ => total,
+                };
+                let mut out = vec![0; room];
+                let got = and_into(level, &shared_a, &shared_b, base, from, &mut out);
+                assert_eq!(got, (fits.len(), next), "{level:?} from {from} room {room}");
+                let words: Vec<u32> =
+                    fits.iter().map(|bit| base.wrapping_add(*bit as u32) << 8).collect();
+                assert_eq!(out[..got.0], words, "{level:?} from {from} room {room}");
+            }
+        }
+    }
+}
+
+fn check_probe(run: &[u32], bits: &[u64], base: u32) {
+    let (shared_run, shared_bits) = (shared(run), shared_bits(bits));
+    let hits = common::probe(run, bits, base);
+    for level in Level::all_supported() {
+        assert_eq!(probe_count(level, &shared_run, &shared_bits, base), hits.len() as u64);
+        for room in [0, 1, 5, 10_000] {
+            let (mut all, mut out, mut at) = (Vec::new(), vec![0; room], 0);
+            while at < run.len() {
+                let p = probe_into(level, &shared_run[at..], &shared_bits, base, &mut out);
+                all.extend_from_slice(&out[..p.found]);
+                assert!(p.right == 0 && (p.found == room || at + p.left == run.len()));
+                at += p.left;
+                if room == 0 {
+                    assert_eq!(p, Progress::default());
+                    break;
+                }
+            }
+            assert!(room == 0 || all == hits, "{level:?} room {room} base {base}");
+        }
+    }
+}
+
+#[test]
+fn pairs_of_seeds() {
+    let seeds =
+        [vec![], vec![1 << 63], vec![0; 20], vec![u64::MAX; 33], [vec![0; 70], vec![5]].concat()];
+    for a in &seeds {
+        for b in &seeds {
+            check_pair(a, b, 0);
+            check_pair(a, b, RANK_MAX - 10);
+            check_pair(a, b, u32::MAX);
+        }
+    }
+}
+
+#[test]
+fn ranks_outside_of_a_bitmap_have_no_bit() {
+    let run = words_of([0, 5, 99, 100, 163, 164, 228, RANK_MAX], 1);
+    for base in [0, 1, 100, RANK_MAX - 63, RANK_MAX, RANK_MAX + 1, u32::MAX - 5, u32::MAX] {
+        check_probe(&run, &[u64::MAX, u64::MAX], base);
+        check_probe(&run, &[], base);
+    }
+}
+
+#[test]
+fn a_run_written_to_a_bitmap_is_found_there() {
+    let run = words_of([3, 64, 65, 127, 128, 700, RANK_MAX], 1);
+    let bits = shared_bits(&[0, 1 << 63, 0, 0]);
+    set_bits(&shared(&run), &bits, 1);
+    let plain: Vec<u64> = bits.iter().map(|word| word.load(Relaxed)).collect();
+    assert_eq!(bits_of(&plain), [2, 63, 64, 126, 127]);
+}
+
+proptest! {
+    #[test]
+    fn pairs_equal_the_oracle(a in common::any_bits(), b in common::any_bits(), base in any::<u32>()) {
+        check_pair(&a, &b, base);
+    }
+
+    #[test]
+    fn probes_equal_the_oracle(run in common::any_run(1), bits in common::any_bits(), base in 0..700_u32) {
+        check_probe(&run, &bits, base);
+    }
+
+    #[test]
+    fn garbage_probes_equal_the_oracle(
+        run in common::any_words(300),
+        bits in common::any_bits(),
+        base in any::<u32>(),
+    ) {
+        check_probe(&run, &bits, base);
+        check_probe(&run, &bits, base >> 20);
+    }
+
+    #[test]
+    fn set_bits_are_those_of_the_run(
+        run in common::any_words(300),
+        before in common::any_bits(),
+        base in prop_oneof![0..200_u32, any::<u32>()],
+    ) {
+        let bits = shared_bits(&before);
+        set_bits(&shared(&run), &bits, base);
+        let after: Vec<u64> = bits.iter().map(|word| word.load(Relaxed)).collect();
+        let mut expected = bits_of(&before);
+        for word in run {
+            let bit = i64::from(word >> 8) - i64::from(base);
+            if (0..before.len() as i64 * 64).contains(&bit) {
+                expected.push(bit as usize);
+            }
+        }
+        expected.sort_unstable();
+        expected.dedup();
+        prop_assert_eq!(bits_of(&after), expected);
+    }
+}

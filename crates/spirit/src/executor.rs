@@ -1,0 +1,82 @@
+//! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use spirit_index::memory::Memory;
+use spirit_mem::Pins;
+
+use crate::error::{AddError, OpenError};
+use crate::flush_stage::{FlushStage, Task};
+use crate::ingest::Ingester;
+use crate::options::Options;
+use crate::shared::{Numbers, Shared};
+
+/// Segments that wait between ingest and flush.
+const QUEUE: usize = 1;
+
+pub(crate) struct Executor {
+    pub(crate) shared: Arc<Shared>,
+    role: Mutex<Ingester>,
+    tasks: SyncSender<Task>,
+    flusher: Option<JoinHandle<()>>,
+}
+
+impl Executor {
+    pub(crate) fn start(
+        options: &Options,
+        number: usize,
+        numbers: Arc<Numbers>,
+        pins: Arc<Pins>,
+    ) -> Result<Executor, OpenError> {
+        let pin = pins.acquire().expect("the index reserves a slot for each executor");
+        let memory = Memory::new(options.memory(), pins).map_err(OpenError::Memory)?;
+        let shared = Arc::new(Shared::new(memory, numbers, options.on_full));
+        let (tasks, inbox) = sync_channel(QUEUE);
+        let max = options.document_bytes_max;
+        let role = Ingester::new(shared.clone(), options.analyzer, max, tasks.clone(), pin)
+            .expect("the geometry leaves room for the first segment");
+        let stage = FlushStage::new(shared.clone(), inbox);
+        let flusher = std::thread::Builder::new()
+            .name(format!("spirit-flush-{number}"))
+            .spawn(move || stage.run())
+            .map_err(OpenError::Thread)?;
+        Ok(Executor { shared, role: Mutex::new(role), tasks, flusher: Some(flusher) })
+    }
+
+    /// Takes the ingest role, waiting for whoever has it.
+    pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, AddError> {
+        if self.shared.is_poisoned() {
+            return Err(AddError::Poisoned);
+        }
+        self.role.lock().map_err(|_| {
+            self.shared.poison();
+            AddError::Poisoned
+        })
+    }
+
+    /// Waits until all segments that are full have been flushed.
+    pub(crate) fn settle(&self) {
+        let (done, wait) = sync_channel(1);
+        if self.tasks.send(Task::Report(done)).is_ok() {
+            let _ = wait.recv();
+        }
+    }
+
+    /// Rows that died, over the executor's life.
+    pub(crate) fn deleted(&self) -> u64 {
+        self.shared.deleted.load(Relaxed)
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        let _ = self.tasks.send(Task::Stop);
+        if let Some(flusher) = self.flusher.take() {
+            // A stage that panicked has poisoned the index and printed why.
+            let _ = flusher.join();
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The ingest role: text in, postings out, visible before `add` returns.
+//!
+//! Whoever holds the role is the executor's only writer. Documents are collected into a batch (tokens cut,
+//! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
+//! the versions that they replace, then one store that makes all of it visible.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::SyncSender;
+
+use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::descriptor::{SegmentId, State};
+use spirit_index::flush::Flush;
+use spirit_index::fresh::{FreshWriter, Stop};
+use spirit_index::keys::{self, Keys};
+use spirit_index::rows::KeyKind;
+use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::term::{FieldId, TermKey};
+use spirit_mem::PinSlot;
+use spirit_text::{Analyzer, Tokenizer};
+
+use crate::error::AddError;
+use crate::flush_stage::Task;
+use crate::options::OnFull;
+use crate::shared::Shared;
+
+/// Tokens after which a batch is committed: enough to overlap the cache misses of all of them.
+pub(crate) const BATCH_TOKENS: usize = 256;
+/// Documents after which a batch is committed.
+const BATCH_DOCUMENTS: usize = 256;
+
+/// The field of a document's text.
+pub(crate) const TEXT: FieldId = FieldId(0);
+
+/// The writer of one executor.
+pub(crate) struct Ingester {
+    shared: Arc<Shared>,
+    tokenizer: Tokenizer,
+    batch: Batch,
+    /// Whether a document of the batch has an explicit key.
+    keyed: bool,
+    writer: FreshWriter,
+    tasks: SyncSender<Task>,
+    pin: PinSlot,
+    /// The segment was handed over, and there was no room for the next one yet.
+    sealed: bool,
+    /// The sequence number of the delete at hand.
+    delete_sequence: u64,
+}
+
+impl Ingester {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        analyzer: Analyzer,
+        document_bytes_max: usize,
+        tasks: SyncSender<Task>,
+        pin: PinSlot,
+    ) -> Option<Ingester> {
+        let writer = FreshWriter::open(&shared.memory, SegmentId::first(0), 0, 0)?;
+        publish_segment(&shared, &writer);
+        Some(Ingester {
+            tokenizer: Tokenizer::new(analyzer, document_bytes_max),
+            batch: Batch::with_capacity(BATCH_TOKENS * 4, BATCH_DOCUMENTS),
+            keyed: false,
+            writer,
+            tasks,
+            pin,
+            sealed: false,
+            delete_sequence: 0,
+            shared,
+        })
+    }
+
+    /// Whether the batch should be committed before more is collected.
+    pub(crate) fn batch_is_full(&self) -> bool {
+        self.batch.token_count() >= BATCH_TOKENS || self.batch.documents().len() >= BATCH_DOCUMENTS
+    }
+
+    /// Cuts a document into the batch. `None` is an automatic key.
+    pub(crate) fn collect(&mut self, key: Option<&[u8]>, text: &str) -> Result<(), AddError> {
+        if let Some(bytes) = key.filter(|k| k.is_empty() || k.len() > KEY_BYTES_MAX) {
+            return Err(AddError::Key { bytes: bytes.len() });
+        }
+        let extent = self.writer.extent(&self.shared.memory);
+        let batch = &mut self.batch;
+        let mut next = 0;
+        let summary = self.tokenizer.for_each(text, |token| {
+            while next < token.position() {
+                batch.push_hole();
+                next += 1;
+            }
+            next += 1;
+            let bytes = token.bytes();
+            let hash = batch.push(TermKey::new(TEXT, token.head(), bytes), bytes);
+            extent.prefetch(hash);
+        });
+        let summary = summary.map_err(|_| AddError::DocumentTooLong {
+            bytes: text.len(),
+            bytes_max: self.tokenizer.document_bytes_max(),
+        })?;
+        for _ in next..summary.tokens {
+            self.batch.push_hole();
+        }
+        if summary.skipped > 0 {
+            Shared::add_to(&self.shared.skipped_tokens, summary.skipped as u64);
+        }
+        self.batch.finish(match key {
+            Some(bytes) => Key::Bytes(bytes),
+            None => Key::Automatic(self.shared.numbers.documents.load(Relaxed)),
+        });
+        self.shared.numbers.documents.fetch_add(1, Relaxed);
+        self.keyed |= key.is_some();
+        Ok(())
+    }
+
+    /// Writes the batch and makes it visible. Says how many documents went in; an error is of the one after
+    /// them, and the rest of the batch is dropped.
+    pub(crate) fn commit(&mut self) -> (u64, Result<(), AddError>) {
+        self.number();
+        let all = self.batch.documents().len();
+        let mut result = Ok(());
+        while !self.batch.is_empty() && result.is_ok() {
+            result = self.write_some();
+        }
+        let left = self.batch.documents().len();
+        self.batch.clear();
+        self.keyed = false;
+        ((all - left) as u64, result)
+    }
+
+    fn number(&mut self) {
+        let documents = self.batch.documents_mut();
+        let first = self.shared.numbers.sequence.fetch_add(documents.len() as u64, Relaxed);
+        for (document, sequence) in documents.iter_mut().zip(first..) {
+            document.sequence = sequence;
+        }
+    }
+
+    fn write_some(&mut self) -> Result<(), AddError> {
+        if self.sealed {
+            self.next_segment()?;
+        }
+        let before = self.writer.rows();
+        let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
+        let settled = self.settle(before, taken);
+        self.batch.drop_front(taken);
+        self.publish();
+        settled?;
+        match stop {
+            Ok(()) => Ok(()),
+            Err(Stop::SegmentFull) if before == 0 && taken == 0 => {
+                let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
+                Err(AddError::DocumentTooLarge { segment_bytes })
+            }
+            Err(Stop::SegmentFull) => self.next_segment(),
+            Err(Stop::HeapFull) => self.wait_for_room(),
+        }
+    }
+
+    fn publish(&self) {
+        self.shared.memory.publish(self.writer.base_row() + self.writer.rows() as u64);
+    }
+
+    /// Kills what the new rows replace, and enters them in the key table.
+    fn settle(&mut self, first: u32, taken: usize) -> Result<(), AddError> {
+        let numbered = self.shared.numbers.explicit_end.load(Relaxed);
+        if !self.keyed && numbered == 0 {
+            return Ok(());
+        }
+        let shared = &self.shared;
+        let table = shared.keys();
+        // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
+        shared.memory.pins().pin(&self.pin);
+        let first_row = self.writer.base_row() + first as u64;
+        let mut result = Ok(());
+        for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
+            let settled = match self.batch.key(document) {
+                Key::Bytes(key) => settle_explicit(shared, *table, key, row),
+                Key::Automatic(number) if number < numbered => settle_number(shared, *table, number, row),
+                Key::Automatic(_) => Ok(()),
+            };
+            result = result.and(settled);
+        }
+        shared.memory.pins().unpin(&self.pin);
+        result
+    }
+
+    /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
+    pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, AddError> {
+        let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
+        self.delete_sequence = sequence;
+        loop {
+            if self.sealed {
+                self.next_segment()?;
+            }
+            match self.writer.append_dead(&self.shared.memory, sequence) {
+                Ok(()) => break,
+                Err(Stop::SegmentFull) => self.next_segment()?,
+                Err(Stop::HeapFull) => self.wait_for_room()?,
+            }
+        }
+        let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
+        let found = self.kill_by_key(key, row);
+        self.publish();
+        Ok(found)
+    }
+
+    fn kill_by_key(&self, key: &[u8], by: u64) -> bool {
+        let shared = &self.shared;
+        let table = shared.keys();
+        shared.memory.pins().pin(&self.pin);
+        let snapshot = Snapshot::of_role(&shared.memory, by);
+        let hash = keys::hash(key);
+        let found = table.find(&snapshot, &shared.memory, key, hash);
+        let killed = match found {
+            Some(row) => table.remove(&shared.memory, hash, row) && kill(shared, &snapshot, row, by),
+            None => keys::as_number(key)
+                .and_then(|number| keys::find_automatic(&snapshot, number))
+                .is_some_and(|row| kill(shared, &snapshot, row, by)),
+        };
+        shared.memory.pins().unpin(&self.pin);
+        killed
+    }
+
+    /// Hands the segment to the flush stage and opens the next. Can be repeated if it finds no room.
+    fn next_segment(&mut self) -> Result<(), AddError> {
+        self.seal()?;
+        let memory = &self.shared.memory;
+        let id = SegmentId::first(self.writer.id().position() + 1);
+        let base_row = self.writer.base_row() + self.writer.rows() as u64;
+        let sequence = self.batch.documents().first().map(|d| d.sequence);
+        let base_sequence = sequence.unwrap_or(self.delete_sequence);
+        self.writer = loop {
+            let opened = memory
+                .has_slot(id.position())
+                .then(|| FreshWriter::open(memory, id, base_row, base_sequence))
+                .flatten();
+            if let Some(writer) = opened {
+                break writer;
+            }
+            self.wait_for_stage()?;
+        };
+        self.sealed = false;
+        publish_segment(&self.shared, &self.writer);
+        Ok(())
+    }
+
+    fn seal(&mut self) -> Result<(), AddError> {
+        if !self.sealed {
+            let memory = &self.shared.memory;
+            memory.table().descriptor(self.writer.id()).set_rows(self.writer.rows() as u64);
+            let flush = Flush::new(self.writer.id(), self.writer.counts());
+            self.tasks.send(Task::Flush(flush)).map_err(|_| AddError::Poisoned)?;
+            self.sealed = true;
+        }
+        Ok(())
+    }
+
+    /// A fresh extent comes back when the flush stage is done with it, unless that found the heap full.
+    fn wait_for_stage(&self) -> Result<(), AddError> {
+        if self.shared.is_poisoned() {
+            return Err(AddError::Poisoned);
+        }
+        if self.shared.on_full == OnFull::Refuse && self.shared.is_stuck() {
+            return Err(AddError::HeapFull);
+        }
+        self.shared.memory.wait_for_space();
+        Ok(())
+    }
+
+    /// The long-term partition is full: what now is the policy's matter.
+    fn wait_for_room(&self) -> Result<(), AddError> {
+        match self.shared.on_full {
+            OnFull::Refuse => return Err(AddError::HeapFull),
+            // A full queue means that the stage is at work, which makes room as well.
+            OnFull::DropOldest => drop(self.tasks.try_send(Task::MakeRoom)),
+            OnFull::Wait => {}
+        }
+        self.wait_for_stage()
+    }
+}
+
+fn publish_segment(shared: &Shared, writer: &FreshWriter) {
+    writer.describe(&shared.memory);
+    shared.memory.table().publish(writer.id(), State::Ingested);
+}
+
+fn settle_explicit(shared: &Shared, table: Keys, key: &[u8], row: u64) -> Result<(), AddError> {
+    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
+    let hash = keys::hash(key);
+    if let Some(old) = table.find(&snapshot, &shared.memory, key, hash) {
+        kill(shared, &snapshot, old, row);
+        table.replace(&shared.memory, hash, old, row);
+        return Ok(());
+    }
+    if let Some(number) = keys::as_number(key) {
+        shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
+        if let Some(old) = keys::find_automatic(&snapshot, number) {
+            kill(shared, &snapshot, old, row);
+        }
+    }
+    table.insert(&shared.memory, hash, row).map_err(|_| {
+        kill(shared, &snapshot, row, row);
+        AddError::KeysFull
+    })
+}
+
+/// An automatic key whose number somebody chose before as an explicit one: it replaces that document.
+fn settle_number(shared: &Shared, table: Keys, number: u64, row: u64) -> Result<(), AddError> {
+    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
+    let mut key = Vec::with_capacity(20);
+    keys::write_number(number, &mut key);
+    let hash = keys::hash(&key);
+    if let Some(old) = table.find(&snapshot, &shared.memory, &key, hash) {
+        table.remove(&shared.memory, hash, old);
+        kill(shared, &snapshot, old, row);
+    }
+    Ok(())
+}
+
+/// Kills a row by the operation that is row `by`; takes effect when that one becomes visible.
+fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> bool {
+    let Some((segment, local)) = snapshot.locate(row) else { return false };
+    let place: Segment<'_> = segment;
+    let target = place.row_table().row(local);
+    if target.death() != 0 || matches!(target.key().kind(), KeyKind::None) {
+        return false;
+    }
+    target.kill(by - place.base_row());
+    let descriptor = place.descriptor();
+    descriptor.set_dead(descriptor.dead() + 1);
+    Shared::add_to(&shared.deleted, 1);
+    true
+}

@@ -1,0 +1,87 @@
+//! What the ingest role, the flush stage and the readers of one executor share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, MutexGuard};
+
+use spirit_index::keys::Keys;
+use spirit_index::memory::Memory;
+
+use crate::options::OnFull;
+
+/// Numbers that all executors of an index draw from.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    /// The next sequence number: one for each operation.
+    pub(crate) sequence: AtomicU64,
+    /// Documents ever accepted: the next automatic key.
+    pub(crate) documents: AtomicU64,
+    /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
+    pub(crate) explicit_end: AtomicU64,
+}
+
+/// One executor's shared state.
+pub(crate) struct Shared {
+    pub(crate) memory: Memory,
+    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) on_full: OnFull,
+    keys: Mutex<Keys>,
+    poisoned: AtomicBool,
+    /// The flush stage waits for room.
+    stuck: AtomicBool,
+    /// What the flush stage last reported of its dictionary.
+    pub(crate) dictionary_terms: AtomicU64,
+    pub(crate) dictionary_array_bytes: AtomicU64,
+    /// Segments dropped by retention, and documents whose tokens were too long to keep.
+    pub(crate) dropped_segments: AtomicU64,
+    pub(crate) skipped_tokens: AtomicU64,
+    /// Rows that died, over the executor's life.
+    pub(crate) deleted: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(memory: Memory, numbers: Arc<Numbers>, on_full: OnFull) -> Shared {
+        let keys = Mutex::new(Keys::new(memory.geometry()));
+        Shared {
+            memory,
+            numbers,
+            on_full,
+            keys,
+            poisoned: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            dictionary_terms: AtomicU64::new(0),
+            dictionary_array_bytes: AtomicU64::new(0),
+            dropped_segments: AtomicU64::new(0),
+            skipped_tokens: AtomicU64::new(0),
+            deleted: AtomicU64::new(0),
+        }
+    }
+
+    /// The key table: the ingest role holds it for a batch, the flush stage for a few rows of a segment that
+    /// is dropped. Queries do not come here; they read the table as it is.
+    pub(crate) fn keys(&self) -> MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The pipeline takes nothing more.
+    pub(crate) fn poison(&self) {
+        self.poisoned.store(true, Release);
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Acquire)
+    }
+
+    pub(crate) fn set_stuck(&self, stuck: bool) {
+        self.stuck.store(stuck, Release);
+    }
+
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.load(Acquire)
+    }
+
+    pub(crate) fn add_to(counter: &AtomicU64, value: u64) {
+        counter.fetch_add(value, Relaxed);
+    }
+}

@@ -1,0 +1,105 @@
+//! The analyzers by name: the choice a field's schema makes.
+//!
+//! Only the choice lives here; what each does is in the module of that name. Names are what users type in a schema or on a
+//! command line, so parsing is exact and the error lists them all.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// How text becomes tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Analyzer {
+    /// Maximal runs of Unicode alphanumeric characters, lower-cased; nothing is dropped.
+    Simple,
+    /// UAX #29 words, lower-cased.
+    #[default]
+    Standard,
+    /// `Standard`, and `#tags`, `@names`, `$cash` tags, URLs and emoji are tokens too.
+    Social,
+    /// `Standard` without possessive `'s` and common English words, stemmed.
+    English,
+    /// The whole value as one token, verbatim; an empty value has none.
+    Keyword,
+}
+
+impl Analyzer {
+    /// Every analyzer, in the order they are documented.
+    pub const ALL: [Analyzer; 5] = [
+        Analyzer::Simple,
+        Analyzer::Standard,
+        Analyzer::Social,
+        Analyzer::English,
+        Analyzer::Keyword,
+    ];
+
+    /// The name users type; `FromStr` reads it back.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Analyzer::Simple => "simple",
+            Analyzer::Standard => "standard",
+            Analyzer::Social => "social",
+            Analyzer::English => "english",
+            Analyzer::Keyword => "keyword",
+        }
+    }
+}
+
+impl fmt::Display for Analyzer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Analyzer {
+    type Err = UnknownAnalyzer;
+
+    fn from_str(name: &str) -> Result<Analyzer, UnknownAnalyzer> {
+        Analyzer::ALL
+            .into_iter()
+            .find(|analyzer| analyzer.name() == name)
+            .ok_or_else(|| UnknownAnalyzer { name: name.to_owned() })
+    }
+}
+
+/// No analyzer has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownAnalyzer {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownAnalyzer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no analyzer is called \"{}\"; choose one of", self.name.escape_debug())?;
+        for (i, analyzer) in Analyzer::ALL.into_iter().enumerate() {
+            write!(f, "{} {analyzer}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for UnknownAnalyzer {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for analyzer in Analyzer::ALL {
+            assert_eq!(analyzer.to_string().parse(), Ok(analyzer));
+        }
+        assert_eq!(Analyzer::default(), Analyzer::Standard);
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = "Simple".parse::<Analyzer>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no analyzer is called \"Simple\"; choose one of simple, standard, social, english, keyword"
+        );
+    }
+}

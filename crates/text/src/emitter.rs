@@ -1,0 +1,51 @@
+//! Counts positions and hands tokens to the sink: the one door through which every analyzer's tokens leave.
+//!
+//! The length limit is enforced here and nowhere else. [`Emitter::emit`] is inlined into the two hot loops; everything off
+//! the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is not repeated at each rare call site.
+
+use crate::{TERM_BYTES_MAX, Token};
+
+/// What became of one text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Positions used, tokens that did not reach the sink included.
+    pub tokens: u32,
+    /// Tokens longer than [`TERM_BYTES_MAX`], which took a position but did not reach the sink.
+    pub skipped: u32,
+}
+
+/// A sink and the position of the next token.
+pub(crate) struct Emitter<F> {
+    pub(crate) summary: Summary,
+    sink: F,
+}
+
+impl<F: FnMut(Token<'_>)> Emitter<F> {
+    pub(crate) fn new(sink: F) -> Emitter<F> {
+        Emitter { summary: Summary::default(), sink }
+    }
+
+    /// Emits the first `len` bytes of `tail`, which is padded as [`Token::new`] asks.
+    #[inline(always)]
+    pub(crate) fn emit(&mut self, tail: &[u8], len: usize) {
+        let position = self.summary.tokens;
+        self.summary.tokens += 1;
+        if len > TERM_BYTES_MAX {
+            self.summary.skipped += 1;
+            return;
+        }
+        (self.sink)(Token::new(tail, len, position));
+    }
+
+    /// [`Emitter::emit`] for places that are not worth a copy of the sink.
+    #[inline(never)]
+    pub(crate) fn emit_outlined(&mut self, tail: &[u8], len: usize) {
+        self.emit(tail, len);
+    }
+
+    /// Hands on a token another emitter has already numbered and measured.
+    #[inline(never)]
+    pub(crate) fn forward(&mut self, token: Token<'_>) {
+        (self.sink)(token);
+    }
+}

@@ -1,0 +1,80 @@
+//! A padded buffer for one term that cannot be read straight out of the lower-cased text.
+//!
+//! It holds words with non-ASCII letters, whose lower-case form may have another length (`İ` grows from two bytes to
+//! three), stems, and verbatim keywords. Case is mapped character by character, without context: a final `Σ` becomes `σ`,
+//! so that a word and its prefix fold alike.
+
+use crate::TERM_BYTES_MAX;
+use crate::emitter::Emitter;
+use crate::token::{HEAD_BYTES, Token};
+
+/// Length recorded for a term that outgrew the buffer: any value the emitter will skip.
+const OVERFLOW: usize = TERM_BYTES_MAX + 1;
+
+/// One term under construction.
+pub(crate) struct Fold {
+    /// Room for the longest term, and beyond it the bytes [`Token::head`] may read.
+    bytes: [u8; TERM_BYTES_MAX + HEAD_BYTES],
+    /// Bytes in use, or `OVERFLOW`.
+    len: usize,
+}
+
+impl Fold {
+    pub(crate) fn new() -> Fold {
+        Fold { bytes: [0; TERM_BYTES_MAX + HEAD_BYTES], len: 0 }
+    }
+
+    /// Whether nothing has been pushed since the last emit.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends bytes as they are; a term that grows too long becomes one to skip.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        if end > TERM_BYTES_MAX {
+            self.len = OVERFLOW;
+            return;
+        }
+        self.bytes[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    /// Appends one character's lower-case form.
+    pub(crate) fn push_lower(&mut self, c: char) {
+        if c.is_ascii() {
+            return self.push(&[c.to_ascii_lowercase() as u8]);
+        }
+        for lower in c.to_lowercase() {
+            self.push(lower.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    /// Hands the term to the sink, unless it is empty, and starts the next one.
+    pub(crate) fn emit<F: FnMut(Token<'_>)>(&mut self, out: &mut Emitter<F>) {
+        if !self.is_empty() {
+            out.emit_outlined(&self.bytes, self.len);
+        }
+        self.len = 0;
+    }
+
+    /// Emits `word` lower-cased, as one token.
+    pub(crate) fn emit_lower<F: FnMut(Token<'_>)>(&mut self, word: &str, out: &mut Emitter<F>) {
+        for c in word.chars() {
+            self.push_lower(c);
+        }
+        self.emit(out);
+    }
+
+    /// Emits `value` verbatim, as one token.
+    pub(crate) fn emit_verbatim<F: FnMut(Token<'_>)>(&mut self, value: &str, out: &mut Emitter<F>) {
+        self.push(value.as_bytes());
+        self.emit(out);
+    }
+
+    /// The term `bytes` in a padded buffer, at `position`; it must fit.
+    pub(crate) fn token(&mut self, bytes: &[u8], position: u32) -> Token<'_> {
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+        Token::new(&self.bytes, bytes.len(), position)
+    }
+}

@@ -1,0 +1,203 @@
+//! The vector pass: a text becomes a lower-cased copy and a stream of runs.
+//!
+//! A *run* is a maximal stretch of bytes that are ASCII letters, digits or not ASCII at all. All analyzers but `keyword`
+//! start from runs; what a run means is theirs to say. This file knows bytes and bits, not words.
+//!
+//! [`Runs`] keeps the edges of one block of 64 bytes in a register and takes them off bit by bit, so a run costs a few
+//! instructions and no memory besides the masks.
+
+use spirit_kernel::{Level, classify_lower};
+
+use crate::token::HEAD_BYTES;
+
+/// Zero bytes before the text, so that the byte before a run always exists.
+const LEAD_BYTES: usize = 64;
+/// Bytes after the text: two zeros that end it, and what a token's head may read.
+const TAIL_BYTES: usize = 64;
+/// Bytes a word of the masks covers.
+const BLOCK_BYTES: usize = u64::BITS as usize;
+
+const _: () = assert!(LEAD_BYTES >= 1 && TAIL_BYTES >= HEAD_BYTES + 2);
+
+/// Scratch memory for one text of at most `text_bytes_max` bytes.
+pub(crate) struct Scan {
+    /// `LEAD_BYTES` zeros, the text with ASCII lower-cased, two zeros, padding.
+    lower: Vec<u8>,
+    /// Per block: letters and digits, non-ASCII bytes.
+    masks: Vec<[u64; 2]>,
+}
+
+impl Scan {
+    pub(crate) fn new(text_bytes_max: usize) -> Scan {
+        Scan {
+            lower: vec![0; LEAD_BYTES + text_bytes_max + TAIL_BYTES],
+            masks: vec![[0; 2]; text_bytes_max / BLOCK_BYTES + 1],
+        }
+    }
+
+    /// Finds the runs of `text`, which is not longer than this memory was made for.
+    #[inline]
+    pub(crate) fn read(&mut self, level: Level, text: &[u8]) -> (Lower<'_>, Runs<'_>) {
+        let end = LEAD_BYTES + text.len();
+        // At least one bit past the text, so that a run up to its last byte has a place to end at.
+        let masks = &mut self.masks[..text.len() / BLOCK_BYTES + 1];
+        if let Some(last) = masks.last_mut() {
+            *last = [0; 2];
+        }
+        classify_lower(level, text, &mut self.lower[LEAD_BYTES..end], masks);
+        // The previous text may have been longer: its bytes must not look like a continuation of this one.
+        self.lower[end..end + 2].fill(0);
+        (Lower(&self.lower), Runs::new(masks))
+    }
+}
+
+/// The lower-cased text with bytes to spare on both sides, addressed in bytes of the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Lower<'a>(&'a [u8]);
+
+impl<'a> Lower<'a> {
+    /// Everything from byte `start` of the text on, padding included.
+    #[inline(always)]
+    pub(crate) fn from(self, start: usize) -> &'a [u8] {
+        &self.0[LEAD_BYTES + start..]
+    }
+
+    /// The byte before byte `at` of the text; 0 before the first.
+    #[inline(always)]
+    pub(crate) fn byte_before(self, at: usize) -> u8 {
+        self.0[LEAD_BYTES + at - 1]
+    }
+
+    /// The bytes at `at - 1`, `at` and `at + 1`, 0 where the text has none; `at` is at most the length of the text.
+    #[inline(always)]
+    pub(crate) fn around(self, at: usize) -> [u8; 3] {
+        let first = LEAD_BYTES + at - 1;
+        *self.0[first..].first_chunk().expect("two zeros follow the text")
+    }
+}
+
+/// One run: bytes `start..end` of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Whether it holds a non-ASCII byte.
+    pub(crate) mixed: bool,
+}
+
+/// The runs of one text in ascending order; no two touch.
+pub(crate) struct Runs<'a> {
+    /// Blocks not looked at yet.
+    blocks: std::slice::Iter<'a, [u64; 2]>,
+    /// First byte after the current block.
+    block_end: usize,
+    /// Starts of runs in the current block that are still to be taken.
+    starts: u64,
+    /// Ends of runs in the current block that are still to be taken, kept apart from the starts so that the two are taken
+    /// off by independent chains of instructions.
+    ends: u64,
+    /// Those of the ends that belong to mixed runs.
+    mixed_ends: u64,
+    /// 1 if a run goes on into the next block.
+    open: u64,
+    /// Whether that run is mixed so far.
+    open_mixed: bool,
+}
+
+impl<'a> Runs<'a> {
+    fn new(masks: &'a [[u64; 2]]) -> Runs<'a> {
+        Runs {
+            blocks: masks.iter(),
+            block_end: 0,
+            starts: 0,
+            ends: 0,
+            mixed_ends: 0,
+            open: 0,
+            open_mixed: false,
+        }
+    }
+
+    /// Makes the next block the current one; `None` after the last.
+    #[inline(always)]
+    fn load_block(&mut self) -> Option<()> {
+        let &[alnum, high] = self.blocks.next()?;
+        let run = alnum | high;
+        let before = run << 1 | self.open;
+        self.starts = run & !before;
+        self.ends = before & !run;
+        self.open = run >> (BLOCK_BYTES - 1);
+        // Adding a run's non-ASCII bits to the run carries exactly one bit out at its end, however many they are.
+        let (sum, carry) = run.overflowing_add(high);
+        let (sum, carry_open) = sum.overflowing_add(u64::from(self.open_mixed));
+        self.open_mixed = carry | carry_open;
+        self.mixed_ends = sum & !run;
+        self.block_end += BLOCK_BYTES;
+        Some(())
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run> {
+        while self.starts == 0 {
+            self.load_block()?;
+        }
+        let start = self.block_end - BLOCK_BYTES + self.starts.trailing_zeros() as usize;
+        self.starts &= self.starts - 1;
+        // Without an end in this block the run was its last, so no start is lost. The last block of all has a bit past the
+        // text, where its last run ends.
+        while self.ends == 0 {
+            self.load_block()?;
+        }
+        let end_bit = self.ends.trailing_zeros() as usize;
+        self.ends &= self.ends - 1;
+        let end = self.block_end - BLOCK_BYTES + end_bit;
+        Some(Run { start, end, mixed: self.mixed_ends >> end_bit & 1 != 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs_of(text: &str) -> Vec<(usize, usize, bool)> {
+        let mut scan = Scan::new(text.len());
+        let (_, runs) = scan.read(Level::detect(), text.as_bytes());
+        runs.map(|run| (run.start, run.end, run.mixed)).collect()
+    }
+
+    #[test]
+    fn runs_end_where_they_should_around_block_edges() {
+        for lead in 0..140 {
+            for len in 1..140 {
+                let text = format!("{}{}", "-".repeat(lead), "a".repeat(len));
+                assert_eq!(runs_of(&text), [(lead, lead + len, false)]);
+                assert_eq!(runs_of(&(text + "-")), [(lead, lead + len, false)]);
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_run_with_the_accent_is_mixed() {
+        for lead in 0..140 {
+            let text = format!("a{}é{} b", "x".repeat(lead), "x".repeat(140 - lead));
+            assert_eq!(runs_of(&text), [(0, 143, true), (144, 145, false)]);
+            let text = format!("{}-éé-a", "x".repeat(lead));
+            let mixed: Vec<bool> = runs_of(&text).iter().map(|run| run.2).collect();
+            assert_eq!(mixed, if lead == 0 { vec![true, false] } else { vec![false, true, false] });
+        }
+    }
+
+    #[test]
+    fn a_longer_text_leaves_nothing_behind() {
+        let mut scan = Scan::new(200);
+        scan.read(Level::detect(), "x".repeat(200).as_bytes());
+        let (lower, mut runs) = scan.read(Level::detect(), b"ab");
+        assert_eq!(runs.next(), Some(Run { start: 0, end: 2, mixed: false }));
+        assert_eq!(runs.next(), None);
+        assert_eq!(lower.around(2), [b'b', 0, 0]);
+        assert_eq!(lower.byte_before(0), 0);
+    }
+}

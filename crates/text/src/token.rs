@@ -1,0 +1,89 @@
+//! One token as the sink sees it: a view into a padded buffer.
+//!
+//! The padding is the point: the dictionary keys terms by their first 16 bytes, and because every buffer goes on for at
+//! least [`HEAD_BYTES`] bytes after a token's start, that key is one load and one mask instead of a copy of unknown length.
+
+/// Width of [`Token::head`], and the least number of readable bytes from a token's start, in bytes.
+pub(crate) const HEAD_BYTES: usize = 16;
+
+/// `HEAD_MASKS[n]` keeps the low `n` bytes.
+static HEAD_MASKS: [u128; HEAD_BYTES + 1] = head_masks();
+
+const fn head_masks() -> [u128; HEAD_BYTES + 1] {
+    let mut masks = [u128::MAX; HEAD_BYTES + 1];
+    let mut n = 0;
+    while n < HEAD_BYTES {
+        masks[n] = (1 << (8 * n)) - 1;
+        n += 1;
+    }
+    masks
+}
+
+/// One token of a text, valid while the sink runs. Never empty, never longer than [`crate::TERM_BYTES_MAX`].
+#[derive(Clone, Copy, Debug)]
+pub struct Token<'a> {
+    /// The buffer from the token's first byte to the buffer's end: at least `HEAD_BYTES` long.
+    tail: &'a [u8],
+    len: u32,
+    position: u32,
+}
+
+impl<'a> Token<'a> {
+    /// The first `len` bytes of `tail`; `tail` must go on for at least `HEAD_BYTES`.
+    #[inline(always)]
+    pub(crate) fn new(tail: &'a [u8], len: usize, position: u32) -> Token<'a> {
+        debug_assert!(0 < len && len <= crate::TERM_BYTES_MAX);
+        debug_assert!(tail.len() >= HEAD_BYTES.max(len));
+        Token { tail, len: len as u32, position }
+    }
+
+    /// The term: 1 to [`crate::TERM_BYTES_MAX`] bytes of UTF-8.
+    #[inline(always)]
+    pub fn bytes(&self) -> &'a [u8] {
+        &self.tail[..self.len as usize]
+    }
+
+    /// The term as text.
+    pub fn text(&self) -> &'a str {
+        std::str::from_utf8(self.bytes()).expect("every analyzer cuts at character boundaries")
+    }
+
+    /// The first `min(len, 16)` bytes of the term, little endian, the rest zero.
+    #[inline(always)]
+    pub fn head(&self) -> u128 {
+        let window = self.tail.first_chunk().expect("token buffers are padded");
+        u128::from_le_bytes(*window) & HEAD_MASKS[(self.len as usize).min(HEAD_BYTES)]
+    }
+
+    /// Length of the term, in bytes: 1 to [`crate::TERM_BYTES_MAX`].
+    #[expect(clippy::len_without_is_empty, reason = "a token is never empty")]
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// How many tokens of the text come before this one, those that were left out included.
+    #[inline(always)]
+    pub fn position(&self) -> u32 {
+        self.position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_is_the_term_cut_or_padded_to_sixteen_bytes() {
+        let buffer: Vec<u8> = (1..=40).collect();
+        for len in 1..=20 {
+            let token = Token::new(&buffer[3..], len, 7);
+            let mut expected = [0; HEAD_BYTES];
+            let kept = len.min(HEAD_BYTES);
+            expected[..kept].copy_from_slice(&buffer[3..3 + kept]);
+            assert_eq!(token.head(), u128::from_le_bytes(expected));
+            assert_eq!(token.bytes(), &buffer[3..3 + len]);
+            assert_eq!((token.len(), token.position()), (len, 7));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The tokenizer: an analyzer and the memory it works in.
+//!
+//! One tokenizer serves one thread, for documents and for the words of queries alike, so that both end up as the same
+//! terms. It keeps nothing of a text once [`Tokenizer::for_each`] returns.
+
+use std::error::Error;
+use std::fmt;
+
+use spirit_kernel::Level;
+
+use crate::emitter::{Emitter, Summary};
+use crate::english::English;
+use crate::fold::Fold;
+use crate::scan::Scan;
+use crate::{Analyzer, Token, simple, social, standard};
+
+/// Cuts texts of bounded length into tokens.
+pub struct Tokenizer {
+    analyzer: Analyzer,
+    level: Level,
+    document_bytes_max: usize,
+    scan: Scan,
+    fold: Fold,
+    english: English,
+}
+
+impl Tokenizer {
+    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 4 GiB), on the best vector unit there is.
+    ///
+    /// It takes about 1.3 bytes of memory for each byte of the longest text; nothing that matters for `keyword`.
+    pub fn new(analyzer: Analyzer, document_bytes_max: usize) -> Tokenizer {
+        Tokenizer::with_level(analyzer, document_bytes_max, Level::detect())
+    }
+
+    /// The same with a vector level of the caller's choice, for tests and measurements: the tokens do not depend on it.
+    pub fn with_level(analyzer: Analyzer, document_bytes_max: usize, level: Level) -> Tokenizer {
+        assert!(document_bytes_max < u32::MAX as usize, "offsets in a text are 32 bits wide");
+        let scan_bytes_max = if analyzer == Analyzer::Keyword { 0 } else { document_bytes_max };
+        Tokenizer {
+            analyzer,
+            level,
+            document_bytes_max,
+            scan: Scan::new(scan_bytes_max),
+            fold: Fold::new(),
+            english: English::new(),
+        }
+    }
+
+    /// The analyzer this tokenizer was made for.
+    pub fn analyzer(&self) -> Analyzer {
+        self.analyzer
+    }
+
+    /// Length of the longest text it takes, in bytes.
+    pub fn document_bytes_max(&self) -> usize {
+        self.document_bytes_max
+    }
+
+    /// Calls `sink` for each token of `text`, in order.
+    ///
+    /// A text that is too long is refused whole, before the sink sees anything.
+    #[inline]
+    pub fn for_each<F>(&mut self, text: &str, sink: F) -> Result<Summary, TextTooLong>
+    where
+        F: FnMut(Token<'_>),
+    {
+        if text.len() > self.document_bytes_max {
+            return Err(TextTooLong { bytes: text.len(), max: self.document_bytes_max });
+        }
+        let mut out = Emitter::new(sink);
+        if self.analyzer == Analyzer::Keyword {
+            self.fold.emit_verbatim(text, &mut out);
+            return Ok(out.summary);
+        }
+        let (lower, runs) = self.scan.read(self.level, text.as_bytes());
+        let fold = &mut self.fold;
+        match self.analyzer {
+            Analyzer::Simple => simple::words(text, lower, runs, fold, &mut out),
+            Analyzer::Standard => standard::words(text, lower, runs, fold, &mut out),
+            Analyzer::Social => social::words(text, lower, runs, fold, &mut out),
+            Analyzer::English => {
+                let mut words = Emitter::new(|token: Token<'_>| self.english.emit(token, &mut out));
+                standard::words(text, lower, runs, fold, &mut words);
+                return Ok(words.summary);
+            }
+            Analyzer::Keyword => unreachable!("returned above"),
+        }
+        Ok(out.summary)
+    }
+}
+
+impl fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokenizer")
+            .field("analyzer", &self.analyzer)
+            .field("document_bytes_max", &self.document_bytes_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A text is longer than its tokenizer was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextTooLong {
+    /// Length of the text, in bytes.
+    pub bytes: usize,
+    /// The most the tokenizer takes, in bytes.
+    pub max: usize,
+}
+
+impl fmt::Display for TextTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TextTooLong { bytes, max } = self;
+        write!(f, "the text has {bytes} bytes and the limit is {max}; split it or raise the limit")
+    }
+}
+
+impl Error for TextTooLong {}
