@@ -64,22 +64,23 @@ pub struct Entry {
     pub total: u32,
 }
 
-/// A term's entries, oldest first.
-#[derive(Clone, Copy, Debug)]
-pub struct Entries<'a> {
-    words: &'a [AtomicU32],
+impl Entry {
+    /// No entry.
+    pub const NONE: Entry = Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
 }
 
-impl<'a> Entries<'a> {
-    /// No entries.
-    pub const fn none() -> Entries<'static> {
-        Entries { words: &[] }
-    }
+/// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
+/// Good for as long as the reader that found it stays pinned.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entries {
+    words: Span<AtomicU32>,
+}
 
+impl Entries {
     /// How many.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.words.len() / 4
+        self.words.len() as usize / 4
     }
 
     /// Whether there are none.
@@ -87,10 +88,17 @@ impl<'a> Entries<'a> {
         self.words.is_empty()
     }
 
+    /// Where the entry at `index` lies.
+    #[inline(always)]
+    fn at(&self, index: usize) -> Span<AtomicU32> {
+        debug_assert!(index < self.len());
+        Span::new(self.words.start() + index as u64 * ENTRY_BYTES, 4)
+    }
+
     /// The entry at `index` (0 is the oldest).
     #[inline(always)]
-    pub fn get(&self, index: usize) -> Entry {
-        let words = &self.words[index * 4..index * 4 + 4];
+    pub fn get(&self, region: &Region, index: usize) -> Entry {
+        let words = region.view(self.at(index));
         Entry {
             segment: SegmentId(words[0].load(Relaxed)),
             postings: words[1].load(Relaxed),
@@ -99,33 +107,40 @@ impl<'a> Entries<'a> {
         }
     }
 
+    /// The posting of the entry at `index`, which has one: as a run of one word.
+    #[inline(always)]
+    pub fn single(&self, index: usize) -> Span<AtomicU32> {
+        Span::new(self.at(index).start() + 8, 1)
+    }
+
     /// The segment of the entry at `index`.
     #[inline(always)]
-    pub fn segment(&self, index: usize) -> SegmentId {
-        SegmentId(self.words[index * 4].load(Relaxed))
+    pub fn segment(&self, region: &Region, index: usize) -> SegmentId {
+        SegmentId(region.view(self.at(index))[0].load(Relaxed))
     }
 
     /// The entries within `window`.
     #[inline]
-    pub fn within(&self, window: Window) -> Entries<'a> {
+    pub fn within(&self, region: &Region, window: Window) -> Entries {
         let (mut first, mut end) = (0, self.len());
         // Entries outside are few: those of a segment being registered, and those not yet swept.
-        while end > 0 && self.segment(end - 1).position() >= window.end {
+        while end > 0 && self.segment(region, end - 1).position() >= window.end {
             end -= 1;
         }
-        while first < end && self.segment(first).position() < window.oldest {
+        while first < end && self.segment(region, first).position() < window.oldest {
             first += 1;
         }
-        Entries { words: &self.words[first * 4..end * 4] }
+        let start = self.words.start() + first as u64 * ENTRY_BYTES;
+        Entries { words: Span::new(start, (end - first) as u64 * 4) }
     }
 
     /// Postings in all of them.
     #[inline]
-    pub fn postings(&self) -> u32 {
+    pub fn postings(&self, region: &Region) -> u32 {
         if self.is_empty() {
             return 0;
         }
-        let (first, last) = (self.get(0), self.get(self.len() - 1));
+        let (first, last) = (self.get(region, 0), self.get(region, self.len() - 1));
         last.total.wrapping_sub(first.total).wrapping_add(first.postings)
     }
 }
@@ -159,14 +174,6 @@ impl<'a> Record<'a> {
     fn set_apart(self, long: u32, capacity: u32) {
         self.0.pair(3).store(long as u64 | (capacity as u64) << 32, Relaxed);
     }
-
-    fn entry_words(self, region: &'a Region, head: Head) -> &'a [AtomicU32] {
-        if head.array == 0 {
-            self.0.words(8, 16)
-        } else {
-            region.view(Span::new(head.array as u64 * ENTRY_BYTES, head.end as u64 * 4))
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -182,6 +189,7 @@ pub struct Dictionary<'a> {
     region: &'a Region,
     table: LineTable,
     records: &'a [Line],
+    records_start: u64,
 }
 
 impl<'a> Dictionary<'a> {
@@ -192,6 +200,7 @@ impl<'a> Dictionary<'a> {
             region,
             table: LineTable::new(geometry.dictionary_lines),
             records: region.view(geometry.dictionary_records),
+            records_start: geometry.dictionary_records.start(),
         }
     }
 
@@ -243,11 +252,21 @@ impl<'a> Dictionary<'a> {
 
     /// A term's entries as of now, whatever segments they are of.
     #[inline]
-    pub fn entries(&self, id: TermId) -> Entries<'a> {
-        let record = self.record(id);
-        let head = record.head();
-        let words = record.entry_words(self.region, head);
-        Entries { words: &words[head.first as usize * 4..head.end as usize * 4] }
+    pub fn entries(&self, id: TermId) -> Entries {
+        let head = self.record(id).head();
+        let array = self.array(id, head);
+        let start = array + head.first as u64 * ENTRY_BYTES;
+        Entries { words: Span::new(start, (head.end - head.first) as u64 * 4) }
+    }
+
+    /// Where the entries' array begins: in the record, or apart.
+    #[inline(always)]
+    fn array(&self, id: TermId, head: Head) -> u64 {
+        if head.array == 0 {
+            self.records_start + id.0 as u64 * size_of::<Line>() as u64 + 32
+        } else {
+            head.array as u64 * ENTRY_BYTES
+        }
     }
 }
 
@@ -345,33 +364,35 @@ impl DictionaryWriter {
         postings: u32,
         payload: u32,
     ) -> Result<(), DictionaryFull> {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
         let record = dictionary.record(id);
         let entries = dictionary.entries(id);
-        let last = entries.len().checked_sub(1).map(|i| entries.get(i));
+        let last = entries.len().checked_sub(1).map(|i| entries.get(region, i));
         if last.is_some_and(|last| last.segment == segment) {
             return Ok(());
         }
         debug_assert!(last.is_none_or(|last| last.segment < segment));
         let total = last.map_or(0, |last| last.total).wrapping_add(postings);
-        let head = self.make_room(memory, record)?;
-        let words = if head.array == 0 {
-            record.0.words(8, 16)
-        } else {
-            let (_, capacity) = record.apart();
-            memory.region().view(Span::new(head.array as u64 * ENTRY_BYTES, capacity as u64 * 4))
-        };
-        let at = head.end as usize * 4;
-        for (word, value) in words[at..at + 4].iter().zip([segment.0, postings, payload, total]) {
+        let head = self.make_room(memory, &dictionary, id)?;
+        let at = dictionary.array(id, head) + head.end as u64 * ENTRY_BYTES;
+        let words = region.view(Span::<AtomicU32>::new(at, 4));
+        for (word, value) in words.iter().zip([segment.0, postings, payload, total]) {
             word.store(value, Relaxed);
         }
         record.set_head(Head { end: head.end + 1, ..head });
         Ok(())
     }
 
-    /// A head whose array has a free place behind its end. Nothing is published.
-    fn make_room(&mut self, memory: &Memory, record: Record<'_>) -> Result<Head, DictionaryFull> {
+    /// A head whose array has a free place behind its end.
+    fn make_room(
+        &mut self,
+        memory: &Memory,
+        dictionary: &Dictionary<'_>,
+        id: TermId,
+    ) -> Result<Head, DictionaryFull> {
         let region = memory.region();
+        let record = dictionary.record(id);
         let head = record.head();
         let (long, capacity) = record.apart();
         if head.end < capacity {
@@ -385,9 +406,9 @@ impl DictionaryWriter {
             return Err(DictionaryFull);
         }
         let at = self.arrays.allocate(region, bytes).ok_or(DictionaryFull)?;
-        let to = region.view(Span::<AtomicU32>::new(at, capacity_new as u64 * 4));
-        let from = &record.entry_words(region, head)[head.first as usize * 4..head.end as usize * 4];
-        for (to, from) in to.iter().zip(from) {
+        let from = dictionary.entries(id).words;
+        let to = region.view(Span::<AtomicU32>::new(at, from.len()));
+        for (to, from) in to.iter().zip(region.view(from)) {
             to.store(from.load(Relaxed), Relaxed);
         }
         record.set_apart(long, capacity_new);
@@ -416,7 +437,7 @@ impl DictionaryWriter {
         let record = dictionary.record(id);
         let head = record.head();
         let entries = dictionary.entries(id);
-        if entries.is_empty() || entries.segment(0) != segment {
+        if entries.is_empty() || entries.segment(memory.region(), 0) != segment {
             return;
         }
         if head.first + 1 < head.end {

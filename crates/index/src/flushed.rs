@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_mem::{Region, Span};
+use spirit_mem::Span;
 
 use crate::descriptor::Descriptor;
 use crate::dictionary::Entry;
@@ -37,26 +37,18 @@ pub fn bitmap_at(first: u64, postings: u32) -> u64 {
     (first + postings as u64).next_multiple_of(LINE_WORDS)
 }
 
-/// A flushed segment's lists.
+/// A flushed segment's lists: where they lie.
 #[derive(Clone, Copy)]
-pub struct Flushed<'a> {
-    region: &'a Region,
+pub struct Flushed {
     postings: u64,
-    words: &'a [AtomicU32],
     rows: u32,
 }
 
-impl<'a> Flushed<'a> {
+impl Flushed {
     /// The lists that a descriptor leads to.
     #[inline]
-    pub fn new(region: &'a Region, descriptor: Descriptor<'_>) -> Self {
-        let postings = descriptor.postings();
-        Flushed {
-            region,
-            postings,
-            words: region.view(Span::new(postings, descriptor.posting_words())),
-            rows: descriptor.rows() as u32,
-        }
+    pub fn new(descriptor: Descriptor<'_>) -> Self {
+        Flushed { postings: descriptor.postings(), rows: descriptor.rows() as u32 }
     }
 
     /// Rows of the segment.
@@ -72,18 +64,17 @@ impl<'a> Flushed<'a> {
 
     /// The list of an entry that has more than one posting.
     #[inline(always)]
-    pub fn list(&self, entry: Entry) -> &'a [AtomicU32] {
-        let first = entry.payload as usize;
-        &self.words[first..first + entry.postings as usize]
+    pub fn list(&self, entry: Entry) -> Span<AtomicU32> {
+        Span::new(self.postings + entry.payload as u64 * 4, entry.postings as u64)
     }
 
     /// The bitmap of an entry, if its list is dense.
     #[inline(always)]
-    pub fn bitmap(&self, entry: Entry) -> Option<&'a [AtomicU64]> {
+    pub fn bitmap(&self, entry: Entry) -> Option<Span<AtomicU64>> {
         if entry.postings < 2 || !is_dense(entry.postings, self.rows) {
             return None;
         }
         let at = bitmap_at(entry.payload as u64, entry.postings);
-        Some(self.region.view(Span::new(self.postings + at * 4, bitmap_words(self.rows))))
+        Some(Span::new(self.postings + at * 4, bitmap_words(self.rows)))
     }
 }

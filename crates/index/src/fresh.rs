@@ -490,8 +490,7 @@ impl FreshWriter {
         row.write(delta, 0, 0, RowKey::default());
         row.kill(0);
         self.rows += 1;
-        let descriptor = memory.table().descriptor(self.id);
-        descriptor.set_dead(descriptor.dead() + 1);
+        memory.note_dead(memory.table().descriptor(self.id));
     }
 
     /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.

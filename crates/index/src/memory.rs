@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_mem::{Pins, Region, Ring};
 
-use crate::descriptor::{DescriptorTable, Position, SegmentId, Window};
+use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Window};
 use crate::geometry::{Geometry, GeometryError, Settings};
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
@@ -44,6 +44,8 @@ pub struct Memory {
     visible: Root,
     window: Root,
     superseded: Root,
+    /// Rows that died, or were never documents, over the executor's life.
+    dead: AtomicU64,
     /// Positions below this are gone and no reader holds them: their table slots can be used again.
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
@@ -101,6 +103,7 @@ impl Memory {
             visible: Root(AtomicU64::new(0)),
             window: Root(AtomicU64::new(Window::default().word())),
             superseded: Root(AtomicU64::new(NOTHING_SUPERSEDED)),
+            dead: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(rings),
             space: Condvar::new(),
@@ -162,6 +165,18 @@ impl Memory {
     /// Makes readers skip `id`, and no other. Flush stage only, one segment at a time.
     pub fn supersede(&self, id: SegmentId) {
         self.superseded.0.store(id.0 as u64, Release);
+    }
+
+    /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is visible.
+    pub fn note_dead(&self, descriptor: Descriptor<'_>) {
+        descriptor.set_dead(descriptor.dead() + 1);
+        self.dead.fetch_add(1, Release);
+    }
+
+    /// Whether any row ever died.
+    #[inline]
+    pub fn has_dead(&self) -> bool {
+        self.dead.load(Acquire) > 0
     }
 
     /// Whether the table has a slot for `position`.

@@ -49,6 +49,11 @@ impl<'a> Snapshot<'a> {
         Snapshot { visible: rows, ..Snapshot::take(memory) }
     }
 
+    /// The memory it is of.
+    pub fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
     /// The segments in the dictionary.
     pub fn window(&self) -> Window {
         self.window
@@ -100,11 +105,11 @@ impl<'a> Snapshot<'a> {
 
     /// A term's entries in the dictionary, within the window.
     #[inline]
-    pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries<'a> {
+    pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
         match dictionary.find(term, hash) {
-            Some(id) => dictionary.entries(id).within(self.window),
-            None => Entries::none(),
+            Some(id) => dictionary.entries(id).within(self.memory.region(), self.window),
+            None => Entries::default(),
         }
     }
 
@@ -208,7 +213,7 @@ impl<'a> Segment<'a> {
 
     /// Its lists in flushed form. For segments within the window only.
     #[inline]
-    pub fn flushed(&self) -> Flushed<'a> {
-        Flushed::new(self.memory.region(), self.descriptor)
+    pub fn flushed(&self) -> Flushed {
+        Flushed::new(self.descriptor)
     }
 }

@@ -1,1 +1,57 @@
 //! The query language and its evaluators.
+//!
+//! [`Parser`] makes a [`Query`] of text; [`newest`] and [`count`] evaluate it over a snapshot. Evaluators know
+//! segments as a snapshot shows them, never the writer. Nothing here allocates once a query, a [`Scratch`] and
+//! a list of hits exist.
+#![forbid(unsafe_code)]
+
+mod collect;
+mod evaluate;
+mod leaf;
+mod parse;
+mod plan;
+mod query;
+
+pub use collect::Hit;
+pub use evaluate::{Scratch, Settings};
+pub use parse::{Operator, ParseError, Parser, Problem};
+pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
+pub use spirit_kernel::{Algorithm, Level};
+
+use spirit_index::snapshot::Snapshot;
+
+use collect::{Collector, Count, Newest};
+use evaluate::Evaluation;
+
+/// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
+pub fn newest(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings,
+    scratch: &mut Scratch,
+    executor: u32,
+    k: usize,
+    hits: &mut Vec<Hit>,
+) {
+    let end = hits.len() + k;
+    run(snapshot, query, settings, scratch, Newest { hits, end, executor });
+}
+
+/// The exact number of matches in a snapshot.
+pub fn count(snapshot: Snapshot<'_>, query: &Query, settings: Settings, scratch: &mut Scratch) -> u64 {
+    run(snapshot, query, settings, scratch, Count::default()).0
+}
+
+fn run<C: Collector>(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings,
+    scratch: &mut Scratch,
+    collector: C,
+) -> C {
+    assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
+    let mut evaluation =
+        Evaluation { snapshot, query, settings, level: Level::detect(), scratch, collector };
+    evaluation.run();
+    evaluation.collector
+}

@@ -327,8 +327,7 @@ fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> bool {
         return false;
     }
     target.kill(by - place.base_row());
-    let descriptor = place.descriptor();
-    descriptor.set_dead(descriptor.dead() + 1);
+    shared.memory.note_dead(place.descriptor());
     Shared::add_to(&shared.deleted, 1);
     true
 }

@@ -7,9 +7,12 @@ mod flush_stage;
 mod index;
 mod ingest;
 mod options;
+mod reader;
 mod shared;
 
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
+pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use spirit_query::{Algorithm, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;

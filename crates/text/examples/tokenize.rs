@@ -5,12 +5,14 @@
 //! zstd -dc posts.jsonl.zst | cargo run --release -p spirit-text --example tokenize -- - --check
 //! ```
 //!
-//! One document a line: the `text` member if the line is a JSON object, else the line itself; `-` is the standard input.
-//! With `--check` every document's `simple` and `standard` tokens are first compared with those of naive code.
+//! One document a line: the `text` member if the line is a JSON object, else the line itself; `-`
+//! is the standard input. With `--check` every document's `simple` and `standard` tokens are first
+//! compared with those of naive code.
 //!
-//! What is measured: one thread, documents in memory one after the other in one allocation, the sink adds up heads and
-//! lengths (so a head is built for every token, and nothing is stored). Each figure is the best of `ROUNDS` passes. Only
-//! the first `TEXT_BYTES_MAX` bytes of text are used. `simple` is measured at every vector level, the others at the best.
+//! What is measured: one thread, documents in memory one after the other in one allocation, the
+//! sink adds up heads and lengths (so a head is built for every token, and nothing is stored). Each
+//! figure is the best of `ROUNDS` passes. Only the first `TEXT_BYTES_MAX` bytes of text are used.
+//! `simple` is measured at every vector level, the others at the best.
 
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};

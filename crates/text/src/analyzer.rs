@@ -1,7 +1,7 @@
 //! The analyzers by name: the choice a field's schema makes.
 //!
-//! Only the choice lives here; what each does is in the module of that name. Names are what users type in a schema or on a
-//! command line, so parsing is exact and the error lists them all.
+//! Only the choice lives here; what each does is in the module of that name. Names are what users
+//! type in a schema or on a command line, so parsing is exact and the error lists them all.
 
 use std::error::Error;
 use std::fmt;

@@ -1,7 +1,9 @@
-//! Counts positions and hands tokens to the sink: the one door through which every analyzer's tokens leave.
+//! Counts positions and hands tokens to the sink: the one door through which every analyzer's
+//! tokens leave.
 //!
-//! The length limit is enforced here and nowhere else. [`Emitter::emit`] is inlined into the two hot loops; everything off
-//! the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is not repeated at each rare call site.
+//! The length limit is enforced here and nowhere else. [`Emitter::emit_at`] is inlined into the hot
+//! loops; everything off the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is
+//! not repeated at each rare call site.
 
 use crate::{TERM_BYTES_MAX, Token};
 
@@ -30,6 +32,13 @@ impl<F: FnMut(Token<'_>)> Emitter<F> {
     pub(crate) fn emit(&mut self, tail: &[u8], len: usize) {
         let position = self.summary.tokens;
         self.summary.tokens += 1;
+        self.emit_at(position, tail, len);
+    }
+
+    /// [`Emitter::emit`] for a loop that counts positions itself, in a register, and stores the
+    /// count before anybody looks.
+    #[inline(always)]
+    pub(crate) fn emit_at(&mut self, position: u32, tail: &[u8], len: usize) {
         if len > TERM_BYTES_MAX {
             self.summary.skipped += 1;
             return;

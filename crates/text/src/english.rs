@@ -1,11 +1,14 @@
 //! `english`: `standard` without possessive `'s`, without the commonest words, stemmed.
 //!
-//! A filter behind `standard`: it sees each word once, already lower-cased and numbered, and hands on what is left of it
-//! under the same position. A stop word takes its position with it, so a phrase query around one still measures distances
-//! right. Stems are those of the Snowball English ("Porter 2") stemmer.
+//! A filter behind `standard`: it sees each word once, already lower-cased and numbered, and hands
+//! on what is left of it under the same position. A stop word takes its position with it, so a
+//! phrase query around one still measures distances right. The length limit is that of `standard`:
+//! it looks at the word, not at the stem. Stems are those of the Snowball English ("Porter 2")
+//! stemmer.
 //!
-//! This is the one analyzer that allocates: the stemmer builds a string for a word whose stem is not a prefix of it. It is
-//! for prose that is searched more often than it is written, not for the fast stream.
+//! This is the one analyzer that allocates: the stemmer builds a string for a word whose stem is
+//! not a prefix of it. It is for prose that is searched more often than it is written, not for the
+//! fast stream.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -59,7 +62,8 @@ impl English {
             return;
         }
         let stem = self.stemmer.stem(word);
-        // A stem is never longer than its word, save where a restored "e" is: the word, then, is already near the limit.
+        // A stem is never longer than its word, save where a restored "e" is: the word, then, is
+        // already near the limit.
         let term =
             if stem.is_empty() || stem.len() > crate::TERM_BYTES_MAX { word } else { &*stem };
         out.forward(self.stem.token(term.as_bytes(), token.position()));

@@ -1,8 +1,8 @@
 //! A padded buffer for one term that cannot be read straight out of the lower-cased text.
 //!
-//! It holds words with non-ASCII letters, whose lower-case form may have another length (`İ` grows from two bytes to
-//! three), stems, and verbatim keywords. Case is mapped character by character, without context: a final `Σ` becomes `σ`,
-//! so that a word and its prefix fold alike.
+//! It holds words with non-ASCII letters, whose lower-case form may have another length (`İ` grows
+//! from two bytes to three), stems, and verbatim keywords. Case is mapped character by character,
+//! without context: a final `Σ` becomes `σ`, so that a word and its prefix fold alike.
 
 use crate::TERM_BYTES_MAX;
 use crate::emitter::Emitter;
@@ -24,13 +24,8 @@ impl Fold {
         Fold { bytes: [0; TERM_BYTES_MAX + HEAD_BYTES], len: 0 }
     }
 
-    /// Whether nothing has been pushed since the last emit.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Appends bytes as they are; a term that grows too long becomes one to skip.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
         if end > TERM_BYTES_MAX {
             self.len = OVERFLOW;
@@ -41,9 +36,11 @@ impl Fold {
     }
 
     /// Appends one character's lower-case form.
-    pub(crate) fn push_lower(&mut self, c: char) {
-        if c.is_ascii() {
-            return self.push(&[c.to_ascii_lowercase() as u8]);
+    fn push_lower(&mut self, c: char) {
+        if c.is_ascii() && self.len < TERM_BYTES_MAX {
+            self.bytes[self.len] = c.to_ascii_lowercase() as u8;
+            self.len += 1;
+            return;
         }
         for lower in c.to_lowercase() {
             self.push(lower.encode_utf8(&mut [0; 4]).as_bytes());
@@ -51,8 +48,8 @@ impl Fold {
     }
 
     /// Hands the term to the sink, unless it is empty, and starts the next one.
-    pub(crate) fn emit<F: FnMut(Token<'_>)>(&mut self, out: &mut Emitter<F>) {
-        if !self.is_empty() {
+    fn emit<F: FnMut(Token<'_>)>(&mut self, out: &mut Emitter<F>) {
+        if self.len != 0 {
             out.emit_outlined(&self.bytes, self.len);
         }
         self.len = 0;

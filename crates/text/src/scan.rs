@@ -1,10 +1,11 @@
 //! The vector pass: a text becomes a lower-cased copy and a stream of runs.
 //!
-//! A *run* is a maximal stretch of bytes that are ASCII letters, digits or not ASCII at all. All analyzers but `keyword`
-//! start from runs; what a run means is theirs to say. This file knows bytes and bits, not words.
+//! A *run* is a maximal stretch of bytes that are ASCII letters, digits or not ASCII at all. All
+//! analyzers but `keyword` start from runs; what a run means is theirs to say. This file knows
+//! bytes and bits, not words.
 //!
-//! [`Runs`] keeps the edges of one block of 64 bytes in a register and takes them off bit by bit, so a run costs a few
-//! instructions and no memory besides the masks.
+//! [`Runs`] keeps the edges of one block of 64 bytes in a register and takes them off bit by bit,
+//! so a run costs a few instructions and no memory besides the masks.
 
 use spirit_kernel::{Level, classify_lower};
 
@@ -45,7 +46,8 @@ impl Scan {
             *last = [0; 2];
         }
         classify_lower(level, text, &mut self.lower[LEAD_BYTES..end], masks);
-        // The previous text may have been longer: its bytes must not look like a continuation of this one.
+        // The previous text may have been longer: its bytes must not look like a continuation of
+        // this one.
         self.lower[end..end + 2].fill(0);
         (Lower(&self.lower), Runs::new(masks))
     }
@@ -68,11 +70,11 @@ impl<'a> Lower<'a> {
         self.0[LEAD_BYTES + at - 1]
     }
 
-    /// The bytes at `at - 1`, `at` and `at + 1`, 0 where the text has none; `at` is at most the length of the text.
+    /// Byte `at` of the text and the next, 0 where the text has none; `at` is at most the length of
+    /// the text.
     #[inline(always)]
-    pub(crate) fn around(self, at: usize) -> [u8; 3] {
-        let first = LEAD_BYTES + at - 1;
-        *self.0[first..].first_chunk().expect("two zeros follow the text")
+    pub(crate) fn pair(self, at: usize) -> [u8; 2] {
+        *self.0[LEAD_BYTES + at..].first_chunk().expect("two zeros follow the text")
     }
 }
 
@@ -93,8 +95,8 @@ pub(crate) struct Runs<'a> {
     block_end: usize,
     /// Starts of runs in the current block that are still to be taken.
     starts: u64,
-    /// Ends of runs in the current block that are still to be taken, kept apart from the starts so that the two are taken
-    /// off by independent chains of instructions.
+    /// Ends of runs in the current block that are still to be taken, kept apart from the starts so
+    /// that the two are taken off by independent chains of instructions.
     ends: u64,
     /// Those of the ends that belong to mixed runs.
     mixed_ends: u64,
@@ -126,7 +128,8 @@ impl<'a> Runs<'a> {
         self.starts = run & !before;
         self.ends = before & !run;
         self.open = run >> (BLOCK_BYTES - 1);
-        // Adding a run's non-ASCII bits to the run carries exactly one bit out at its end, however many they are.
+        // Adding a run's non-ASCII bits to the run carries exactly one bit out at its end, however
+        // many they are.
         let (sum, carry) = run.overflowing_add(high);
         let (sum, carry_open) = sum.overflowing_add(u64::from(self.open_mixed));
         self.open_mixed = carry | carry_open;
@@ -146,8 +149,8 @@ impl Iterator for Runs<'_> {
         }
         let start = self.block_end - BLOCK_BYTES + self.starts.trailing_zeros() as usize;
         self.starts &= self.starts - 1;
-        // Without an end in this block the run was its last, so no start is lost. The last block of all has a bit past the
-        // text, where its last run ends.
+        // Without an end in this block the run was its last, so no start is lost. The last block of
+        // all has a bit past the text, where its last run ends.
         while self.ends == 0 {
             self.load_block()?;
         }
@@ -197,7 +200,7 @@ mod tests {
         let (lower, mut runs) = scan.read(Level::detect(), b"ab");
         assert_eq!(runs.next(), Some(Run { start: 0, end: 2, mixed: false }));
         assert_eq!(runs.next(), None);
-        assert_eq!(lower.around(2), [b'b', 0, 0]);
+        assert_eq!(lower.pair(1), [b'b', 0]);
         assert_eq!(lower.byte_before(0), 0);
     }
 }

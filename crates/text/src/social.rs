@@ -1,25 +1,31 @@
 //! `social`: `standard`, and what microblogs add to words is kept whole.
 //!
-//! A *mark* is a span that stays one token. It starts where no word character (alphanumeric or `_`) is in front:
+//! A *mark* is a span that stays one token. It starts where no word character (alphanumeric or `_`)
+//! is in front:
 //!
-//! * a tag or a name: `#` or `@` and the word characters after it, at least one of them alphanumeric;
-//! * a cash tag: `$` and ASCII letters that no other word character follows (`$AAPL`, but not `$5M`);
-//! * a URL: `http://`, `https://` or `www.` in any case and what follows up to white space, without punctuation at its end,
-//!   if then anything is left after the prefix.
+//! * a tag or a name: `#` or `@` and the word characters after it, at least one of them
+//!   alphanumeric;
+//! * a cash tag: `$` and ASCII letters that no other word character follows (`$AAPL`, but not
+//!   `$5M`);
+//! * a URL: `http://`, `https://` or `www.` in any case and what follows up to white space, without
+//!   punctuation at its end, if then anything is left after the prefix.
 //!
-//! The text between marks is cut as `standard` cuts it, and emoji in it are tokens: each grapheme that starts with a
-//! pictograph, is a flag, or is a keycap. Of the signs before U+2190, which are text unless asked otherwise (`©`, `™`),
-//! only those followed by the emoji variation selector count. An emoji that UAX #29 puts inside a word stays in the word.
+//! The text between marks is cut as `standard` cuts it, and emoji in it are tokens: each grapheme
+//! that starts with a pictograph, is a flag, or is a keycap. Of the signs before U+2190, which are
+//! text unless asked otherwise (`©`, `™`), only those followed by the emoji variation selector
+//! count. An emoji that UAX #29 puts inside a word stays in the word.
 //!
-//! Plain runs take the fast lane of `standard`; a run next to a sigil or at what could begin a URL sends its region here.
+//! Plain runs take the fast lane of `standard`; a run next to a sigil or at what could begin a URL
+//! sends its region here.
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::classes::word_end;
 use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
-use crate::scan::{Lower, Runs};
-use crate::standard::{region_end, walk};
+use crate::scan::{Lower, Run, Runs};
+use crate::standard::{emit_word, region_end, walk, with_underscores};
 use crate::token::Token;
 
 static JOINS: Joins = Joins::SOCIAL;
@@ -31,7 +37,8 @@ const KEYCAP: char = '\u{20e3}';
 /// Pictographs below are ordinary signs unless `EMOJI_SELECTOR` follows.
 const PICTOGRAPH_MIN: char = '\u{2190}';
 
-/// Emits the words, marks and emoji of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
+/// Emits the words, marks and emoji of `text`, whose lower-cased copy is `lower` and whose runs are
+/// `runs`.
 #[inline(always)]
 pub(crate) fn words<F: FnMut(Token<'_>)>(
     text: &str,
@@ -41,10 +48,44 @@ pub(crate) fn words<F: FnMut(Token<'_>)>(
     out: &mut Emitter<F>,
 ) {
     walk(lower, runs, &JOINS, out, |floor, run, out| {
+        if let Some([start, end]) = plain_span(text, lower, floor, run) {
+            emit_word(text, lower, [start, end], fold, out);
+            return end;
+        }
         let end = region_end(text.as_bytes(), run.end);
-        region(text, [floor, end], fold, out);
+        region(text, lower, [floor, end], fold, out);
         end
     });
+}
+
+/// The span to emit for an ASCII run in the commonest cases, if it is one: an ASCII tag or name,
+/// and a word of `standard` that no mark can begin in or end.
+fn plain_span(text: &str, lower: Lower<'_>, floor: usize, run: Run) -> Option<[usize; 2]> {
+    let Run { start, end, mixed } = run;
+    if mixed {
+        return None;
+    }
+    match lower.byte_before(start) {
+        sigil @ (b'#' | b'@' | b'$') => {
+            let [after, _] = lower.pair(end);
+            let is_free = start > floor && !may_be_word_byte(lower.byte_before(start - 1));
+            let letters = || lower.from(start)[..end - start].iter().all(u8::is_ascii_alphabetic);
+            (is_free && after != b'_' && (sigil != b'$' || letters())).then_some([start - 1, end])
+        }
+        _ => {
+            let start = with_underscores(lower, floor, start);
+            let end = word_end(text, start)?;
+            let may_begin_url = |pair: &[u8]| matches!(pair, [b'p' | b's' | b'w', b':' | b'.']);
+            let has_url = lower.from(start)[..=end - start].windows(2).any(may_begin_url);
+            let has_sigil = matches!(lower.byte_before(start), b'#' | b'@' | b'$');
+            (!has_url && !has_sigil).then_some([start, end])
+        }
+    }
+}
+
+/// Whether a byte of the lower-cased text is, or may be part of, a word character.
+fn may_be_word_byte(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | 0x80..)
 }
 
 /// Emits what is in one region of `text`.
@@ -52,41 +93,38 @@ pub(crate) fn words<F: FnMut(Token<'_>)>(
 #[inline(never)]
 fn region<F: FnMut(Token<'_>)>(
     text: &str,
+    lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
     out: &mut Emitter<F>,
 ) {
-    let mut before = text[..start].chars().next_back();
     let (mut gap, mut at) = (start, start);
-    while let Some(c) = text[at..end].chars().next() {
-        match mark_len(&text[at..end], before) {
-            0 => {
-                at += c.len_utf8();
-                before = Some(c);
-            }
-            len => {
-                between_marks(&text[gap..at], fold, out);
-                fold.emit_lower(&text[at..at + len], out);
-                at += len;
-                gap = at;
-                before = text[..at].chars().next_back();
-            }
+    while let Some(skipped) = lower.from(at)[..end - at].iter().position(may_begin_mark) {
+        at += skipped;
+        let before = text[..at].chars().next_back();
+        let len = if before.is_some_and(is_word_char) { 0 } else { mark_len(&text[at..end]) };
+        if len == 0 {
+            at += 1;
+            continue;
         }
+        between_marks(text, lower, [gap, at], fold, out);
+        emit_word(text, lower, [at, at + len], fold, out);
+        at += len;
+        gap = at;
     }
-    between_marks(&text[gap..end], fold, out);
+    between_marks(text, lower, [gap, end], fold, out);
 }
 
-/// Length in bytes of the mark that `rest` begins with, 0 if with none; `before` is the character in front.
-fn mark_len(rest: &str, before: Option<char>) -> usize {
-    let first = rest.as_bytes()[0];
-    if !matches!(first, b'#' | b'@' | b'$' | b'h' | b'H' | b'w' | b'W')
-        || before.is_some_and(is_word_char)
-    {
-        return 0;
-    }
-    match first {
-        b'#' | b'@' => tag_len(rest),
-        b'$' => cash_tag_len(rest),
+/// Whether a mark may begin with this byte of the lower-cased text.
+fn may_begin_mark(byte: &u8) -> bool {
+    matches!(byte, b'#' | b'@' | b'$' | b'h' | b'w')
+}
+
+/// Length in bytes of the mark that `rest` begins with, 0 if with none.
+fn mark_len(rest: &str) -> usize {
+    match rest.as_bytes().first() {
+        Some(b'#' | b'@') => tag_len(rest),
+        Some(b'$') => cash_tag_len(rest),
         _ => url_len(rest),
     }
 }
@@ -141,12 +179,20 @@ fn is_closing_punctuation(c: char) -> bool {
     )
 }
 
-/// Words and emoji of text that holds no mark.
-fn between_marks<F: FnMut(Token<'_>)>(text: &str, fold: &mut Fold, out: &mut Emitter<F>) {
-    if text.is_ascii() {
-        return text.unicode_words().for_each(|word| fold.emit_lower(word, out));
+/// Words and emoji of a stretch of the text that holds no mark.
+fn between_marks<F: FnMut(Token<'_>)>(
+    text: &str,
+    lower: Lower<'_>,
+    [start, end]: [usize; 2],
+    fold: &mut Fold,
+    out: &mut Emitter<F>,
+) {
+    let gap = &text[start..end];
+    if gap.is_ascii() {
+        let words = gap.unicode_word_indices().map(|(at, word)| (start + at, word.len()));
+        return words.for_each(|(at, len)| out.emit_outlined(lower.from(at), len));
     }
-    for segment in text.split_word_bounds() {
+    for segment in gap.split_word_bounds() {
         if segment.contains(char::is_alphanumeric) {
             fold.emit_lower(segment, out);
         } else if !segment.is_ascii() {
@@ -178,9 +224,10 @@ fn is_regional_indicator(c: char) -> bool {
 
 /// Whether `c` has the property Extended_Pictographic.
 ///
-/// The segmentation crate has the table but does not export it. Rule WB3c does: after a zero width joiner it keeps exactly
-/// these characters. (It keeps extending characters too, by WB4; none of those begins a visible grapheme, and those that
-/// stand alone are told apart by their not attaching to a preceding space.)
+/// The segmentation crate has the table but does not export it. Rule WB3c does: after a zero width
+/// joiner it keeps exactly these characters. (It keeps extending characters too, by WB4; none of
+/// those begins a visible grapheme, and those that stand alone are told apart by their not
+/// attaching to a preceding space.)
 fn is_pictograph(c: char) -> bool {
     let attaches = |before: char| {
         let mut pair = [0; 8];

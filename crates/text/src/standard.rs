@@ -1,20 +1,25 @@
 //! `standard`: the words of UAX #29, lower-cased.
 //!
-//! Three lanes, and a run takes the slowest it needs. A run of ASCII that nothing joins to a neighbour is a word: most
-//! are, and they cost what they cost in `simple`. A run with an ASCII join (`don't`, `3.14`, `snake_case`) is grown byte by
-//! byte. Where a non-ASCII byte is involved, a *region* of the text goes to the `unicode-segmentation` crate, which knows
-//! the rules and the tables; this file only proves where text may be cut for it:
+//! Three lanes, and a run takes the slowest it needs. A run of ASCII that nothing joins to a
+//! neighbour is a word: most are, and they cost little more than in `simple`. A run with a join
+//! (`don't`, `3.14`, `snake_case`) or with characters whose class is known (`naïve`, `“so”`) is cut
+//! character by character. Where a rarer character has a say, a *region* of the text goes to the
+//! `unicode-segmentation` crate, which knows all rules and tables; this file only proves where text
+//! may be cut for it:
 //!
-//! * A region starts where the word before it ended (its *floor*). That word was ASCII and joined to nothing, so there is a
-//!   boundary, and no rule of UAX #29 looks back across one that an ASCII word ends at.
-//! * A region ends before ASCII white space that an ASCII byte follows. The rules always break before such a space, unless
-//!   another space is in front of it, and always between a space and an ASCII character that is not a space.
+//! * A region starts where the word before it ended (its *floor*). That word is of letters, digits
+//!   and `_` that joined to nothing, so there is a boundary, and no rule of UAX #29 looks back
+//!   across one at which such a word ends.
+//! * A region ends before ASCII white space that an ASCII byte follows. The rules always break
+//!   before such a space, unless another space is in front of it, and always between a space and an
+//!   ASCII character that is not a space.
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::classes::{CORE, UNKNOWN, class_at, word_end};
 use crate::emitter::Emitter;
 use crate::fold::Fold;
-use crate::joins::{Joins, is_core, is_joined};
+use crate::joins::Joins;
 use crate::scan::{Lower, Run, Runs};
 use crate::token::Token;
 
@@ -34,30 +39,37 @@ pub(crate) fn words<F: FnMut(Token<'_>)>(
 
 /// Emits runs that are words by themselves; calls `slow(floor, run, out)` for the others.
 ///
-/// `slow` emits everything from `floor` to at least the end of the run, and returns up to which byte of the text it came;
-/// that byte is not inside a run.
+/// `slow` emits everything from `floor` to at least the end of the run, and returns up to which
+/// byte of the text it came: the next floor. It may come as far as into the middle of a later run,
+/// but only of a mixed one.
 #[inline(always)]
 pub(crate) fn walk<F: FnMut(Token<'_>)>(
     lower: Lower<'_>,
-    runs: Runs<'_>,
+    mut runs: Runs<'_>,
     joins: &Joins,
     out: &mut Emitter<F>,
     mut slow: impl FnMut(usize, Run, &mut Emitter<F>) -> usize,
 ) {
     let mut floor = 0;
-    for run @ Run { start, end, mixed } in runs {
-        if start < floor {
-            // It went into the word or region of an earlier run.
-            continue;
-        }
-        if mixed | joins.suspect(lower.byte_before(start), lower.around(end)) {
+    let mut position = out.summary.tokens;
+    let mut next = runs.next();
+    while let Some(run @ Run { start, end, mixed }) = next {
+        if mixed | joins.suspect(lower.byte_before(start), lower.pair(end)) {
+            out.summary.tokens = position;
             floor = slow(floor, run, out);
+            position = out.summary.tokens;
             debug_assert!(floor >= end);
+            // Runs below the floor are done with, and so is the part below it of a mixed one.
+            next = runs.find(|run| run.end > floor);
+            next = next.map(|run| Run { start: run.start.max(floor), ..run });
         } else {
-            out.emit(lower.from(start), end - start);
+            out.emit_at(position, lower.from(start), end - start);
+            position += 1;
             floor = end;
+            next = runs.next();
         }
     }
+    out.summary.tokens = position;
 }
 
 /// The lanes for runs that are not words by themselves; see [`walk`].
@@ -66,42 +78,66 @@ pub(crate) fn walk<F: FnMut(Token<'_>)>(
 fn slow_lane<F: FnMut(Token<'_>)>(
     text: &str,
     lower: Lower<'_>,
-    floor: usize,
+    mut floor: usize,
     run: Run,
     fold: &mut Fold,
     out: &mut Emitter<F>,
 ) -> usize {
-    if !run.mixed
-        && let Some([start, end]) = grow(lower, floor, run)
-    {
-        out.emit_outlined(lower.from(start), end - start);
-        return end;
+    let mut at = with_underscores(lower, floor, run.start);
+    while at < run.end {
+        let (class, len) = class_at(text, at);
+        if class & (CORE | UNKNOWN) == 0 {
+            at += len;
+            continue;
+        }
+        let end = if class == UNKNOWN { None } else { word_end(text, at) };
+        let Some(end) = end else { return region(text, floor, run.end, fold, out) };
+        emit_word(text, lower, [at, end], fold, out);
+        (floor, at) = (end, end);
     }
-    let end = region_end(text.as_bytes(), run.end);
+    at
+}
+
+/// Where the word of a run that starts at byte `start` starts, if nothing but `_` is added in
+/// front.
+pub(crate) fn with_underscores(lower: Lower<'_>, floor: usize, mut start: usize) -> usize {
+    while start > floor && lower.byte_before(start) == b'_' {
+        start -= 1;
+    }
+    start
+}
+
+/// Emits one stretch of the text, unless it is made of `_` only.
+pub(crate) fn emit_word<F: FnMut(Token<'_>)>(
+    text: &str,
+    lower: Lower<'_>,
+    [start, end]: [usize; 2],
+    fold: &mut Fold,
+    out: &mut Emitter<F>,
+) {
+    let word = &text[start..end];
+    if !word.is_ascii() {
+        fold.emit_lower(word, out);
+    } else if word.bytes().any(|byte| byte != b'_') {
+        out.emit_outlined(lower.from(start), word.len());
+    }
+}
+
+/// Has the segmentation crate cut the region from `floor` on that holds byte `from`; returns its
+/// end.
+#[inline(never)]
+fn region<F: FnMut(Token<'_>)>(
+    text: &str,
+    floor: usize,
+    from: usize,
+    fold: &mut Fold,
+    out: &mut Emitter<F>,
+) -> usize {
+    let end = region_end(text.as_bytes(), from);
     for word in text[floor..end].unicode_words() {
         fold.emit_lower(word, out);
     }
     end
-}
-
-/// The whole word around an ASCII run, or `None` if a non-ASCII character might belong to it.
-fn grow(lower: Lower<'_>, floor: usize, run: Run) -> Option<[usize; 2]> {
-    let Run { mut start, mut end, .. } = run;
-    while start > floor && lower.byte_before(start) == b'_' {
-        start -= 1;
-    }
-    loop {
-        let around @ [_, byte, next] = lower.around(end);
-        if is_core(byte) {
-            end += 1;
-        } else if byte >= 0x80 || (next >= 0x80 && is_joined(around)) {
-            return None;
-        } else if is_joined(around) {
-            end += 2;
-        } else {
-            return Some([start, end]);
-        }
-    }
 }
 
 /// Where the region that holds byte `from` may end: see the head of this file.

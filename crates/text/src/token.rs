@@ -1,7 +1,8 @@
 //! One token as the sink sees it: a view into a padded buffer.
 //!
-//! The padding is the point: the dictionary keys terms by their first 16 bytes, and because every buffer goes on for at
-//! least [`HEAD_BYTES`] bytes after a token's start, that key is one load and one mask instead of a copy of unknown length.
+//! The padding is the point: the dictionary keys terms by their first 16 bytes, and because every
+//! buffer goes on for at least [`HEAD_BYTES`] bytes after a token's start, that key is one load and
+//! one mask instead of a copy of unknown length.
 
 /// Width of [`Token::head`], and the least number of readable bytes from a token's start, in bytes.
 pub(crate) const HEAD_BYTES: usize = 16;
@@ -19,7 +20,8 @@ const fn head_masks() -> [u128; HEAD_BYTES + 1] {
     masks
 }
 
-/// One token of a text, valid while the sink runs. Never empty, never longer than [`crate::TERM_BYTES_MAX`].
+/// One token of a text, valid while the sink runs. Never empty, never longer than
+/// [`crate::TERM_BYTES_MAX`].
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     /// The buffer from the token's first byte to the buffer's end: at least `HEAD_BYTES` long.

@@ -1,7 +1,7 @@
 //! The tokenizer: an analyzer and the memory it works in.
 //!
-//! One tokenizer serves one thread, for documents and for the words of queries alike, so that both end up as the same
-//! terms. It keeps nothing of a text once [`Tokenizer::for_each`] returns.
+//! One tokenizer serves one thread, for documents and for the words of queries alike, so that both
+//! end up as the same terms. It keeps nothing of a text once [`Tokenizer::for_each`] returns.
 
 use std::error::Error;
 use std::fmt;
@@ -25,14 +25,17 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 4 GiB), on the best vector unit there is.
+    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 4 GiB), on the best
+    /// vector unit there is.
     ///
-    /// It takes about 1.3 bytes of memory for each byte of the longest text; nothing that matters for `keyword`.
+    /// It takes about 1.3 bytes of memory for each byte of the longest text; nothing that matters
+    /// for `keyword`.
     pub fn new(analyzer: Analyzer, document_bytes_max: usize) -> Tokenizer {
         Tokenizer::with_level(analyzer, document_bytes_max, Level::detect())
     }
 
-    /// The same with a vector level of the caller's choice, for tests and measurements: the tokens do not depend on it.
+    /// The same with a vector level of the caller's choice, for tests and measurements: the tokens
+    /// do not depend on it.
     pub fn with_level(analyzer: Analyzer, document_bytes_max: usize, level: Level) -> Tokenizer {
         assert!(document_bytes_max < u32::MAX as usize, "offsets in a text are 32 bits wide");
         let scan_bytes_max = if analyzer == Analyzer::Keyword { 0 } else { document_bytes_max };

@@ -1,7 +1,8 @@
-//! Every analyzer against a naive oracle, on random text and on the cases that are known to be hard.
+//! Every analyzer against a naive oracle, on random text and on the cases that are known to be
+//! hard.
 //!
-//! The oracles share no code with the crate: they work on whole texts and `char`s, never on bytes or masks. One test
-//! binary, so that its parts can share their strategies.
+//! The oracles share no code with the crate: they work on whole texts and `char`s, never on bytes
+//! or masks. One test binary, so that its parts can share their strategies.
 
 mod english;
 mod keyword;

@@ -6,7 +6,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::support::{HARD, any_text, cases, lower, place, tokens};
 
-/// The words, marks and emoji of a text: marks are found by trying every place, the rest by whole-text segmentation.
+/// The words, marks and emoji of a text: marks are found by trying every place, the rest by
+/// whole-text segmentation.
 fn oracle(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let (mut words, mut plain, mut at) = (Vec::new(), String::new(), 0);
@@ -70,7 +71,8 @@ fn plain_words(text: &str) -> Vec<String> {
     words
 }
 
-/// By code point ranges instead of by asking the segmentation crate; right for what the strategies draw.
+/// By code point ranges instead of by asking the segmentation crate; right for what the strategies
+/// draw.
 fn is_emoji(grapheme: &str) -> bool {
     let chars: Vec<char> = grapheme.chars().collect();
     match chars[0] {

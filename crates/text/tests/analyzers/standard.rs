@@ -53,7 +53,8 @@ thread_local! {
         std::cell::RefCell::new(spirit_text::Tokenizer::new(Standard, 64));
 }
 
-/// Regions are cut out of the text for the segmentation crate: every pair of hard characters around every sort of cut.
+/// Regions are cut out of the text for the segmentation crate: every pair of hard characters around
+/// every sort of cut.
 #[test]
 fn hard_pairs_around_cuts() {
     for first in HARD {

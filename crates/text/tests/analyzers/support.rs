@@ -1,4 +1,5 @@
-//! What the tests of all analyzers share: how to run one, what to compare, and where random text comes from.
+//! What the tests of all analyzers share: how to run one, what to compare, and where random text
+//! comes from.
 
 use proptest::prelude::*;
 use spirit_kernel::Level;

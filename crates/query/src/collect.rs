@@ -1,0 +1,74 @@
+//! What is done with matches: collect the newest, or count them.
+
+use spirit_index::descriptor::SegmentId;
+use spirit_index::snapshot::Segment;
+
+/// A match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The document's sequence number: larger is newer, over the whole index.
+    pub sequence: u64,
+    /// The executor that holds it.
+    pub executor: u32,
+    /// Its segment there.
+    pub segment: SegmentId,
+    /// Its row in the segment.
+    pub local: u32,
+}
+
+/// Takes matches, newest first.
+pub(crate) trait Collector {
+    /// How many more matches it takes before it is done.
+    fn wanted(&self) -> usize;
+    /// Whether matches need not be named: then `skip` may be called instead of `take`.
+    const COUNTS: bool;
+    /// Takes a match.
+    fn take(&mut self, segment: &Segment<'_>, local: u32);
+    /// Takes `count` matches without their names.
+    fn skip(&mut self, count: u64);
+}
+
+/// The newest `k`.
+pub(crate) struct Newest<'a> {
+    pub(crate) hits: &'a mut Vec<Hit>,
+    /// One past the last place in `hits` that may be filled.
+    pub(crate) end: usize,
+    pub(crate) executor: u32,
+}
+
+impl Collector for Newest<'_> {
+    const COUNTS: bool = false;
+
+    #[inline(always)]
+    fn wanted(&self) -> usize {
+        self.end - self.hits.len()
+    }
+
+    #[inline]
+    fn take(&mut self, segment: &Segment<'_>, local: u32) {
+        let sequence = segment.base_sequence() + segment.row_table().row(local).sequence() as u64;
+        self.hits.push(Hit { sequence, executor: self.executor, segment: segment.id(), local });
+    }
+
+    fn skip(&mut self, _: u64) {}
+}
+
+/// How many.
+#[derive(Default)]
+pub(crate) struct Count(pub(crate) u64);
+
+impl Collector for Count {
+    const COUNTS: bool = true;
+
+    fn wanted(&self) -> usize {
+        usize::MAX
+    }
+
+    fn take(&mut self, _: &Segment<'_>, _: u32) {
+        self.0 += 1;
+    }
+
+    fn skip(&mut self, count: u64) {
+        self.0 += count;
+    }
+}

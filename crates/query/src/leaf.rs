@@ -1,0 +1,150 @@
+//! A leaf: one term of a query at work in one executor, segment after segment, newest first.
+//!
+//! A list comes as a sequence of *runs*, each ascending by rank: a flushed segment's list is one run where it
+//! lies; a fresh segment's is its buffer and then its blocks, each copied (reversed) to the query's scratch
+//! memory when it is reached. So the same kernels work on both, and a query that stops early has copied little.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use spirit_index::dictionary::{Entries, Entry};
+use spirit_index::fresh::Extent;
+use spirit_index::list::{Chain, Head};
+use spirit_index::posting::{LOCAL_MAX, rank};
+use spirit_index::snapshot::Segment;
+use spirit_index::term::Term;
+use spirit_kernel::Level;
+use spirit_mem::{Region, Span};
+
+/// The rank that stands for "no more": above every rank.
+pub(crate) const END: u32 = LOCAL_MAX + 1;
+/// Words of scratch memory a leaf needs: the largest block.
+pub(crate) const SCRATCH_WORDS: usize = 256;
+
+/// Where a run lies.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Region(Span<AtomicU32>),
+    /// This many words at the start of the leaf's scratch memory.
+    Scratch(usize),
+}
+
+/// A term at work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    /// The term's entries in the dictionary, and how many of them are still to be visited.
+    pub(crate) entries: Entries,
+    pub(crate) left: usize,
+    /// In the segment at hand: the current run and the place in it.
+    place: Place,
+    at: usize,
+    /// Older blocks of a fresh list.
+    chain: Option<Chain>,
+    /// Bitmap of the whole list, if it is dense.
+    pub(crate) bits: Option<Span<AtomicU64>>,
+    /// Postings of the list: exact for a flushed one.
+    pub(crate) postings: u32,
+}
+
+impl Default for Leaf {
+    fn default() -> Leaf {
+        Leaf {
+            entries: Entries::default(),
+            left: 0,
+            place: Place::Scratch(0),
+            at: 0,
+            chain: None,
+            bits: None,
+            postings: 0,
+        }
+    }
+}
+
+/// What leaves are read in.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) region: &'a Region,
+    pub(crate) level: Level,
+    /// The fresh segment at hand, if it is one.
+    pub(crate) extent: Option<Extent<'a>>,
+}
+
+impl Leaf {
+    /// The leaf of a term with these entries.
+    pub(crate) fn new(entries: Entries) -> Leaf {
+        Leaf { entries, left: entries.len(), ..Leaf::default() }
+    }
+
+    /// Makes the list empty.
+    pub(crate) fn close(&mut self) {
+        *self = Leaf { entries: self.entries, left: self.left, ..Leaf::default() };
+    }
+
+    /// Opens the term's list in a fresh segment.
+    pub(crate) fn open_fresh(&mut self, extent: &Extent<'_>, term: Term<'_>, hash: u64, words: &[AtomicU32]) {
+        self.close();
+        let Some(ordinal) = extent.find(term, hash) else { return };
+        let head: Head = extent.record(ordinal).list().read();
+        for (to, from) in words.iter().zip(head.buffer[..head.buffered].iter().rev()) {
+            to.store(*from, Relaxed);
+        }
+        self.place = Place::Scratch(head.buffered);
+        self.chain = Some(head.chain);
+        self.postings = head.buffered as u32 + head.chain.postings();
+    }
+
+    /// Opens the list of the entry at `index`.
+    #[inline]
+    pub(crate) fn open_entry(&mut self, segment: &Segment<'_>, index: usize, entry: Entry) {
+        let flushed = segment.flushed();
+        let one = entry.postings == 1;
+        self.place = Place::Region(if one { self.entries.single(index) } else { flushed.list(entry) });
+        self.at = 0;
+        self.chain = None;
+        self.bits = flushed.bitmap(entry);
+        self.postings = entry.postings;
+    }
+
+    /// What is left of the current run.
+    #[inline(always)]
+    pub(crate) fn run<'a>(&self, context: &Context<'a>, words: &'a [AtomicU32]) -> &'a [AtomicU32] {
+        let whole = match self.place {
+            Place::Region(span) => context.region.view(span),
+            Place::Scratch(len) => &words[..len],
+        };
+        &whole[self.at..]
+    }
+
+    /// Goes on by `count` words of the current run.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    /// Fetches the next run; says whether there is one.
+    pub(crate) fn refill(&mut self, context: &Context<'_>, words: &[AtomicU32]) -> bool {
+        let (Some(chain), Some(extent)) = (self.chain, &context.extent) else { return false };
+        let Some((block, older)) = chain.next(extent.area(), extent.blocks()) else { return false };
+        spirit_kernel::reverse_into(context.level, block, words);
+        self.place = Place::Scratch(block.len().min(words.len()));
+        self.at = 0;
+        self.chain = Some(older);
+        true
+    }
+
+    /// The first rank at or after `target`, or [`END`].
+    #[inline]
+    pub(crate) fn seek(&mut self, context: &Context<'_>, words: &[AtomicU32], target: u32) -> u32 {
+        loop {
+            let run = self.run(context, words);
+            let skip = spirit_kernel::seek(context.level, run, 0, target);
+            self.at += skip;
+            if let Some(word) = run.get(skip) {
+                return rank(word.load(Relaxed));
+            }
+            if !self.refill(context, words) {
+                return END;
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! A reader: a place to ask from, with all the memory that its queries need.
+//!
+//! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
+//! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
+
+use std::fmt;
+use std::sync::Arc;
+
+use spirit_index::keys;
+use spirit_index::snapshot::Snapshot;
+use spirit_mem::{PinSlot, Pins};
+use spirit_query::{Algorithm, CLAUSES_MAX, Hit, Operator, ParseError, Parser, Query, Scratch, Settings};
+use spirit_text::Tokenizer;
+
+use crate::index::Index;
+
+/// The most hits of one search.
+pub const HITS_MAX: usize = 10_000;
+/// Longest query text, in bytes.
+pub const QUERY_BYTES_MAX: usize = 1 << 20;
+
+/// All readers that the index was opened for are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyReaders {
+    /// How many there can be.
+    pub readers_max: usize,
+}
+
+impl fmt::Display for TooManyReaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "all {} readers are in use: drop one, or open the index with a larger readers_max",
+            self.readers_max
+        )
+    }
+}
+
+impl std::error::Error for TooManyReaders {}
+
+/// A place in the order of hits, to go on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor(u64);
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl std::str::FromStr for Cursor {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Cursor, Self::Err> {
+        text.parse().map(Cursor)
+    }
+}
+
+/// What is asked besides the query.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    k: usize,
+    after: Option<Cursor>,
+    algorithm: Option<Algorithm>,
+}
+
+impl Search {
+    /// The newest `k` matches; at most [`HITS_MAX`].
+    pub fn newest(k: usize) -> Search {
+        Search { k: k.min(HITS_MAX), after: None, algorithm: None }
+    }
+
+    /// Go on after a hit of an earlier page. Documents that came since are not in the way.
+    pub fn after(mut self, cursor: Cursor) -> Search {
+        self.after = Some(cursor);
+        self
+    }
+
+    /// Force an intersection algorithm.
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Search {
+        self.algorithm = Some(algorithm);
+        self
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { algorithm: self.algorithm, before: self.after.map(|c| c.0) }
+    }
+}
+
+/// Asks an index. Made by [`Index::reader`].
+pub struct Reader<'i> {
+    index: &'i Index,
+    pins: Arc<Pins>,
+    slot: Option<PinSlot>,
+    scratch: Scratch,
+    hits: Vec<Hit>,
+    parser: Parser,
+    query: Query,
+}
+
+impl Index {
+    /// A reader for one thread.
+    pub fn reader(&self) -> Result<Reader<'_>, TooManyReaders> {
+        let readers_max = self.options.readers_max;
+        let slot = self.pins.acquire().ok_or(TooManyReaders { readers_max })?;
+        Ok(Reader {
+            index: self,
+            pins: self.pins.clone(),
+            slot: Some(slot),
+            scratch: Scratch::new(CLAUSES_MAX),
+            hits: Vec::with_capacity(HITS_MAX * self.executors.len()),
+            parser: self.parser(Operator::Or),
+            query: Query::new(),
+        })
+    }
+
+    /// A parser for this index's queries.
+    pub fn parser(&self, operator: Operator) -> Parser {
+        Parser::new(Tokenizer::new(self.options.analyzer, QUERY_BYTES_MAX), operator)
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.pins.release(slot);
+        }
+    }
+}
+
+impl<'i> Reader<'i> {
+    /// What two neighbouring words mean in [`search_text`](Self::search_text). Default: either.
+    pub fn default_operator(&mut self, operator: Operator) {
+        self.parser = self.index.parser(operator);
+    }
+
+    /// Parses `text` and searches.
+    pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, ParseError> {
+        self.parser.parse_into(text, &mut self.query)?;
+        let Reader { index, pins, slot, scratch, hits, query, .. } = self;
+        let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        collect(index, query, search, scratch, hits);
+        Ok(Hits { index, hits, pinned })
+    }
+
+    /// Parses `text` and counts.
+    pub fn count_text(&mut self, text: &str) -> Result<u64, ParseError> {
+        self.parser.parse_into(text, &mut self.query)?;
+        let Reader { index, pins, slot, scratch, query, .. } = self;
+        let _pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        Ok(count(index, query, scratch))
+    }
+
+    /// The newest matches. The index is pinned until the result is dropped.
+    pub fn search(&mut self, query: &Query, search: Search) -> Hits<'_> {
+        let Reader { index, pins, slot, scratch, hits, .. } = self;
+        let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        collect(index, query, search, scratch, hits);
+        Hits { index, hits, pinned }
+    }
+
+    /// The exact number of matches.
+    pub fn count(&mut self, query: &Query) -> u64 {
+        let _pinned = Pinned::new(&self.pins, self.slot.as_ref().expect("a reader has a slot"));
+        count(self.index, query, &mut self.scratch)
+    }
+}
+
+fn collect(index: &Index, query: &Query, search: Search, scratch: &mut Scratch, hits: &mut Vec<Hit>) {
+    hits.clear();
+    for (number, executor) in index.executors.iter().enumerate() {
+        let snapshot = Snapshot::take(&executor.shared.memory);
+        let settings = search.settings();
+        spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits);
+    }
+    if index.executors.len() > 1 {
+        hits.sort_unstable_by_key(|hit| std::cmp::Reverse(hit.sequence));
+        hits.truncate(search.k);
+    }
+}
+
+fn count(index: &Index, query: &Query, scratch: &mut Scratch) -> u64 {
+    let of = |executor: &crate::executor::Executor| {
+        let snapshot = Snapshot::take(&executor.shared.memory);
+        spirit_query::count(snapshot, query, Settings::default(), scratch)
+    };
+    index.executors.iter().map(of).sum()
+}
+
+/// The index stays as it was seen while this lives.
+struct Pinned<'r> {
+    pins: &'r Pins,
+    slot: &'r PinSlot,
+}
+
+impl<'r> Pinned<'r> {
+    #[inline]
+    fn new(pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
+        pins.pin(slot);
+        Pinned { pins, slot }
+    }
+}
+
+impl Drop for Pinned<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.pins.unpin(self.slot);
+    }
+}
+
+/// The newest matches, newest first.
+pub struct Hits<'r> {
+    index: &'r Index,
+    hits: &'r [Hit],
+    #[expect(dead_code, reason = "held for its drop: what the hits lead to stays readable")]
+    pinned: Pinned<'r>,
+}
+
+impl Hits<'_> {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.hits.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.hits.is_empty()
+    }
+
+    /// The sequence number of each hit, newest first: larger is newer, over the whole index.
+    pub fn sequences(&self) -> impl Iterator<Item = u64> + '_ {
+        self.hits.iter().map(|hit| hit.sequence)
+    }
+
+    /// Appends the key of the hit at `index` (0 is the newest) to `key`.
+    ///
+    /// # Panics
+    /// If there is no such hit.
+    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) {
+        let hit = self.hits[index];
+        let memory = &self.index.executors[hit.executor as usize].shared.memory;
+        let segment = Snapshot::take(memory).of(hit.segment);
+        keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
+    }
+
+    /// The keys, newest first.
+    pub fn keys(&self) -> Vec<String> {
+        (0..self.len())
+            .map(|i| {
+                let mut key = Vec::new();
+                self.write_key(i, &mut key);
+                String::from_utf8_lossy(&key).into_owned()
+            })
+            .collect()
+    }
+
+    /// Where the next page begins; `None` if there is no hit.
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.hits.last().map(|hit| Cursor(hit.sequence))
+    }
+}
