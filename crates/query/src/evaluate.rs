@@ -26,6 +26,8 @@ const AHEAD: usize = 8;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     leaves: Vec<Leaf>,
+    /// Of each inner node of a tree: one past the match it last found in the segment at hand.
+    reached: Vec<u32>,
     words: Box<[AtomicU32]>,
     out: [u32; OUT],
 }
@@ -35,6 +37,7 @@ impl Scratch {
     pub fn new(clauses_max: usize) -> Scratch {
         Scratch {
             leaves: vec![Leaf::default(); clauses_max],
+            reached: vec![0; Query::nodes_max(clauses_max)],
             words: (0..clauses_max * SCRATCH_WORDS).map(|_| AtomicU32::new(0)).collect(),
             out: [0; OUT],
         }
@@ -345,7 +348,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
         loop {
             let wanted = self.batch(exact);
-            let Scratch { leaves, words, out } = &mut *self.scratch;
+            let Scratch { leaves, words, out, .. } = &mut *self.scratch;
             let (words_a, words_b) = (&words[a * SCRATCH_WORDS..], &words[b * SCRATCH_WORDS..]);
             let run_a = leaves[a].run(&place.context, &words_a[..SCRATCH_WORDS]);
             let run_b = leaves[b].run(&place.context, &words_b[..SCRATCH_WORDS]);
@@ -431,7 +434,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         }
         loop {
             let wanted = self.batch(exact);
-            let Scratch { leaves, words, out } = &mut *self.scratch;
+            let Scratch { leaves, words, out, .. } = &mut *self.scratch;
             let words = &words[a * SCRATCH_WORDS..][..SCRATCH_WORDS];
             let run = leaves[a].run(&place.context, words);
             if C::COUNTS && exact {
@@ -525,6 +528,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 
     /// Offers every row of a segment that the tree matches.
     fn walk(&mut self, place: &Place<'_>) {
+        self.scratch.reached[..self.query.nodes.len()].fill(0);
         let mut rank = self.next(place, self.query.root, place.first);
         while rank != END {
             self.offer(place, rank_of(rank));
@@ -548,6 +552,18 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         }
     }
 
+    /// The same for an inner node. What it found last holds for every target up to there, and must be kept: its
+    /// leaves have gone on to it, so a clause that excludes could not be asked again about ranks before it.
+    fn next_clauses(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+        let reached = self.scratch.reached[node as usize];
+        if target < reached {
+            return reached - 1;
+        }
+        let found = self.find_clauses(place, node, target);
+        self.scratch.reached[node as usize] = found + 1;
+        found
+    }
+
     fn next_key(&mut self, place: &Place<'_>, term: u32, target: u32) -> u32 {
         match self.find_key(term) {
             Some((segment, local)) if segment.id() == place.segment.id() && rank_of(local) >= target => {
@@ -567,7 +583,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         row.and_then(|row| self.snapshot.locate(row))
     }
 
-    fn next_clauses(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+    fn find_clauses(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         let query = self.query;
         let has = |occur| query.children(node).any(|c| query.counts(c, occur));
         let (must, should) = (has(Occur::Must), has(Occur::Should));

@@ -117,15 +117,19 @@ impl Query {
     }
 
     /// A query of at most `clauses_max` clauses. All memory it will ever have is taken here.
-    fn with_limit(clauses_max: usize) -> Query {
-        // Each clause is a leaf; inner nodes are fewer than leaves plus the depth.
+    pub(crate) fn with_limit(clauses_max: usize) -> Query {
         Query {
-            nodes: Vec::with_capacity(clauses_max * 2 + DEPTH_MAX),
+            nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
             terms: Vec::with_capacity(clauses_max),
             bytes: Vec::with_capacity(clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX),
             root: NONE,
             clauses_max,
         }
+    }
+
+    /// Nodes of a query with this many clauses: each is a leaf; groups of one are the exception.
+    pub(crate) fn nodes_max(clauses_max: usize) -> usize {
+        clauses_max * 2 + DEPTH_MAX
     }
 
     /// Makes it match nothing.

@@ -139,7 +139,7 @@ fn run(index: &Index, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn one_executor_is_the_naive_index(steps in prop::collection::vec(step(), 1..60), fixed: bool) {
