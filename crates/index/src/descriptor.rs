@@ -133,6 +133,8 @@ words! {
     posting_count, set_posting_count = 12;
     /// Tokens, repeated ones and holes included.
     tokens, set_tokens = 13;
+    /// Units of the document vectors and stored keys.
+    vector_units, set_vector_units = 14;
 }
 
 impl<'a> Descriptor<'a> {

@@ -75,6 +75,7 @@ impl Flush {
         descriptor.set_terms(self.counts.terms as u64);
         descriptor.set_posting_count(self.counts.postings);
         descriptor.set_tokens(self.counts.tokens);
+        descriptor.set_vector_units(self.counts.vector_units);
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);

@@ -169,6 +169,9 @@ pub struct FreshWriter {
     unit_end: u32,
     postings: u64,
     tokens: u64,
+    vector_units: u64,
+    table_bytes: u64,
+    area_words: u32,
 }
 
 /// What a segment holds, counted while it was written.
@@ -182,6 +185,10 @@ pub struct FreshCounts {
     pub postings: u64,
     /// Tokens.
     pub tokens: u64,
+    /// Units of document vectors and stored keys.
+    pub vector_units: u64,
+    /// Bytes of the extent in use: table, records, blocks.
+    pub extent_bytes: u64,
 }
 
 impl FreshWriter {
@@ -216,6 +223,9 @@ impl FreshWriter {
             unit_end: 0,
             postings: 0,
             tokens: 0,
+            vector_units: 0,
+            table_bytes: spans.table.bytes(),
+            area_words: spans.area.len() as u32,
         })
     }
 
@@ -237,7 +247,8 @@ impl FreshWriter {
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { rows, terms, postings, tokens, .. } = *self;
-        FreshCounts { rows, terms, postings, tokens }
+        let extent_bytes = self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
+        FreshCounts { rows, terms, postings, tokens, vector_units: self.vector_units, extent_bytes }
     }
 
     /// Writes the descriptor's words, before the segment is published.
@@ -438,6 +449,7 @@ impl FreshWriter {
             }
         }
         self.unit += at as u32;
+        self.vector_units += at as u64 + key_units as u64;
         self.tokens += tokens.len() as u64;
         self.row(memory).write(delta, start, tokens.len() as u32, key);
         self.rows += 1;

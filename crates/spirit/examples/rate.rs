@@ -12,6 +12,12 @@ fn main() {
         index.add_all(docs.iter().map(|d| (None, *d))).unwrap();
         let a = t.elapsed();
         index.settle();
+        if std::env::args().nth(3).is_some() {
+            let st = index.stats().unwrap();
+            println!("{:?} per posting {:.2}", st.bytes, st.bytes.index() as f64 / st.postings as f64);
+            for s in &st.segments { println!("{s:?} {:.2}", s.bytes.index() as f64 / s.postings as f64); }
+            return;
+        }
         println!("{} docs add {:?} settled {:?} {:.0} docs/s", docs.len(), a, t.elapsed(), docs.len() as f64 / t.elapsed().as_secs_f64());
     }
 }

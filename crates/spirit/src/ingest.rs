@@ -11,7 +11,7 @@ use std::sync::mpsc::SyncSender;
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::descriptor::{SegmentId, State};
 use spirit_index::flush::Flush;
-use spirit_index::fresh::{FreshWriter, Stop};
+use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self, Keys};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
@@ -69,6 +69,11 @@ impl Ingester {
             delete_sequence: 0,
             shared,
         })
+    }
+
+    /// What the segment being filled holds.
+    pub(crate) fn counts(&self) -> (SegmentId, FreshCounts) {
+        (self.writer.id(), self.writer.counts())
     }
 
     /// Whether the batch should be committed before more is collected.

@@ -1,0 +1,235 @@
+//! What is where: documents, segments by state, partitions, bytes by structure.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::descriptor::{Descriptor, State};
+use spirit_index::geometry::ROW_BYTES;
+use spirit_index::memory::Memory;
+use spirit_mem::PinSlot;
+
+use crate::error::AddError;
+use crate::executor::Executor;
+use crate::index::Index;
+
+/// A row's key word; the rest of a row counts as index.
+const ROW_KEY_BYTES: u64 = 8;
+const RECORD_BYTES: u64 = 64;
+
+/// Bytes by structure. Keys are apart: they are the application's data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bytes {
+    /// Posting arrays and bitmaps of flushed segments.
+    pub postings: u64,
+    /// Tables, term records and blocks of fresh segments.
+    pub fresh: u64,
+    /// Document vectors (positions).
+    pub vectors: u64,
+    /// Rows without their keys.
+    pub rows: u64,
+    /// Maps from a segment's ordinals to dictionary terms.
+    pub term_maps: u64,
+    /// Keys of documents.
+    pub keys: u64,
+    /// The dictionary: records and arrays in use, and its table.
+    pub dictionary: u64,
+}
+
+impl Bytes {
+    /// All but the keys.
+    pub fn index(&self) -> u64 {
+        self.postings + self.fresh + self.vectors + self.rows + self.term_maps + self.dictionary
+    }
+
+    fn add(&mut self, other: Bytes) {
+        self.postings += other.postings;
+        self.fresh += other.fresh;
+        self.vectors += other.vectors;
+        self.rows += other.rows;
+        self.term_maps += other.term_maps;
+        self.keys += other.keys;
+        self.dictionary += other.dictionary;
+    }
+}
+
+/// One segment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SegmentStats {
+    /// The executor it is in.
+    pub executor: usize,
+    /// Its place in the executor's order.
+    pub position: u32,
+    /// Its state: `ingested`, `flushed`, …
+    pub state: String,
+    /// Rows: documents, replaced and deleted ones and deletes included.
+    pub rows: u64,
+    /// Rows that are dead.
+    pub dead: u64,
+    /// Distinct terms.
+    pub terms: u64,
+    /// Postings.
+    pub postings: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Bytes by structure.
+    pub bytes: Bytes,
+}
+
+/// A partition of an executor's heap, in bytes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct PartitionStats {
+    /// The executor it is of.
+    pub executor: usize,
+    /// `short-term`, `long-term`, `dictionary` or `keys`.
+    pub name: &'static str,
+    /// In use.
+    pub used: u64,
+    /// The cap.
+    pub bytes: u64,
+}
+
+/// An index, as [`Index::stats`] found it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Documents that queries find.
+    pub documents: u64,
+    /// Documents ever accepted.
+    pub accepted: u64,
+    /// Documents that were replaced or deleted.
+    pub deleted: u64,
+    /// Segments that retention dropped.
+    pub dropped_segments: u64,
+    /// Tokens that were too long to keep.
+    pub skipped_tokens: u64,
+    /// Distinct terms in the dictionaries.
+    pub dictionary_terms: u64,
+    /// Postings.
+    pub postings: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Bytes by structure.
+    pub bytes: Bytes,
+    /// The heap, in bytes: what was reserved.
+    pub dram_bytes: u64,
+    /// The partitions of each executor.
+    pub partitions: Vec<PartitionStats>,
+    /// The segments of each executor, newest first.
+    pub segments: Vec<SegmentStats>,
+}
+
+impl Index {
+    /// What is where, now. Takes each executor's ingest role for a moment.
+    pub fn stats(&self) -> Result<Stats, AddError> {
+        let mut stats = Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
+        let slot = self.pins.acquire();
+        for (number, executor) in self.executors.iter().enumerate() {
+            let add = Adding { executor, number, slot: slot.as_ref() };
+            add.run(&mut stats)?;
+        }
+        if let Some(slot) = slot {
+            self.pins.release(slot);
+        }
+        for segment in &stats.segments {
+            stats.documents += segment.rows - segment.dead.min(segment.rows);
+            stats.postings += segment.postings;
+            stats.tokens += segment.tokens;
+            stats.bytes.add(segment.bytes);
+        }
+        Ok(stats)
+    }
+}
+
+struct Adding<'a> {
+    executor: &'a Executor,
+    number: usize,
+    slot: Option<&'a PinSlot>,
+}
+
+impl Adding<'_> {
+    fn run(&self, stats: &mut Stats) -> Result<(), AddError> {
+        let role = self.executor.role()?;
+        let shared = &self.executor.shared;
+        let memory = &shared.memory;
+        if let Some(slot) = self.slot {
+            memory.pins().pin(slot);
+        }
+        let (active, counts) = role.counts();
+        let window = memory.window();
+        for position in (window.oldest..=active.position()).rev() {
+            let Some((descriptor, state)) = memory.table().get(position) else { continue };
+            let is_active = position == active.position();
+            let mut segment = describe(memory, descriptor, state);
+            if is_active {
+                segment.rows = counts.rows as u64;
+                segment.terms = counts.terms as u64;
+                segment.postings = counts.postings;
+                segment.tokens = counts.tokens;
+                segment.bytes.fresh = counts.extent_bytes;
+                segment.bytes.vectors = counts.vector_units * 2;
+                segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES);
+                segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
+            }
+            stats.segments.push(SegmentStats { executor: self.number, position, ..segment });
+        }
+        self.partitions(stats);
+        stats.dropped_segments += shared.dropped_segments.load(Relaxed);
+        stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
+        if let Some(slot) = self.slot {
+            memory.pins().unpin(slot);
+        }
+        Ok(())
+    }
+
+    fn partitions(&self, stats: &mut Stats) {
+        let shared = &self.executor.shared;
+        let geometry = shared.memory.geometry();
+        let terms = shared.dictionary_terms.load(Relaxed);
+        let arrays = shared.dictionary_array_bytes.load(Relaxed);
+        let table = geometry.dictionary_lines.bytes();
+        let dictionary = terms * RECORD_BYTES + arrays + table;
+        stats.dictionary_terms += terms;
+        stats.bytes.dictionary += dictionary;
+        stats.dram_bytes += geometry.bytes;
+        let rings = shared.memory.partition_use();
+        let dictionary_bytes =
+            table + geometry.dictionary_records.bytes() + geometry.dictionary_arrays.1;
+        let partitions = [
+            ("short-term", rings.short),
+            ("long-term", rings.long),
+            ("dictionary", (dictionary, dictionary_bytes)),
+            ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes())),
+        ];
+        let executor = self.number;
+        let named = partitions
+            .map(|(name, (used, bytes))| PartitionStats { executor, name, used, bytes });
+        stats.partitions.extend(named);
+    }
+}
+
+fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
+    let flushed = state >= State::Flushed;
+    let rows = if descriptor.rows() == u64::MAX { 0 } else { descriptor.rows() };
+    let bytes = Bytes {
+        postings: descriptor.posting_words() * 4,
+        fresh: if flushed { 0 } else { memory.geometry().settings.segment_bytes },
+        vectors: descriptor.vector_units() * 2,
+        rows: rows * (ROW_BYTES - ROW_KEY_BYTES),
+        term_maps: if flushed { descriptor.terms() * 4 } else { 0 },
+        keys: rows * ROW_KEY_BYTES,
+        dictionary: 0,
+    };
+    SegmentStats {
+        executor: 0,
+        position: 0,
+        state: state.to_string(),
+        rows,
+        dead: descriptor.dead(),
+        terms: if flushed { descriptor.terms() } else { 0 },
+        postings: if flushed { descriptor.posting_count() } else { 0 },
+        tokens: if flushed { descriptor.tokens() } else { 0 },
+        bytes,
+    }
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Builds the Lucene peer if needed and starts it: run.sh [--heap SIZE] TASK --docs FILE ...
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+jar=$here/target/spirit-peer-lucene.jar
+
+heap=4g
+if [ "${1-}" = --heap ]; then
+    [ $# -ge 2 ] || { echo "spirit-peer-lucene: --heap needs a size" >&2; exit 1; }
+    heap=$2
+    shift 2
+fi
+
+stale() {
+    [ ! -f "$jar" ] || [ -n "$(find "$here/src" "$here/pom.xml" -newer "$jar" | head -n 1)" ]
+}
+
+# From the local repository if it holds everything, else with downloads.
+build() {
+    cd "$here"
+    mvn -q -o package >/dev/null 2>&1 || mvn -q package >&2
+    touch "$jar"
+}
+
+if stale; then
+    (build) || { echo "spirit-peer-lucene: mvn package failed" >&2; exit 1; }
+fi
+if [ "${1-}" = --build ]; then exit 0; fi
+
+# A fixed heap whose pages are all touched before the clock starts; no collector threads.
+set -- spirit.peer.Main "$@"
+task=${2-}
+options="-Xms$heap -Xmx$heap -XX:+AlwaysPreTouch -XX:+UseSerialGC"
+if [ "$task" = queries ]; then
+    # Short collections; code is compiled in the asking thread during the warm-up, not later.
+    options="$options -Xmn128m -XX:-BackgroundCompilation"
+fi
+
+# What Lucene 9.12 uses if the Java version has it: mapped memory segments and vectors.
+java=$(java -XshowSettings:properties -version 2>&1 |
+    sed -n 's/^ *java.specification.version = //p')
+case $java in
+19 | 20 | 21) options="$options --enable-preview" ;;
+esac
+case $java in
+2[0-9]) options="$options --add-modules jdk.incubator.vector" ;;
+esac
+
+# shellcheck disable=SC2086  # the options are words
+exec java $options -cp "$jar:$here/target/lib/*" "$@"

@@ -1,0 +1,34 @@
+// Apache Lucene as a peer of SPIRIT's benchmarks; see peers/README.md.
+
+package spirit.peer;
+
+/** Parses the command line, runs the task, and ends with one line when anything fails. */
+public final class Main {
+  private Main() {}
+
+  interface Task {
+    void run(Options options, Corpus corpus) throws Exception;
+  }
+
+  public static void main(String[] arguments) {
+    try {
+      Options options = Options.parse(arguments);
+      Task task = taskNamed(options.task);
+      task.run(options, Corpus.load(options.docs));
+    } catch (Exception | Error error) {
+      String line = error instanceof Failure ? error.getMessage() : error.toString();
+      System.err.println("spirit-peer-lucene: " + line.replace('\n', ' '));
+      System.exit(1);
+    }
+  }
+
+  private static Task taskNamed(String name) throws Failure {
+    return switch (name) {
+      case "ingest" -> Ingest::run;
+      case "queries" -> Searches::run;
+      case "visible" -> Visible::run;
+      case "freshness" -> Freshness::run;
+      default -> throw new Failure("no such task: " + name);
+    };
+  }
+}

@@ -1,0 +1,84 @@
+// The command line shared by all peers: PROGRAM TASK --docs FILE [--name value]...
+
+package spirit.peer;
+
+import java.nio.file.Path;
+
+/** What the caller asked for; peers/README.md explains each option. */
+final class Options {
+  final String task;
+  Path docs;
+  Path queries;
+  double secondsMin = 2.5;
+  int rounds = 5;
+  Path work = Path.of("/dev/shm/spirit-peers");
+  Mode mode = Mode.NEWEST_SORTED;
+  double passSecondsMax = 10;
+  int adds = 1000;
+
+  /** More than in the other peers: Java compiles the last of the code only after some thousands. */
+  int warmAdds = 3000;
+
+  double rate = 1000;
+  double seconds = 10;
+
+  private Options(String task) {
+    this.task = task;
+  }
+
+  static Options parse(String[] arguments) throws Failure {
+    if (arguments.length == 0) {
+      throw new Failure("say a task: ingest, queries, visible or freshness");
+    }
+    Options options = new Options(arguments[0]);
+    for (int i = 1; i < arguments.length; i += 2) {
+      if (i + 1 == arguments.length) {
+        throw new Failure(arguments[i] + " needs a value");
+      }
+      options.set(arguments[i], arguments[i + 1]);
+    }
+    options.check();
+    return options;
+  }
+
+  /** The file named by --queries, which the task needs. */
+  Path queriesFile() throws Failure {
+    if (queries == null) {
+      throw new Failure(task + " needs --queries FILE");
+    }
+    return queries;
+  }
+
+  private void set(String name, String value) throws Failure {
+    try {
+      switch (name) {
+        case "--docs" -> docs = Path.of(value);
+        case "--queries" -> queries = Path.of(value);
+        case "--seconds-min" -> secondsMin = Double.parseDouble(value);
+        case "--rounds" -> rounds = Integer.parseInt(value);
+        case "--work" -> work = Path.of(value);
+        case "--mode" -> mode = Mode.named(value);
+        case "--pass-seconds-max" -> passSecondsMax = Double.parseDouble(value);
+        case "--adds" -> adds = Integer.parseInt(value);
+        case "--warm-adds" -> warmAdds = Integer.parseInt(value);
+        case "--rate" -> rate = Double.parseDouble(value);
+        case "--seconds" -> seconds = Double.parseDouble(value);
+        default -> throw new Failure("no such option: " + name);
+      }
+    } catch (NumberFormatException error) {
+      throw new Failure(name + " takes a number, not " + value);
+    }
+  }
+
+  private void check() throws Failure {
+    if (docs == null) {
+      throw new Failure("--docs FILE is missing");
+    }
+    if (rounds < 1 || adds < 1) {
+      throw new Failure("--rounds and --adds must be at least 1");
+    }
+    if (!(rate > 0) || !(seconds > 0)) {
+      throw new Failure("--rate and --seconds must be above 0");
+    }
+  }
+}
