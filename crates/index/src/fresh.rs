@@ -13,8 +13,10 @@
 //! | 7 | first word of a long term's bytes in the area; 0: none |
 //! | 8..16 | the newest postings |
 //!
-//! The table has a 64-bit slot a term: tag (high half) and ordinal plus one (low half), linear probing, never
-//! more than 70 % full; a slot is stored (release) after the record it leads to is written. A batch that does
+//! The table has a 32-bit slot a term, so that as much of it as possible stays near the processor: the ordinal
+//! plus one in as many low bits as the number of slots has, and a tag of the hash above. Linear probing, never
+//! more than 70 % full; a slot is stored (release) after the record it leads to is written. A tag that is
+//! right by accident is found out when the record's key is compared. A batch that does
 //! not fit is taken up to the last document that does; the rest goes to the next segment.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,7 +24,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_mem::{Line, Region, Span, prefetch};
 
-use crate::batch::{Batch, Document, Key};
+use crate::batch::{Batch, BatchToken, Document, Key};
 use crate::descriptor::SegmentId;
 use crate::geometry::{FreshSpans, Geometry};
 use crate::list::{Blocks, Full, List};
@@ -75,7 +77,7 @@ impl<'a> Record<'a> {
 /// The parts of a fresh extent, as both its writer and its readers see them.
 #[derive(Clone, Copy)]
 pub struct Extent<'a> {
-    table: &'a [AtomicU64],
+    table: &'a [AtomicU32],
     records: &'a [Line],
     area: &'a [AtomicU32],
     blocks: Blocks,
@@ -124,6 +126,23 @@ impl<'a> Extent<'a> {
         (0..len).map(move |i| (words[i / 4].load(Relaxed) >> (8 * (i % 4))) as u8)
     }
 
+    /// The slot of an ordinal whose term has this hash.
+    #[inline(always)]
+    fn slot(&self, hash: u64, ordinal: u32) -> u32 {
+        self.tag(hash) | (ordinal + 1)
+    }
+
+    /// The bits of a slot above the ordinal.
+    #[inline(always)]
+    fn tag(&self, hash: u64) -> u32 {
+        (hash >> 32) as u32 & self.tag_mask()
+    }
+
+    #[inline(always)]
+    fn tag_mask(&self) -> u32 {
+        !(self.table.len() as u32 - 1)
+    }
+
     fn is(&self, record: Record<'_>, key: TermKey, bytes: &[u8]) -> bool {
         record.key() == key && (!key.is_long() || self.long_bytes(record).eq(bytes.iter().copied()))
     }
@@ -133,8 +152,8 @@ impl<'a> Extent<'a> {
         let mut at = self.home(hash);
         loop {
             let slot = self.table[at].load(Acquire);
-            let ordinal = (slot as u32).checked_sub(1)?;
-            if slot >> 32 == hash >> 32 && self.is(self.record(ordinal), term.key, term.bytes) {
+            let ordinal = (slot & !self.tag_mask()).checked_sub(1)?;
+            if slot & self.tag_mask() == self.tag(hash) && self.is(self.record(ordinal), term.key, term.bytes) {
                 return Some(ordinal);
             }
             at = (at + 1) & (self.table.len() - 1);
@@ -348,6 +367,7 @@ impl FreshWriter {
     #[inline]
     fn resolve(&mut self, extent: &Extent<'_>, batch: &mut Batch) -> (usize, Result<(), Stop>) {
         let mask = extent.table.len() - 1;
+        let tag_mask = extent.tag_mask();
         let (tokens, long) = batch.tokens_mut();
         for (done, token) in tokens.iter_mut().enumerate() {
             if token.key.is_hole() {
@@ -362,14 +382,13 @@ impl FreshWriter {
                         Err(Full) => return (done, Err(Stop::SegmentFull)),
                     }
                 }
-                // The tag decides; the record is compared when it is there, in `post`.
-                if slot >> 32 == token.hash >> 32 && !token.key.is_long() {
-                    break slot as u32 - 1;
-                }
-                if slot >> 32 == token.hash >> 32
-                    && extent.is(extent.record(slot as u32 - 1), token.key, long.bytes(token.long))
+                // The tag decides; a short term's record is compared when it is there, in `post_all`.
+                let ordinal = (slot & !tag_mask).wrapping_sub(1);
+                if slot & tag_mask == (token.hash >> 32) as u32 & tag_mask
+                    && (!token.key.is_long()
+                        || extent.is(extent.record(ordinal), token.key, long.bytes(token.long)))
                 {
-                    break slot as u32 - 1;
+                    break ordinal;
                 }
                 at = (at + 1) & mask;
             };
@@ -403,13 +422,13 @@ impl FreshWriter {
         }
         extent.record(ordinal).write(key, first);
         self.terms += 1;
-        extent.table[at].store((hash >> 32) << 32 | (ordinal as u64 + 1), Release);
+        extent.table[at].store(extent.slot(hash, ordinal), Release);
         Ok(ordinal)
     }
 
     /// The first word of the area behind `terms` records.
     fn low_after(&self, extent: &Extent<'_>, terms: u32) -> u32 {
-        extent.table.len() as u32 * 2 + terms * 16
+        extent.table.len() as u32 + terms * 16
     }
 
     /// Posts one document's tokens and writes its vector and row.
@@ -429,60 +448,67 @@ impl FreshWriter {
         self.reserve_units(memory, vector_units + key_units)?;
         let key = self.write_key(memory, batch.key(document));
         let start = self.unit;
-        let units = self.units(memory, vector_units);
-        let word = posting(self.rows);
-        let mut at = 0;
-        for token in tokens {
-            let ordinal = if token.key.is_hole() {
-                None
-            } else {
-                match self.post(extent, token.key, token.hash, token.ordinal, word) {
-                    Ok(ordinal) => Some(ordinal),
-                    Err(Full) => {
-                        self.abandon(memory, delta);
-                        return Err(Stop::SegmentFull);
-                    }
-                }
-            };
-            if positions {
-                at = vector::put(units, at, ordinal);
-            }
-        }
-        self.unit += at as u32;
-        self.vector_units += at as u64 + key_units as u64;
+        let posted = if positions {
+            self.post_all::<true>(extent, tokens, self.units(memory, vector_units))
+        } else {
+            self.post_all::<false>(extent, tokens, &[])
+        };
+        let Ok(units) = posted else {
+            self.abandon(memory, delta);
+            return Err(Stop::SegmentFull);
+        };
+        self.unit += units;
+        self.vector_units += (units + key_units) as u64;
         self.tokens += tokens.len() as u64;
         self.row(memory).write(delta, start, tokens.len() as u32, key);
         self.rows += 1;
         Ok(())
     }
 
+    /// Posts the tokens of the next row; returns the units that its vector took.
     #[inline(always)]
-    fn post(
+    fn post_all<const POSITIONS: bool>(
         &mut self,
         extent: &Extent<'_>,
-        key: TermKey,
-        hash: u64,
-        ordinal: u32,
-        word: u32,
+        tokens: &[BatchToken],
+        units: &[AtomicU16],
     ) -> Result<u32, Full> {
-        let mut ordinal = ordinal;
-        let mut record = extent.record(ordinal);
-        if record.key() != key {
-            ordinal = self.resolve_again(extent, key, hash)?;
-            record = extent.record(ordinal);
+        let word = posting(self.rows);
+        let mut high = self.high;
+        let mut postings = 0;
+        let mut at = 0;
+        for token in tokens {
+            if token.key.is_hole() {
+                if POSITIONS {
+                    at = vector::put(units, at, None);
+                }
+                continue;
+            }
+            let mut ordinal = token.ordinal;
+            let mut record = extent.record(ordinal);
+            if record.key() != token.key {
+                self.high = high;
+                ordinal = self.resolve_again(extent, token.key, token.hash)?;
+                high = self.high;
+                record = extent.record(ordinal);
+            }
+            let low = self.low_after(extent, self.terms);
+            let added = record.list().append(word, extent.area, extent.blocks, |words| {
+                let block = high.checked_sub(words).filter(|block| *block >= low)?;
+                high = block;
+                Some(block)
+            });
+            self.high = high;
+            postings += u64::from(added?);
+            if POSITIONS {
+                at = vector::put(units, at, Some(ordinal));
+            }
         }
-        let low = self.low_after(extent, self.terms);
-        let high = &mut self.high;
-        let added = record.list().append(word, extent.area, extent.blocks, |words| {
-            let block = high.checked_sub(words).filter(|block| *block >= low)?;
-            *high = block;
-            Some(block)
-        })?;
-        self.postings += u64::from(added);
-        Ok(ordinal)
+        self.postings += postings;
+        Ok(at as u32)
     }
 
-    /// A short term whose tag and home slot are another term's: one in billions, found here by its key.
+    /// A short term whose slot was taken for another's with the same tag: one in thousands, found by its key.
     #[cold]
     fn resolve_again(&mut self, extent: &Extent<'_>, key: TermKey, hash: u64) -> Result<u32, Full> {
         let (bytes, len) = key.inline_bytes();

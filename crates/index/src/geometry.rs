@@ -174,10 +174,10 @@ impl Geometry {
         let descriptors = Span::new(take(descriptors), descriptors / 64);
         let short = (take(FRESH_EXTENTS * segment_bytes), FRESH_EXTENTS * segment_bytes);
         let dictionary = dram / 6;
-        let lines = LineTable::lines_in(dictionary / 5);
+        let lines = LineTable::lines_in(dictionary / 10);
         let dictionary_lines = Span::new(take(lines * 64), lines);
-        // Half of the slots: the table never gets crowded.
-        let records = (lines * 4).min(dictionary / 2 / 64);
+        // Five of seven slots: the table never gets crowded.
+        let records = (lines * 5).min(dictionary / 2 / 64);
         let dictionary_records = Span::new(take(records * 64), records);
         let arrays = dictionary - (lines * 64 + records * 64).min(dictionary);
         let dictionary_arrays = (take(arrays), arrays);
@@ -222,10 +222,10 @@ impl Geometry {
     #[inline]
     pub fn fresh(&self, start: u64) -> FreshSpans {
         let bytes = self.settings.segment_bytes;
-        let records = start + self.fresh_slots * 8;
+        let records = start + self.fresh_slots * 4;
         FreshSpans {
             table: Span::new(start, self.fresh_slots),
-            records: Span::new(records, (bytes - self.fresh_slots * 8) / 64),
+            records: Span::new(records, (bytes - self.fresh_slots * 4) / 64),
             area: Span::new(start, bytes / 4),
         }
     }
@@ -236,7 +236,7 @@ impl Geometry {
 #[derive(Clone, Copy, Debug)]
 pub struct FreshSpans {
     /// Tag and ordinal of each term, open addressing.
-    pub table: Span<AtomicU64>,
+    pub table: Span<AtomicU32>,
     /// Term records in order of first occurrence: the term log.
     pub records: Span<Line>,
     /// The whole extent as words.
