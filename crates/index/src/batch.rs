@@ -47,7 +47,9 @@ impl BatchKey {
     /// Units that the key takes with the vectors.
     pub(crate) fn stored_units(self) -> u32 {
         match self {
-            BatchKey::Bytes { len, .. } if len as usize > crate::rows::KEY_INLINE_MAX => len.div_ceil(2),
+            BatchKey::Bytes { len, .. } if len as usize > crate::rows::KEY_INLINE_MAX => {
+                len.div_ceil(2)
+            }
             _ => 0,
         }
     }
@@ -179,7 +181,9 @@ impl Batch {
     pub fn key(&self, document: &Document) -> Key<'_> {
         match document.key {
             BatchKey::Automatic(number) => Key::Automatic(number),
-            BatchKey::Bytes { start, len } => Key::Bytes(&self.keys[start as usize..(start + len) as usize]),
+            BatchKey::Bytes { start, len } => {
+                Key::Bytes(&self.keys[start as usize..(start + len) as usize])
+            }
         }
     }
 

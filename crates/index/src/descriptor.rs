@@ -135,6 +135,8 @@ words! {
     tokens, set_tokens = 13;
     /// Units of the document vectors and stored keys.
     vector_units, set_vector_units = 14;
+    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
+    row_map, set_row_map = 15;
 }
 
 impl<'a> Descriptor<'a> {
@@ -192,12 +194,48 @@ impl<'a> DescriptorTable<'a> {
     pub fn publish(self, id: SegmentId, state: State) {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
         let offset = self.lines_start + slot * 2 * size_of::<Line>() as u64;
-        self.slots[(id.position() as u64 & self.mask) as usize * 2].store(offset | state as u64, Release);
+        self.slots[(id.position() as u64 & self.mask) as usize * 2]
+            .store(offset | state as u64, Release);
     }
 
     /// Makes the slot of `position` empty: the segment is gone.
     pub fn clear(self, position: Position) {
         self.slots[(position as u64 & self.mask) as usize * 2].store(0, Relaxed);
+    }
+}
+
+/// Which versions readers skip while the oldest segments are being rewritten: one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superseded {
+    /// The version that is being built, or was built last.
+    pub new: SegmentId,
+    /// Whether readers use it; then they skip whatever else is at its position or before. Else they skip it.
+    pub switched: bool,
+}
+
+impl Superseded {
+    /// Nothing is skipped: an id that no segment has.
+    pub const NOTHING: Superseded = Superseded { new: SegmentId(u32::MAX), switched: false };
+
+    /// From its word.
+    #[inline(always)]
+    pub fn from_word(word: u64) -> Superseded {
+        Superseded { new: SegmentId(word as u32), switched: word >> 32 != 0 }
+    }
+
+    /// To its word.
+    pub fn word(self) -> u64 {
+        self.new.0 as u64 | (self.switched as u64) << 32
+    }
+
+    /// Whether readers skip `id`.
+    #[inline(always)]
+    pub fn skips(self, id: SegmentId) -> bool {
+        if self.switched {
+            id != self.new && id.position() <= self.new.position()
+        } else {
+            id == self.new
+        }
     }
 }
 

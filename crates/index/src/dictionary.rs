@@ -66,7 +66,8 @@ pub struct Entry {
 
 impl Entry {
     /// No entry.
-    pub const NONE: Entry = Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
+    pub const NONE: Entry =
+        Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
 }
 
 /// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
@@ -113,6 +114,11 @@ impl Entries {
         Span::new(self.at(index).start() + 8, 1)
     }
 
+    /// The index of a segment's entry.
+    pub fn find(&self, region: &Region, segment: SegmentId) -> Option<usize> {
+        (0..self.len()).find(|i| self.segment(region, *i) == segment)
+    }
+
     /// The segment of the entry at `index`.
     #[inline(always)]
     pub fn segment(&self, region: &Region, index: usize) -> SegmentId {
@@ -157,7 +163,11 @@ impl<'a> Record<'a> {
     #[inline(always)]
     fn head(self) -> Head {
         let word = self.0.pair(2).load(Acquire);
-        Head { array: (word >> 32) as u32, first: word as u16 as u32, end: (word >> 16) as u16 as u32 }
+        Head {
+            array: (word >> 32) as u32,
+            first: word as u16 as u32,
+            end: (word >> 16) as u16 as u32,
+        }
     }
 
     fn set_head(self, head: Head) {
@@ -314,7 +324,12 @@ impl DictionaryWriter {
     }
 
     /// The number of a term, which is entered if it is new.
-    pub fn intern(&mut self, memory: &Memory, term: Term<'_>, hash: u64) -> Result<TermId, DictionaryFull> {
+    pub fn intern(
+        &mut self,
+        memory: &Memory,
+        term: Term<'_>,
+        hash: u64,
+    ) -> Result<TermId, DictionaryFull> {
         let dictionary = Dictionary::new(memory.region(), memory.geometry());
         if let Some(id) = dictionary.find(term, hash) {
             return Ok(id);
@@ -348,7 +363,9 @@ impl DictionaryWriter {
     fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
         let region = memory.region();
         let at = self.arrays.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
-        for (to, from) in region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes) {
+        for (to, from) in
+            region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes)
+        {
             to.store(*from, Relaxed);
         }
         Ok((at / ENTRY_BYTES) as u32)
@@ -430,23 +447,91 @@ impl DictionaryWriter {
         self.unstamped += 1;
     }
 
-    /// Takes `segment`'s entry out of a term: its oldest, or the one that a newer version superseded. A term
-    /// that is left without entries goes. The window has passed the segment already.
-    pub fn remove(&mut self, memory: &Memory, id: TermId, segment: SegmentId) {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+    /// Takes `segment`'s entry out of a term, if it has one. A term that is left without entries goes. Readers
+    /// skip the entry already: the window has passed the segment, or another version superseded it.
+    pub fn remove(
+        &mut self,
+        memory: &Memory,
+        id: TermId,
+        segment: SegmentId,
+    ) -> Result<(), DictionaryFull> {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let entries = dictionary.entries(id);
+        let Some(index) = entries.find(region, segment) else { return Ok(()) };
         let record = dictionary.record(id);
         let head = record.head();
-        let entries = dictionary.entries(id);
-        if entries.is_empty() || entries.segment(memory.region(), 0) != segment {
-            return;
-        }
-        if head.first + 1 < head.end {
+        if entries.len() == 1 {
+            self.forget(memory, &dictionary, id);
+        } else if index == 0 {
             record.set_head(Head { first: head.first + 1, ..head });
-            return;
+        } else {
+            self.rebuild(memory, id, |entry| entry.segment != segment, None)?;
         }
+        Ok(())
+    }
+
+    /// Gives a term an entry for another version of a segment that it has an entry for.
+    pub fn add_version(
+        &mut self,
+        memory: &Memory,
+        id: TermId,
+        entry: Entry,
+    ) -> Result<(), DictionaryFull> {
+        let entries = Dictionary::new(memory.region(), memory.geometry()).entries(id);
+        if entries.find(memory.region(), entry.segment).is_some() {
+            return Ok(());
+        }
+        self.rebuild(memory, id, |_| true, Some(entry))
+    }
+
+    /// A new array of the entries that `keep` says, and of `new` in its place.
+    fn rebuild(
+        &mut self,
+        memory: &Memory,
+        id: TermId,
+        keep: impl Fn(&Entry) -> bool,
+        new: Option<Entry>,
+    ) -> Result<(), DictionaryFull> {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let old = dictionary.entries(id);
+        let bytes = Classes::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
+        let at = self.arrays.allocate(region, bytes).ok_or(DictionaryFull)?;
+        let words = region.view(Span::<AtomicU32>::new(at, bytes / 4));
+        let mut written = 0;
+        let mut total = 0u32;
+        let mut put = |entry: Entry| {
+            total = total.wrapping_add(entry.postings);
+            let values = [entry.segment.0, entry.postings, entry.payload, total];
+            for (word, value) in words[written * 4..].iter().zip(values) {
+                word.store(value, Relaxed);
+            }
+            written += 1;
+        };
+        let mut new = new;
+        for entry in (0..old.len()).map(|i| old.get(region, i)).filter(keep) {
+            if let Some(before) = new.take_if(|n| n.segment < entry.segment) {
+                put(before);
+            }
+            put(entry);
+        }
+        new.into_iter().for_each(put);
+        let record = dictionary.record(id);
+        let head = record.head();
+        let (long, capacity) = record.apart();
+        record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
+        record.set_head(Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: written as u32 });
+        self.discard_array(head.array, capacity);
+        Ok(())
+    }
+
+    /// Takes a term out.
+    fn forget(&mut self, memory: &Memory, dictionary: &Dictionary<'_>, id: TermId) {
+        let record = dictionary.record(id);
         dictionary.table.remove(memory.region(), record.key().hash(), id.0 as u64);
         let (long, capacity) = record.apart();
-        self.discard_array(head.array, capacity);
+        self.discard_array(record.head().array, capacity);
         if record.key().is_long() {
             let bytes = record.key().len() as u64;
             self.discard(Garbage::Array { at: long as u64 * ENTRY_BYTES, bytes });

@@ -62,7 +62,11 @@ impl Flush {
     }
 
     /// Goes on until it is done or finds no room. When it is done, readers use the new form.
-    pub fn run(&mut self, memory: &Memory, dictionary: &mut DictionaryWriter) -> Result<(), FlushStop> {
+    pub fn run(
+        &mut self,
+        memory: &Memory,
+        dictionary: &mut DictionaryWriter,
+    ) -> Result<(), FlushStop> {
         let descriptor = memory.table().descriptor(self.id);
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
         let (term_map, postings) = self.allocate(memory, &extent)?;
@@ -183,7 +187,7 @@ impl Flush {
 }
 
 /// Where a list of `postings` goes if the words below `at` are taken: its first word, and the first behind.
-fn layout(at: u64, postings: u32, rows: u32) -> (u64, u64) {
+pub(crate) fn layout(at: u64, postings: u32, rows: u32) -> (u64, u64) {
     if postings < 2 {
         return (at, at);
     }
@@ -230,7 +234,9 @@ pub fn drop_oldest(
     let Some((descriptor, _)) = memory.table().get(window.oldest) else { return false };
     let id = SegmentId(descriptor.id() as u32);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
-    sweep(memory, writer, id);
+    // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
+    let swept = sweep(memory, writer, id);
+    debug_assert!(swept.is_ok(), "the oldest entry goes without building");
     before_memory(id);
     memory.table().clear(id.position());
     memory.retire_blocks(Partition::Long, id);
@@ -238,18 +244,23 @@ pub fn drop_oldest(
     true
 }
 
-/// Takes a segment's entries out of the dictionary.
-pub fn sweep(memory: &Memory, writer: &mut DictionaryWriter, id: SegmentId) {
+/// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
+pub fn sweep(
+    memory: &Memory,
+    writer: &mut DictionaryWriter,
+    id: SegmentId,
+) -> Result<(), DictionaryFull> {
     let descriptor = memory.table().descriptor(id);
     let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
     let dictionary = Dictionary::new(memory.region(), memory.geometry());
     for group in memory.region().view(terms).chunks(GROUP) {
-        for id in group {
-            dictionary.prefetch_record(TermId(id.load(Relaxed)));
+        for term in group {
+            dictionary.prefetch_record(TermId(term.load(Relaxed)));
         }
         for term in group {
-            writer.remove(memory, TermId(term.load(Relaxed)), id);
+            writer.remove(memory, TermId(term.load(Relaxed)), id)?;
         }
     }
     writer.collect(memory);
+    Ok(())
 }

@@ -153,7 +153,9 @@ impl<'a> Extent<'a> {
         loop {
             let slot = self.table[at].load(Acquire);
             let ordinal = (slot & !self.tag_mask()).checked_sub(1)?;
-            if slot & self.tag_mask() == self.tag(hash) && self.is(self.record(ordinal), term.key, term.bytes) {
+            if slot & self.tag_mask() == self.tag(hash)
+                && self.is(self.record(ordinal), term.key, term.bytes)
+            {
                 return Some(ordinal);
             }
             at = (at + 1) & (self.table.len() - 1);
@@ -212,7 +214,12 @@ pub struct FreshCounts {
 
 impl FreshWriter {
     /// An empty segment, or `None` while the partitions have no room for one.
-    pub fn open(memory: &Memory, id: SegmentId, base_row: u64, base_sequence: u64) -> Option<FreshWriter> {
+    pub fn open(
+        memory: &Memory,
+        id: SegmentId,
+        base_row: u64,
+        base_sequence: u64,
+    ) -> Option<FreshWriter> {
         let geometry = memory.geometry();
         let extent = memory.allocate(Partition::Short, geometry.settings.segment_bytes, id)?;
         let chunks = geometry.row_chunks_max + geometry.vector_chunks_max;
@@ -266,7 +273,8 @@ impl FreshWriter {
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { rows, terms, postings, tokens, .. } = *self;
-        let extent_bytes = self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
+        let extent_bytes =
+            self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
         FreshCounts { rows, terms, postings, tokens, vector_units: self.vector_units, extent_bytes }
     }
 
@@ -283,6 +291,7 @@ impl FreshWriter {
         descriptor.set_dead(0);
         descriptor.set_postings(0);
         descriptor.set_posting_words(0);
+        descriptor.set_row_map(0);
     }
 
     /// The view for prefetching while a batch is collected.
@@ -351,7 +360,8 @@ impl FreshWriter {
         let start = memory.allocate(Partition::Long, bytes, self.id).ok_or(Stop::HeapFull)?;
         let directory = memory.region().view(self.vector_directory);
         for i in 0..chunks {
-            directory[(first + i) as usize].store(start + ((i as u64 * 2) << geometry.vector_shift), Release);
+            directory[(first + i) as usize]
+                .store(start + ((i as u64 * 2) << geometry.vector_shift), Release);
         }
         self.unit = first << geometry.vector_shift;
         self.unit_end = (first + chunks) << geometry.vector_shift;
@@ -440,7 +450,8 @@ impl FreshWriter {
         index: usize,
         document: &Document,
     ) -> Result<(), Stop> {
-        let delta = u32::try_from(document.sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
+        let delta =
+            u32::try_from(document.sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
         let tokens = batch.tokens_of(index);
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };

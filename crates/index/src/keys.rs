@@ -34,7 +34,13 @@ impl Keys {
     }
 
     /// The row of the document that `key` calls, in `snapshot`.
-    pub fn find(self, snapshot: &Snapshot<'_>, memory: &Memory, key: &[u8], hash: u64) -> Option<u64> {
+    pub fn find(
+        self,
+        snapshot: &Snapshot<'_>,
+        memory: &Memory,
+        key: &[u8],
+        hash: u64,
+    ) -> Option<u64> {
         self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
                 let row = segment.row_table().row(local);
@@ -118,7 +124,7 @@ pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
             });
             match next {
                 Some((local, n)) if n == number => {
-                    return (!segment.is_dead(local)).then_some(segment.base_row() + local as u64);
+                    return (!segment.is_dead(local)).then_some(segment.row_number(local));
                 }
                 Some((local, n)) if n < number => low = local + 1,
                 _ => high = middle,

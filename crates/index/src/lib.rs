@@ -20,6 +20,7 @@ pub mod line_table;
 pub mod list;
 pub mod memory;
 pub mod posting;
+pub mod rewrite;
 pub mod rows;
 pub mod snapshot;
 pub mod term;

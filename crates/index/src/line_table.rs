@@ -64,7 +64,12 @@ impl LineTable {
 
     /// The first payload under `hash` that `verify` accepts.
     #[inline]
-    pub fn find(self, region: &Region, hash: u64, mut verify: impl FnMut(u64) -> bool) -> Option<u64> {
+    pub fn find(
+        self,
+        region: &Region,
+        hash: u64,
+        mut verify: impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
         let lines = region.view(self.lines);
         let home = hash & self.mask;
         let first = &lines[home as usize];
@@ -79,7 +84,12 @@ impl LineTable {
     }
 
     #[inline]
-    fn scan(line: &Line, distance: u64, hash: u64, verify: &mut impl FnMut(u64) -> bool) -> Option<u64> {
+    fn scan(
+        line: &Line,
+        distance: u64,
+        hash: u64,
+        verify: &mut impl FnMut(u64) -> bool,
+    ) -> Option<u64> {
         let wanted = Self::upper(hash, distance);
         (1..=SLOTS).find_map(|i| {
             let slot = line.pair(i).load(Acquire);

@@ -260,7 +260,10 @@ mod tests {
                     assert_eq!(words.len(), n as usize + 1);
                     for (i, word) in words.iter().enumerate() {
                         let row = n - i as u32;
-                        assert_eq!((local(*word), frequency(*word)), (row, (row % 300 + 1).min(255)));
+                        assert_eq!(
+                            (local(*word), frequency(*word)),
+                            (row, (row % 300 + 1).min(255))
+                        );
                     }
                 }
             }

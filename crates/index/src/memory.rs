@@ -3,7 +3,7 @@
 //! # Roots and their orderings
 //!
 //! A reader pins, then loads, in this order (all acquire): the *window* of segments that the dictionary holds,
-//! the *superseded* version of a segment that is being rewritten, and the number of *visible* rows. The rest
+//! what is *superseded* by a rewrite (see [`rewrite`](crate::rewrite)), and the number of *visible* rows. The rest
 //! follows from those three, so a snapshot is three loads whatever the index holds.
 //!
 //! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of an operation
@@ -17,20 +17,17 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_mem::{Pins, Region, Ring};
 
-use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Window};
+use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::geometry::{Geometry, GeometryError, Settings};
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
 const BLOCKS_MAX: u64 = 1 << 18;
-
-/// No segment is being rewritten: an id that no segment has.
-const NOTHING_SUPERSEDED: u64 = u64::MAX;
 
 /// One word alone on its cache lines.
 #[repr(align(128))]
@@ -46,6 +43,8 @@ pub struct Memory {
     superseded: Root,
     /// Rows that died, or were never documents, over the executor's life.
     dead: AtomicU64,
+    /// Bytes of the long-term partition that only a rewrite may take.
+    reserve: AtomicU64,
     /// Positions below this are gone and no reader holds them: their table slots can be used again.
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
@@ -102,8 +101,9 @@ impl Memory {
             pins,
             visible: Root(AtomicU64::new(0)),
             window: Root(AtomicU64::new(Window::default().word())),
-            superseded: Root(AtomicU64::new(NOTHING_SUPERSEDED)),
+            superseded: Root(AtomicU64::new(Superseded::NOTHING.word())),
             dead: AtomicU64::new(0),
+            reserve: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(rings),
             space: Condvar::new(),
@@ -156,15 +156,15 @@ impl Memory {
         self.window.0.store(window.word(), Release);
     }
 
-    /// The segment version that readers skip, if any.
+    /// What readers skip.
     #[inline(always)]
-    pub fn superseded(&self) -> Option<SegmentId> {
-        u32::try_from(self.superseded.0.load(Acquire)).ok().map(SegmentId)
+    pub fn superseded(&self) -> Superseded {
+        Superseded::from_word(self.superseded.0.load(Acquire))
     }
 
-    /// Makes readers skip `id`, and no other. Flush stage only, one segment at a time.
-    pub fn supersede(&self, id: SegmentId) {
-        self.superseded.0.store(id.0 as u64, Release);
+    /// Says what readers skip. Flush stage only, one rewrite at a time.
+    pub fn supersede(&self, superseded: Superseded) {
+        self.superseded.0.store(superseded.word(), Release);
     }
 
     /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is visible.
@@ -194,7 +194,29 @@ impl Memory {
     pub fn allocate(&self, partition: Partition, bytes: u64, owner: SegmentId) -> Option<u64> {
         let mut rings = self.rings();
         self.collect(&mut rings);
-        rings.ring(partition).allocate(bytes, owner.0 as u64)
+        let reserve = if partition == Partition::Long { self.reserve.load(Relaxed) } else { 0 };
+        let ring = rings.ring(partition);
+        if ring.used() + bytes + reserve > ring.bytes() {
+            return None;
+        }
+        ring.allocate(bytes, owner.0 as u64)
+    }
+
+    /// The same in the long-term partition, out of the reserve too: for a rewrite, which gives more back.
+    pub fn allocate_reserved(&self, bytes: u64, owner: SegmentId) -> Option<u64> {
+        let mut rings = self.rings();
+        self.collect(&mut rings);
+        rings.long.allocate(bytes, owner.0 as u64)
+    }
+
+    /// Keeps `bytes` bytes of the long-term partition for rewrites.
+    pub fn set_reserve(&self, bytes: u64) {
+        self.reserve.store(bytes, Relaxed);
+    }
+
+    /// What is kept for rewrites, in bytes.
+    pub fn reserve(&self) -> u64 {
+        self.reserve.load(Relaxed)
     }
 
     /// Returns `owner`'s blocks in `partition` once no reader can hold them. They are unlinked already.
@@ -238,6 +260,11 @@ impl Memory {
     pub fn wait_for_space(&self) {
         let rings = self.rings();
         let _ = self.space.wait_timeout(rings, std::time::Duration::from_millis(1));
+    }
+
+    /// The segment whose blocks keep the ring's space from coming back.
+    pub fn oldest_owner(&self, partition: Partition) -> Option<SegmentId> {
+        self.rings().ring(partition).oldest_owner().map(|owner| SegmentId(owner as u32))
     }
 
     /// How full the rings are.

@@ -133,13 +133,22 @@ impl<'a> Rows<'a> {
         let (mut low, mut high) = (0, rows);
         while low < high {
             let middle = low + (high - low) / 2;
-            if (self.row(middle).sequence() as u64) < sequence { low = middle + 1 } else { high = middle }
+            if (self.row(middle).sequence() as u64) < sequence {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low
     }
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// The row in these three words.
+    pub fn at(words: &'a [AtomicU64]) -> Row<'a> {
+        Row(words)
+    }
+
     /// Writes the row of an operation that is not visible yet.
     pub fn write(self, sequence: u32, vector: u32, tokens: u32, key: RowKey) {
         self.0[0].store(sequence as u64 | (vector as u64) << 32, Relaxed);

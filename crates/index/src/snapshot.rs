@@ -3,7 +3,12 @@
 //! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
 //! so that a segment that is registered meanwhile is still read in its fresh form.
 
-use crate::descriptor::{Descriptor, SegmentId, Window};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::Span;
+
+use crate::descriptor::{Descriptor, SegmentId, Superseded, Window};
 use crate::dictionary::{Dictionary, Entries};
 use crate::flushed::Flushed;
 use crate::fresh::Extent;
@@ -21,7 +26,7 @@ pub const FRESH_MAX: usize = 3;
 pub struct Snapshot<'a> {
     memory: &'a Memory,
     window: Window,
-    superseded: Option<SegmentId>,
+    superseded: Superseded,
     visible: u64,
 }
 
@@ -38,9 +43,13 @@ impl<'a> Snapshot<'a> {
     /// What is visible now.
     #[inline]
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
-        let window = memory.window();
+        let mut window = memory.window();
         let superseded = memory.superseded();
         let visible = memory.visible();
+        if superseded.switched {
+            // The window was loaded before the switch, or after it: the run's other positions do not count.
+            window.oldest = window.oldest.max(superseded.new.position());
+        }
         Snapshot { memory, window, superseded, visible }
     }
 
@@ -82,7 +91,7 @@ impl<'a> Snapshot<'a> {
     #[inline]
     pub fn segment(&self, position: u32) -> Option<Segment<'a>> {
         let (mut descriptor, _) = self.memory.table().get(position)?;
-        if self.superseded.is_some_and(|id| id.0 as u64 == descriptor.id()) {
+        if self.superseded.skips(SegmentId(descriptor.id() as u32)) {
             descriptor = self.memory.table().descriptor(SegmentId(descriptor.id() as u32).other());
         }
         let visible = self.visible.saturating_sub(descriptor.base_row());
@@ -100,7 +109,7 @@ impl<'a> Snapshot<'a> {
     /// Whether an entry for `id` is of a version that a newer one replaced (or is going to).
     #[inline(always)]
     pub fn skips(&self, id: SegmentId) -> bool {
-        self.superseded == Some(id)
+        self.superseded.skips(id)
     }
 
     /// A term's entries in the dictionary, within the window.
@@ -144,8 +153,7 @@ impl<'a> Snapshot<'a> {
             if self.segment(middle)?.base_row() <= row { low = middle + 1 } else { high = middle }
         }
         let segment = self.segment(low.checked_sub(1).filter(|p| *p >= self.window.oldest)?)?;
-        let local = row - segment.base_row();
-        (local < segment.rows() as u64).then_some((segment, local as u32))
+        segment.local_of(row).map(|local| (segment, local))
     }
 }
 
@@ -163,6 +171,40 @@ impl<'a> Segment<'a> {
     /// The executor's row number of its first row.
     pub fn base_row(&self) -> u64 {
         self.descriptor.base_row()
+    }
+
+    /// The executor's row number of a local id.
+    pub fn row_number(&self, local: u32) -> u64 {
+        self.base_row()
+            + self.row_map().map_or(local, |map| map[local as usize].load(Relaxed)) as u64
+    }
+
+    /// The local id of one of the executor's rows, if the segment has it.
+    pub fn local_of(&self, row: u64) -> Option<u32> {
+        let delta = u32::try_from(row.checked_sub(self.base_row())?).ok()?;
+        match self.row_map() {
+            None => (delta < self.rows()).then_some(delta),
+            Some(map) => map
+                .binary_search_by_key(&delta, |number| number.load(Relaxed))
+                .ok()
+                .map(|i| i as u32),
+        }
+    }
+
+    /// Rows of the executor from the segment's first to its last.
+    pub fn row_span(&self) -> u64 {
+        self.rows().checked_sub(1).map_or(0, |last| self.row_number(last) - self.base_row())
+    }
+
+    /// Sequence numbers from the segment's base to its last row's.
+    pub fn sequence_span(&self) -> u64 {
+        self.rows().checked_sub(1).map_or(0, |last| self.row_table().row(last).sequence() as u64)
+    }
+
+    /// The row numbers of a segment that was rewritten.
+    fn row_map(&self) -> Option<&'a [AtomicU32]> {
+        let start = self.descriptor.row_map();
+        (start != 0).then(|| self.memory.region().view(Span::new(start, self.descriptor.rows())))
     }
 
     /// The sequence number from which its rows count.
@@ -192,16 +234,14 @@ impl<'a> Segment<'a> {
     #[inline]
     pub fn row_table(&self) -> Rows<'a> {
         let geometry = self.memory.geometry();
-        let directory =
-            spirit_mem::Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
+        let directory = Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
         Rows::new(self.memory.region(), directory, geometry.row_shift)
     }
 
     /// Its document vectors.
     pub fn vectors(&self) -> Vectors<'a> {
         let geometry = self.memory.geometry();
-        let directory =
-            spirit_mem::Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
+        let directory = Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
     }
 

@@ -134,8 +134,14 @@ mod tests {
 
     #[test]
     fn keys_tell_terms_apart() {
-        let words: [&[u8]; 6] =
-            [b"a", b"a\0", b"abcdefghijklmn", b"abcdefghijklmno", b"abcdefghijklmnop", &[b'x'; 255]];
+        let words: [&[u8]; 6] = [
+            b"a",
+            b"a\0",
+            b"abcdefghijklmn",
+            b"abcdefghijklmno",
+            b"abcdefghijklmnop",
+            &[b'x'; 255],
+        ];
         for (i, a) in words.iter().enumerate() {
             let term = Term::new(FieldId(3), a).unwrap();
             assert_eq!((term.key.len(), term.key.field()), (a.len(), FieldId(3)));

@@ -5,8 +5,8 @@
 //! when the segment is flushed. Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is
 //! stored plus one. Per-term position lists would cost more to build than ingest itself.
 
-use std::sync::atomic::{AtomicU16, AtomicU64};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use spirit_mem::{Region, Span};
 
@@ -27,6 +27,11 @@ pub fn put(units: &[AtomicU16], at: usize, ordinal: Option<u32>) -> usize {
         units[at + 1].store(value as u16, Relaxed);
         at + 2
     }
+}
+
+/// Units that a token takes.
+pub fn units_of(ordinal: Option<u32>) -> u64 {
+    if ordinal.map_or(0, |o| o + 1) < WIDE as u32 { 1 } else { 2 }
 }
 
 /// The vectors of one segment.

@@ -84,6 +84,11 @@ impl Ring {
         self.used
     }
 
+    /// The owner of the oldest block that is alive: whoever keeps the space behind it from coming back.
+    pub fn oldest_owner(&self) -> Option<u64> {
+        self.blocks.front().map(|b| b.owner)
+    }
+
     /// Bytes in blocks of `owner`.
     pub fn owned(&self, owner: u64) -> u64 {
         self.blocks.iter().filter(|b| b.owner == owner && !b.released).map(|b| b.bytes).sum()

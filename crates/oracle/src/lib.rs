@@ -91,6 +91,11 @@ impl Oracle {
         old.is_some()
     }
 
+    /// Documents ever added.
+    pub fn added(&self) -> u64 {
+        self.accepted
+    }
+
     /// The keys of all matches, newest first.
     pub fn search(&self, asked: &Asked) -> Vec<String> {
         let newest_first = self.documents.iter().rev().flatten();

@@ -112,7 +112,8 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         };
         let first = rank_of(limit.checked_sub(1)?);
         let extent = fresh.then(|| segment.extent());
-        let context = Context { region: self.snapshot.memory().region(), level: self.level, extent };
+        let context =
+            Context { region: self.snapshot.memory().region(), level: self.level, extent };
         let whole = limit == rows && !fresh;
         Some(Place { segment, context, first, has_dead: segment.has_dead(), whole })
     }
@@ -169,7 +170,9 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         }
         if C::COUNTS && self.settings.before.is_none() && !self.snapshot.memory().has_dead() {
             let leaf = &self.scratch.leaves[term];
-            return self.collector.skip(leaf.entries.postings(self.snapshot.memory().region()) as u64);
+            return self
+                .collector
+                .skip(leaf.entries.postings(self.snapshot.memory().region()) as u64);
         }
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = self.entry(term, index);
@@ -344,7 +347,14 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         self.intersect_runs(place, a, b, others, exact);
     }
 
-    fn intersect_runs(&mut self, place: &Place<'_>, a: usize, b: usize, others: &[u32], exact: bool) {
+    fn intersect_runs(
+        &mut self,
+        place: &Place<'_>,
+        a: usize,
+        b: usize,
+        others: &[u32],
+        exact: bool,
+    ) {
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
         loop {
             let wanted = self.batch(exact);
@@ -356,7 +366,13 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             let progress = if counted {
                 spirit_kernel::intersect_count(self.level, algorithm, run_a, run_b)
             } else {
-                spirit_kernel::intersect_into(self.level, algorithm, run_a, run_b, &mut out[..wanted])
+                spirit_kernel::intersect_into(
+                    self.level,
+                    algorithm,
+                    run_a,
+                    run_b,
+                    &mut out[..wanted],
+                )
             };
             let ended_a = progress.left == run_a.len();
             let ended_b = progress.right == run_b.len();
@@ -378,7 +394,11 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 
     /// How many matches to ask a kernel for: no more than are wanted, if all that it finds will count.
     fn batch(&self, exact: bool) -> usize {
-        if exact { self.collector.wanted().min(OUT) } else { OUT.min(self.collector.wanted().max(16)) }
+        if exact {
+            self.collector.wanted().min(OUT)
+        } else {
+            OUT.min(self.collector.wanted().max(16))
+        }
     }
 
     /// Offers the kernel's first `found` matches, if the other terms have them too.
@@ -441,7 +461,8 @@ impl<'a, C: Collector> Evaluation<'a, C> {
                 let found = spirit_kernel::probe_count(self.level, run, bits, base);
                 return self.collector.skip(found);
             }
-            let progress = spirit_kernel::probe_into(self.level, run, bits, base, &mut out[..wanted]);
+            let progress =
+                spirit_kernel::probe_into(self.level, run, bits, base, &mut out[..wanted]);
             let ended = progress.left == run.len();
             leaves[a].advance(progress.left);
             self.offer_found(place, progress.found, others);
@@ -566,7 +587,9 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 
     fn next_key(&mut self, place: &Place<'_>, term: u32, target: u32) -> u32 {
         match self.find_key(term) {
-            Some((segment, local)) if segment.id() == place.segment.id() && rank_of(local) >= target => {
+            Some((segment, local))
+                if segment.id() == place.segment.id() && rank_of(local) >= target =>
+            {
                 rank_of(local)
             }
             _ => END,

@@ -81,7 +81,13 @@ impl Leaf {
     }
 
     /// Opens the term's list in a fresh segment.
-    pub(crate) fn open_fresh(&mut self, extent: &Extent<'_>, term: Term<'_>, hash: u64, words: &[AtomicU32]) {
+    pub(crate) fn open_fresh(
+        &mut self,
+        extent: &Extent<'_>,
+        term: Term<'_>,
+        hash: u64,
+        words: &[AtomicU32],
+    ) {
         self.close();
         let Some(ordinal) = extent.find(term, hash) else { return };
         let head: Head = extent.record(ordinal).list().read();
@@ -98,7 +104,8 @@ impl Leaf {
     pub(crate) fn open_entry(&mut self, segment: &Segment<'_>, index: usize, entry: Entry) {
         let flushed = segment.flushed();
         let one = entry.postings == 1;
-        self.place = Place::Region(if one { self.entries.single(index) } else { flushed.list(entry) });
+        self.place =
+            Place::Region(if one { self.entries.single(index) } else { flushed.list(entry) });
         self.at = 0;
         self.chain = None;
         self.bits = flushed.bitmap(entry);

@@ -38,7 +38,12 @@ pub fn newest(
 }
 
 /// The exact number of matches in a snapshot.
-pub fn count(snapshot: Snapshot<'_>, query: &Query, settings: Settings, scratch: &mut Scratch) -> u64 {
+pub fn count(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings,
+    scratch: &mut Scratch,
+) -> u64 {
     run(snapshot, query, settings, scratch, Count::default()).0
 }
 

@@ -297,7 +297,8 @@ impl<'a> Run<'a> {
         if list.count == 1 && self.query.nodes[list.first as usize].occur != Occur::Not {
             return Ok(list.first);
         }
-        let node = Node { kind: Kind::Clauses, occur: Occur::Should, child: list.first, next: NONE };
+        let node =
+            Node { kind: Kind::Clauses, occur: Occur::Should, child: list.first, next: NONE };
         Ok(self.query.push(node)?)
     }
 
@@ -319,9 +320,9 @@ impl<'a> Run<'a> {
     }
 
     fn at_word(&self, word: &str) -> bool {
-        self.rest()
-            .strip_prefix(word)
-            .is_some_and(|after| after.is_empty() || after.starts_with(|c: char| ends_word(c) || c == '('))
+        self.rest().strip_prefix(word).is_some_and(|after| {
+            after.is_empty() || after.starts_with(|c: char| ends_word(c) || c == '(')
+        })
     }
 
     fn take_word(&mut self, word: &str) -> bool {

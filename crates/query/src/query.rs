@@ -159,7 +159,12 @@ impl Query {
         }
         query.root = match words.len() {
             1 => first,
-            _ => query.push(Node { kind: Kind::Clauses, occur: Occur::Should, child: first, next: NONE })?,
+            _ => query.push(Node {
+                kind: Kind::Clauses,
+                occur: Occur::Should,
+                child: first,
+                next: NONE,
+            })?,
         };
         Ok(query)
     }

@@ -6,8 +6,13 @@ fn main() {
     let rounds: u64 = std::env::args().nth(3).map_or(6, |s| s.parse().unwrap());
     let text = std::fs::read_to_string(path).unwrap();
     let docs: Vec<&str> = text.lines().collect();
-    let index = spirit::Options::default().dram_bytes(2 << 30).segment_bytes(seg << 20).prefault(true)
-        .analyzer(spirit::Analyzer::Simple).open().unwrap();
+    let index = spirit::Options::default()
+        .dram_bytes(2 << 30)
+        .segment_bytes(seg << 20)
+        .prefault(true)
+        .analyzer(spirit::Analyzer::Simple)
+        .open()
+        .unwrap();
     let mut times = vec![];
     for _ in 0..rounds {
         let t = Instant::now();
@@ -18,5 +23,11 @@ fn main() {
     let h = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     eprintln!("{}", h.lines().find(|l| l.starts_with("AnonHuge")).unwrap());
     times.sort_by(f64::total_cmp);
-    println!("min {:.3} median {:.3} s; best {:.0} docs/s median {:.0}", times[0], times[times.len()/2], docs.len() as f64/times[0], docs.len() as f64/times[times.len()/2]);
+    println!(
+        "min {:.3} median {:.3} s; best {:.0} docs/s median {:.0}",
+        times[0],
+        times[times.len() / 2],
+        docs.len() as f64 / times[0],
+        docs.len() as f64 / times[times.len() / 2]
+    );
 }

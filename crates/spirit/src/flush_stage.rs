@@ -8,10 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use spirit_index::descriptor::SegmentId;
+use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::dictionary::DictionaryWriter;
 use spirit_index::flush::{Flush, drop_oldest};
 use spirit_index::keys;
+use spirit_index::memory::Partition;
+use spirit_index::rewrite::{Progress, Rewrite};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
@@ -32,12 +34,15 @@ pub(crate) enum Task {
 
 /// Rows of a dropped segment whose keys are taken out under one lock.
 const KEY_SWEEP_ROWS: u32 = 256;
+/// Descriptor table slots that are kept free.
+const SLOTS_FREE_MIN: u32 = 8;
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
     dictionary: DictionaryWriter,
+    rewrite: Option<Rewrite>,
     tasks: Receiver<Task>,
 }
 
@@ -55,7 +60,11 @@ impl Drop for Dart {
 impl FlushStage {
     pub(crate) fn new(shared: Arc<Shared>, tasks: Receiver<Task>) -> FlushStage {
         let dictionary = DictionaryWriter::new(shared.memory.geometry());
-        FlushStage { shared, dictionary, tasks }
+        if shared.on_full != OnFull::DropOldest {
+            // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
+            shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
+        }
+        FlushStage { shared, dictionary, rewrite: None, tasks }
     }
 
     pub(crate) fn run(mut self) {
@@ -66,7 +75,7 @@ impl FlushStage {
                 Ok(Task::MakeRoom) => self.make_room(),
                 Ok(Task::Report(done)) => drop(done.send(())),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => self.dictionary.collect(&self.shared.memory),
+                Err(RecvTimeoutError::Timeout) => self.tend(),
             }
             self.report();
         }
@@ -86,32 +95,105 @@ impl FlushStage {
         self.keep_ahead();
     }
 
-    /// Drops the oldest segment if that is the policy.
+    /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
+    /// nothing, or readers have to leave first.
+    fn tend(&mut self) {
+        self.dictionary.collect(&self.shared.memory);
+        loop {
+            if self.rewrite.is_none() {
+                self.rewrite =
+                    self.candidate().and_then(|last| Rewrite::start(&self.shared.memory, last));
+            }
+            if !self.advance_rewrite() {
+                return;
+            }
+        }
+    }
+
+    /// Takes the next step of a rewrite, if there is one; says whether there was.
+    fn advance_rewrite(&mut self) -> bool {
+        let Some(rewrite) = &mut self.rewrite else { return false };
+        let shared = &self.shared;
+        let locked = |switch: &mut dyn FnMut()| {
+            let _keys = shared.keys();
+            switch();
+        };
+        match rewrite.advance(&shared.memory, &mut self.dictionary, locked) {
+            Ok(Progress::Waiting) => false,
+            Ok(Progress::Sweeping) => true,
+            Ok(Progress::Done) => {
+                Shared::add_to(&shared.rewritten_segments, 1);
+                self.rewrite = None;
+                true
+            }
+            Err(_) if rewrite.is_committed() => false,
+            Err(_) => {
+                self.rewrite = None;
+                false
+            }
+        }
+    }
+
+    /// The last segment of a run, from the oldest on, that is worth rewriting, if there is one: at least half of
+    /// its rows are dead, or a quarter where nothing may be dropped and space is short. The run reaches the
+    /// segment that holds the oldest end of the long-term ring, since no space comes back before that goes.
+    fn candidate(&self) -> Option<Position> {
+        let memory = &self.shared.memory;
+        let (used, bytes) = memory.partition_use().long;
+        let window = memory.window();
+        let slots_short = !memory.has_slot(window.end + SLOTS_FREE_MIN);
+        if (used < bytes / 2 && !slots_short) || !memory.has_dead() {
+            return None;
+        }
+        let holder = memory.oldest_owner(Partition::Long)?.position();
+        let short = self.shared.on_full != OnFull::DropOldest && (self.is_crowded() || slots_short);
+        let parts = if short { 4 } else { 2 };
+        let (mut rows, mut dead) = (0, 0);
+        (window.oldest..window.end).find(|position| {
+            let Some((descriptor, _)) = memory.table().get(*position) else { return false };
+            rows += descriptor.rows();
+            dead += descriptor.dead();
+            *position >= holder && dead * parts >= rows
+        })
+    }
+
+    /// Whether there is room for less than one and a quarter segments.
+    fn is_crowded(&self) -> bool {
+        let memory = &self.shared.memory;
+        let window = memory.window();
+        let (used, bytes) = memory.partition_use().long;
+        let segments = (window.end - window.oldest).max(1) as u64;
+        let usual = used / segments + memory.geometry().settings.segment_bytes / 4;
+        bytes - used < memory.reserve() + usual * 5 / 4
+    }
+
+    /// Makes room in the long-term partition, as far as the policy lets it.
     fn make_room(&mut self) {
-        if self.shared.on_full == OnFull::DropOldest {
+        self.tend();
+        if self.shared.on_full != OnFull::DropOldest {
+            return;
+        }
+        // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
+        self.rewrite.take_if(|rewrite| !rewrite.is_committed());
+        if self.rewrite.is_none() {
             self.drop_oldest();
         }
     }
 
     /// Keeps room for a segment free, so that the ingest role need not ask and wait.
     fn keep_ahead(&mut self) {
-        if self.shared.on_full != OnFull::DropOldest {
-            return;
-        }
-        let memory = &self.shared.memory;
-        let window = memory.window();
-        let (used, bytes) = memory.partition_use().long;
-        let segments = (window.end - window.oldest).max(1) as u64;
-        let crowded = bytes - used < (used / segments + memory.geometry().settings.segment_bytes / 4) * 5 / 4;
-        let slots_short = !memory.has_slot(window.end + 8);
-        if crowded || slots_short {
-            self.drop_oldest();
+        self.tend();
+        let slots_short =
+            !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
+        if self.is_crowded() || slots_short {
+            self.make_room();
         }
     }
 
     fn drop_oldest(&mut self) {
         let shared = self.shared.clone();
-        let dropped = drop_oldest(&shared.memory, &mut self.dictionary, |id| sweep_keys(&shared, id));
+        let dropped =
+            drop_oldest(&shared.memory, &mut self.dictionary, |id| sweep_keys(&shared, id));
         if dropped {
             Shared::add_to(&shared.dropped_segments, 1);
         }
@@ -140,7 +222,7 @@ fn sweep_keys(shared: &Shared, id: SegmentId) {
             }
             key.clear();
             keys::write_key(&segment, row, &mut key);
-            held.remove(&shared.memory, keys::hash(&key), segment.base_row() + local as u64);
+            held.remove(&shared.memory, keys::hash(&key), segment.row_number(local));
         }
     }
 }

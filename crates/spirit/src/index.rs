@@ -63,7 +63,8 @@ impl Index {
         for (key, text) in documents {
             let executor = &self.executors[self.route(key)];
             let mut role = executor.role().map_err(|error| AddAllError { added, error })?;
-            role.collect(key.map(str::as_bytes), text).map_err(|error| AddAllError { added, error })?;
+            role.collect(key.map(str::as_bytes), text)
+                .map_err(|error| AddAllError { added, error })?;
             commit(&mut role, &mut added)?;
         }
         Ok(added)

@@ -181,7 +181,9 @@ impl Ingester {
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
             let settled = match self.batch.key(document) {
                 Key::Bytes(key) => settle_explicit(shared, *table, key, row),
-                Key::Automatic(number) if number < numbered => settle_number(shared, *table, number, row),
+                Key::Automatic(number) if number < numbered => {
+                    settle_number(shared, *table, number, row)
+                }
                 Key::Automatic(_) => Ok(()),
             };
             result = result.and(settled);
@@ -218,7 +220,9 @@ impl Ingester {
         let hash = keys::hash(key);
         let found = table.find(&snapshot, &shared.memory, key, hash);
         let killed = match found {
-            Some(row) => table.remove(&shared.memory, hash, row) && kill(shared, &snapshot, row, by),
+            Some(row) => {
+                table.remove(&shared.memory, hash, row) && kill(shared, &snapshot, row, by)
+            }
             None => keys::as_number(key)
                 .and_then(|number| keys::find_automatic(&snapshot, number))
                 .is_some_and(|row| kill(shared, &snapshot, row, by)),

@@ -15,6 +15,6 @@ pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
-pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
 pub use spirit_query::{Algorithm, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
+pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

@@ -145,12 +145,16 @@ impl Options {
     /// Settings of each executor's memory.
     pub(crate) fn memory(&self) -> spirit_index::geometry::Settings {
         let dram_bytes = self.dram_bytes / self.executors as u64;
-        let share = (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
+        let share =
+            (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
         let segment_bytes = self.segment_bytes.unwrap_or(share).min(SEGMENT_BYTES_MAX + 1);
         // A tail block is at most a thousandth of a small segment, so that few terms do not fill it.
         let doublings = (segment_bytes >> 15).clamp(1, 32).ilog2();
-        let blocks =
-            if self.fixed_blocks { Blocks::Fixed { units: 4 } } else { Blocks::Variable { doublings } };
+        let blocks = if self.fixed_blocks {
+            Blocks::Fixed { units: 4 }
+        } else {
+            Blocks::Variable { doublings }
+        };
         spirit_index::geometry::Settings {
             dram_bytes,
             segment_bytes,

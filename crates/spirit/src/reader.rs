@@ -9,7 +9,9 @@ use std::sync::Arc;
 use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Algorithm, CLAUSES_MAX, Hit, Operator, ParseError, Parser, Query, Scratch, Settings};
+use spirit_query::{
+    Algorithm, CLAUSES_MAX, Hit, Operator, ParseError, Parser, Query, Scratch, Settings,
+};
 use spirit_text::Tokenizer;
 
 use crate::index::Index;
@@ -166,7 +168,13 @@ impl<'i> Reader<'i> {
     }
 }
 
-fn collect(index: &Index, query: &Query, search: Search, scratch: &mut Scratch, hits: &mut Vec<Hit>) {
+fn collect(
+    index: &Index,
+    query: &Query,
+    search: Search,
+    scratch: &mut Scratch,
+    hits: &mut Vec<Hit>,
+) {
     hits.clear();
     for (number, executor) in index.executors.iter().enumerate() {
         let snapshot = Snapshot::take(&executor.shared.memory);

@@ -1,8 +1,8 @@
 //! What the ingest role, the flush stage and the readers of one executor share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 
 use spirit_index::keys::Keys;
@@ -33,8 +33,9 @@ pub(crate) struct Shared {
     /// What the flush stage last reported of its dictionary.
     pub(crate) dictionary_terms: AtomicU64,
     pub(crate) dictionary_array_bytes: AtomicU64,
-    /// Segments dropped by retention, and documents whose tokens were too long to keep.
+    /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
     pub(crate) dropped_segments: AtomicU64,
+    pub(crate) rewritten_segments: AtomicU64,
     pub(crate) skipped_tokens: AtomicU64,
     /// Rows that died, over the executor's life.
     pub(crate) deleted: AtomicU64,
@@ -53,6 +54,7 @@ impl Shared {
             dictionary_terms: AtomicU64::new(0),
             dictionary_array_bytes: AtomicU64::new(0),
             dropped_segments: AtomicU64::new(0),
+            rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),
             deleted: AtomicU64::new(0),
         }

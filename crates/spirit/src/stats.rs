@@ -102,6 +102,8 @@ pub struct Stats {
     pub deleted: u64,
     /// Segments that retention dropped.
     pub dropped_segments: u64,
+    /// Times that a mostly dead segment was rewritten.
+    pub rewritten_segments: u64,
     /// Tokens that were too long to keep.
     pub skipped_tokens: u64,
     /// Distinct terms in the dictionaries.
@@ -123,7 +125,8 @@ pub struct Stats {
 impl Index {
     /// What is where, now. Takes each executor's ingest role for a moment.
     pub fn stats(&self) -> Result<Stats, AddError> {
-        let mut stats = Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
+        let mut stats =
+            Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
         let slot = self.pins.acquire();
         for (number, executor) in self.executors.iter().enumerate() {
             let add = Adding { executor, number, slot: slot.as_ref() };
@@ -176,6 +179,7 @@ impl Adding<'_> {
         }
         self.partitions(stats);
         stats.dropped_segments += shared.dropped_segments.load(Relaxed);
+        stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
         stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
         if let Some(slot) = self.slot {
             memory.pins().unpin(slot);
@@ -203,8 +207,8 @@ impl Adding<'_> {
             ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes())),
         ];
         let executor = self.number;
-        let named = partitions
-            .map(|(name, (used, bytes))| PartitionStats { executor, name, used, bytes });
+        let named =
+            partitions.map(|(name, (used, bytes))| PartitionStats { executor, name, used, bytes });
         stats.partitions.extend(named);
     }
 }

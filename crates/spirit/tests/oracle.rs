@@ -72,8 +72,13 @@ fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
     let query = asked.text();
     let mut reader = index.reader().unwrap();
     assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
-    let algorithms =
-        [None, Some(Algorithm::Naive), Some(Algorithm::Binary), Some(Algorithm::Finger), Some(Algorithm::Simd)];
+    let algorithms = [
+        None,
+        Some(Algorithm::Naive),
+        Some(Algorithm::Binary),
+        Some(Algorithm::Finger),
+        Some(Algorithm::Simd),
+    ];
     for algorithm in algorithms {
         for k in [1, 10, 10_000] {
             let search = Search::newest(k);
@@ -119,8 +124,9 @@ fn run(index: &Index, steps: &[Step]) {
                 assert_eq!(index.delete(&key).unwrap(), oracle.delete(&key), "delete {key}");
             }
             Step::Fill(count) => {
-                let texts: Vec<String> =
-                    (0..*count).map(|n| format!("w{} w{} fill{}", n % 3, n % 50, n % 700)).collect();
+                let texts: Vec<String> = (0..*count)
+                    .map(|n| format!("w{} w{} fill{}", n % 3, n % 50, n % 700))
+                    .collect();
                 let added = index.add_all(texts.iter().map(|t| (None, t.as_str()))).unwrap();
                 assert_eq!(added, *count as u64);
                 for text in &texts {

@@ -1,0 +1,474 @@
+//! Rewriting the oldest segments when they are mostly dead: their living rows, sequences kept, in one segment.
+//!
+//! Space in the long-term ring comes back from its oldest end only, so an update stream would fill it with
+//! dead rows behind a few living ones. The living rows of a run of segments, from the oldest on, are copied to
+//! the ring's newest end as the other *version* of the run's last position, and the run goes. A run is taken
+//! only if enough of it is dead, so that what is copied is paid for by what comes back.
+//!
+//! # Protocol
+//!
+//! The root [`Superseded`] names the new version and says whether readers skip it, or skip the run instead. Each
+//! step waits until no reader is left that loaded the root before the last one:
+//!
+//! 1. *Announce*: readers skip the version that is about to be built. Nobody has seen an entry of it.
+//! 2. *Build*: copy rows, vectors and lists; give each term an entry for the new version. Readers skip them.
+//! 3. *Switch*: under the key lock, so that no row dies meanwhile, carry over the deaths since the copy,
+//!    point the table at the new version, and make readers skip the run: the store that moves them. Then the
+//!    window begins at the new version; a reader loads the window before the root, so it never sees the new
+//!    window with the old root.
+//! 4. *Sweep*: take the run's entries out and retire its memory.
+//!
+//! Whatever root a reader loaded, it finds the run or the new version, never both and never neither.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+
+use spirit_mem::Span;
+
+use crate::descriptor::{Descriptor, Position, SegmentId, State, Superseded, Window};
+use crate::dictionary::{Dictionary, DictionaryFull, DictionaryWriter, Entry, TermId};
+use crate::flush::{FlushStop, layout, sweep};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::geometry::ROW_BYTES;
+use crate::memory::{Memory, Partition};
+use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
+use crate::rows::{KeyKind, Row, RowKey};
+use crate::snapshot::{Segment, Snapshot};
+use crate::vector;
+
+const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
+/// In the map from old to new local ids: the row is not copied.
+const DEAD: u32 = u32::MAX;
+
+/// Where a rewrite is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Announced; readers from before may be about.
+    Announced { stamp: u64 },
+    /// Switched; readers from before may be about.
+    Switched { stamp: u64 },
+    /// There was no room: the new version's entries, which nobody was shown, go again.
+    GivenUp,
+}
+
+/// A rewrite under way.
+#[derive(Debug)]
+pub struct Rewrite {
+    run: Vec<SegmentId>,
+    new: SegmentId,
+    /// Terms of the new version.
+    terms: Vec<TermId>,
+    step: Step,
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Readers from before are still about: ask again later.
+    Waiting,
+    /// The new version is in place, or was given up; something is still to be swept.
+    Sweeping,
+    /// All is done.
+    Done,
+}
+
+impl Rewrite {
+    /// Announces the rewrite of the segments from the window's oldest to the one at `last`.
+    pub fn start(memory: &Memory, last: Position) -> Option<Rewrite> {
+        let oldest = memory.window().oldest;
+        let of = |position| memory.table().get(position).map(|(d, _)| SegmentId(d.id() as u32));
+        let run = (oldest..=last).map(of).collect::<Option<Vec<_>>>()?;
+        let new = run.last()?.other();
+        memory.supersede(Superseded { new, switched: false });
+        Some(Rewrite {
+            run,
+            new,
+            terms: Vec::new(),
+            step: Step::Announced { stamp: memory.pins().retire() },
+        })
+    }
+
+    /// Whether entries of the new version may exist, so that it must be brought to its end.
+    pub fn is_committed(&self) -> bool {
+        !matches!(self.step, Step::Announced { .. })
+    }
+
+    /// Goes on if it can. `locked` runs the switch while no row can die. An error on the first step means that
+    /// there is no room for the copy: the rewrite can be dropped. On a later one it means: ask again.
+    pub fn advance(
+        &mut self,
+        memory: &Memory,
+        dictionary: &mut DictionaryWriter,
+        locked: impl FnOnce(&mut dyn FnMut()),
+    ) -> Result<Progress, FlushStop> {
+        match self.step {
+            Step::Announced { stamp } | Step::Switched { stamp }
+                if memory.pins().horizon() <= stamp =>
+            {
+                Ok(Progress::Waiting)
+            }
+            Step::Announced { .. } => {
+                self.build(memory, dictionary, locked)?;
+                Ok(Progress::Sweeping)
+            }
+            Step::Switched { .. } => {
+                self.sweep_run(memory, dictionary)?;
+                Ok(Progress::Done)
+            }
+            Step::GivenUp => {
+                for term in &self.terms {
+                    dictionary.remove(memory, *term, self.new)?;
+                }
+                memory.retire_blocks(Partition::Long, self.new);
+                Ok(Progress::Done)
+            }
+        }
+    }
+
+    fn build(
+        &mut self,
+        memory: &Memory,
+        dictionary: &mut DictionaryWriter,
+        locked: impl FnOnce(&mut dyn FnMut()),
+    ) -> Result<(), FlushStop> {
+        let copy = Copy::new(memory, &self.run, self.new)?;
+        self.terms.clone_from(&copy.terms);
+        if copy.build(memory, dictionary).is_err() {
+            self.step = Step::GivenUp;
+            return Ok(());
+        }
+        locked(&mut || copy.switch(memory));
+        self.step = Step::Switched { stamp: memory.pins().retire() };
+        Ok(())
+    }
+
+    fn sweep_run(
+        &self,
+        memory: &Memory,
+        dictionary: &mut DictionaryWriter,
+    ) -> Result<(), DictionaryFull> {
+        for id in &self.run {
+            sweep(memory, dictionary, *id)?;
+        }
+        for id in &self.run {
+            memory.retire_blocks(Partition::Long, *id);
+            if id.position() != self.new.position() {
+                memory.table().clear(id.position());
+                memory.retire_slot(id.position());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One segment of the run, and where its living rows go.
+struct Source<'a> {
+    segment: Segment<'a>,
+    map: Vec<u32>,
+    /// New ordinal of each of the segment's ordinals.
+    ordinals: Vec<u32>,
+}
+
+/// The living part of a run.
+struct Copy<'a> {
+    sources: Vec<Source<'a>>,
+    new: Descriptor<'a>,
+    id: SegmentId,
+    rows: u32,
+    terms: Vec<TermId>,
+    row_words: Span<AtomicU64>,
+    row_map: Span<AtomicU32>,
+    vectors: Span<AtomicU16>,
+    term_map: Span<AtomicU32>,
+    postings: Span<AtomicU32>,
+}
+
+impl<'a> Copy<'a> {
+    fn new(memory: &'a Memory, run: &[SegmentId], id: SegmentId) -> Result<Copy<'a>, FlushStop> {
+        let mut copy = Copy {
+            sources: Vec::with_capacity(run.len()),
+            new: memory.table().descriptor(id),
+            id,
+            rows: 0,
+            terms: Vec::new(),
+            row_words: Span::default(),
+            row_map: Span::default(),
+            vectors: Span::default(),
+            term_map: Span::default(),
+            postings: Span::default(),
+        };
+        let snapshot = Snapshot::of_role(memory, u64::MAX);
+        let mut numbers = HashMap::new();
+        for old in run {
+            copy.add_source(memory, snapshot.of(*old), &mut numbers);
+        }
+        if copy.rows > LOCAL_MAX || !copy.deltas_fit() {
+            return Err(FlushStop::HeapFull);
+        }
+        copy.allocate(memory)?;
+        copy.copy_rows(memory);
+        Ok(copy)
+    }
+
+    fn add_source(
+        &mut self,
+        memory: &Memory,
+        segment: Segment<'a>,
+        numbers: &mut HashMap<u32, u32>,
+    ) {
+        let table = segment.row_table();
+        let mut rows = self.rows;
+        let map = (0..segment.rows())
+            .map(|local| {
+                let lives = table.row(local).death() == 0;
+                rows += u32::from(lives);
+                if lives { rows - 1 } else { DEAD }
+            })
+            .collect();
+        self.rows = rows;
+        let descriptor = segment.descriptor();
+        let term_map: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
+        let terms = &mut self.terms;
+        let number = |id: &AtomicU32| {
+            let id = id.load(Relaxed);
+            *numbers.entry(id).or_insert_with(|| {
+                terms.push(TermId(id));
+                terms.len() as u32 - 1
+            })
+        };
+        let ordinals = memory.region().view(term_map).iter().map(number).collect();
+        self.sources.push(Source { segment, map, ordinals });
+    }
+
+    fn first(&self) -> &Segment<'a> {
+        &self.sources[0].segment
+    }
+
+    /// Rows and sequences are counted from the oldest segment's base in 32 bits.
+    fn deltas_fit(&self) -> bool {
+        let last = &self.sources[self.sources.len() - 1].segment;
+        let rows = last.base_row() - self.first().base_row() + last.row_span();
+        let sequences = last.base_sequence() - self.first().base_sequence() + last.sequence_span();
+        rows.max(sequences) <= u32::MAX as u64
+    }
+
+    fn allocate(&mut self, memory: &Memory) -> Result<(), FlushStop> {
+        let geometry = memory.geometry();
+        let units = self.units(memory);
+        let row_chunks = (self.rows as u64).div_ceil(1 << geometry.row_shift);
+        let vector_chunks = units.div_ceil(1 << geometry.vector_shift);
+        // The readers' view of a directory has a fixed size, whatever of it is used.
+        let row_entries = row_chunks.max(geometry.row_chunks_max);
+        let vector_entries = vector_chunks.max(geometry.vector_chunks_max);
+        if row_entries > geometry.row_chunks_max || vector_entries > geometry.vector_chunks_max {
+            return Err(FlushStop::HeapFull);
+        }
+        let words = self.posting_words(memory);
+        let sizes = [
+            row_entries * 8,
+            vector_entries * 8,
+            self.rows as u64 * ROW_BYTES,
+            self.rows as u64 * 4,
+            units * 2,
+            self.terms.len() as u64 * 4,
+            words * 4,
+        ];
+        let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
+        let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
+        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings] = sizes
+            .map(|size| {
+                let start = next;
+                next += size.next_multiple_of(64);
+                start
+            });
+        let directory = |start, entries, chunk_bytes, first: u64| {
+            let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
+            for (i, entry) in view.iter().enumerate() {
+                entry.store(first + i as u64 * chunk_bytes, Release);
+            }
+        };
+        directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
+        directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
+        self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
+        self.row_map = Span::new(row_map, self.rows as u64);
+        self.vectors = Span::new(vectors, units);
+        self.term_map = Span::new(term_map, self.terms.len() as u64);
+        self.postings = Span::new(postings, words);
+        self.describe(row_directory, vector_directory);
+        Ok(())
+    }
+
+    fn describe(&self, row_directory: u64, vector_directory: u64) {
+        let new = self.new;
+        new.set_id(self.id.0 as u64);
+        new.set_base_row(self.first().base_row());
+        new.set_base_sequence(self.first().base_sequence());
+        new.set_rows(self.rows as u64);
+        new.set_row_directory(row_directory);
+        new.set_vector_directory(vector_directory);
+        new.set_row_map(self.row_map.start());
+        new.set_extent(0);
+        new.set_dead(0);
+        new.set_postings(self.postings.start());
+        new.set_posting_words(self.postings.len());
+        new.set_term_map(self.term_map.start());
+        new.set_terms(self.term_map.len());
+    }
+
+    /// Units that the living rows' vectors and stored keys take.
+    fn units(&self, memory: &Memory) -> u64 {
+        let of_row = |source: &Source<'_>, old| {
+            let row = source.segment.row_table().row(old);
+            let tokens = source.tokens(memory, row).map(vector::units_of).sum::<u64>();
+            tokens + key_units(row.key())
+        };
+        self.sources.iter().flat_map(|s| s.living().map(move |(old, _)| of_row(s, old))).sum()
+    }
+
+    fn copy_rows(&self, memory: &Memory) {
+        let region = memory.region();
+        let (numbers, units) = (region.view(self.row_map), region.view(self.vectors));
+        let (mut at, mut tokens) = (0, 0);
+        for source in &self.sources {
+            let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
+            for (old, new) in source.living() {
+                let row = source.segment.row_table().row(old);
+                let key = source.copy_key(row.key(), units, &mut at);
+                let start = at;
+                for ordinal in source.tokens(memory, row) {
+                    at = vector::put(units, at, ordinal);
+                }
+                let sequence = (base_sequence + row.sequence() as u64) as u32;
+                self.row(memory, new).write(sequence, start as u32, row.tokens(), key);
+                let number = source.segment.row_number(old) - self.first().base_row();
+                numbers[new as usize].store(number as u32, Relaxed);
+                tokens += row.tokens() as u64;
+            }
+        }
+        self.new.set_vector_units(at as u64);
+        self.new.set_tokens(tokens);
+    }
+
+    fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {
+        Row::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
+    }
+
+    /// A term's postings in the whole run, newest first, living rows only, as words of the new segment.
+    fn list<'l>(&'l self, memory: &'l Memory, term: TermId) -> impl Iterator<Item = u32> + 'l {
+        let region = memory.region();
+        let entries = Dictionary::new(region, memory.geometry()).entries(term);
+        self.sources.iter().rev().flat_map(move |source| {
+            let span = entries.find(region, source.segment.id()).map(|index| {
+                let entry = entries.get(region, index);
+                if entry.postings == 1 {
+                    entries.single(index)
+                } else {
+                    source.segment.flushed().list(entry)
+                }
+            });
+            region.view(span.unwrap_or_default()).iter().filter_map(|word| {
+                let word = word.load(Relaxed);
+                let new = source.map[local(word) as usize];
+                (new != DEAD).then(|| rank_of(new) << 8 | word & FREQUENCY_MAX)
+            })
+        })
+    }
+
+    fn posting_words(&self, memory: &Memory) -> u64 {
+        let count = |term: &TermId| self.list(memory, *term).count() as u32;
+        self.terms.iter().map(count).fold(0, |at, postings| layout(at, postings, self.rows).1)
+    }
+
+    /// Writes the lists and gives each term its entry.
+    fn build(&self, memory: &Memory, writer: &mut DictionaryWriter) -> Result<(), DictionaryFull> {
+        let mut next = 0;
+        let mut total = 0;
+        for (ordinal, term) in self.terms.iter().enumerate() {
+            memory.region().view(self.term_map)[ordinal].store(term.0, Relaxed);
+            let postings = self.list(memory, *term).count() as u32;
+            let Some(newest) = self.list(memory, *term).next() else { continue };
+            let (first, after) = layout(next, postings, self.rows);
+            if postings > 1 {
+                self.write_list(memory, ordinal as u32, *term, first, postings);
+            }
+            let payload = if postings == 1 { newest } else { first as u32 };
+            writer.add_version(
+                memory,
+                *term,
+                Entry { segment: self.id, postings, payload, total: 0 },
+            )?;
+            next = after;
+            total += postings as u64;
+        }
+        self.new.set_posting_count(total);
+        writer.collect(memory);
+        Ok(())
+    }
+
+    fn write_list(&self, memory: &Memory, ordinal: u32, term: TermId, first: u64, postings: u32) {
+        let words = memory.region().view(self.postings);
+        words[first as usize - 1].store(ordinal, Relaxed);
+        let list = &words[first as usize..][..postings as usize];
+        for (to, word) in list.iter().zip(self.list(memory, term)) {
+            to.store(word, Relaxed);
+        }
+        if is_dense(postings, self.rows) {
+            let start = self.postings.start() + bitmap_at(first, postings) * 4;
+            let bits = memory.region().view(Span::<AtomicU64>::new(start, bitmap_words(self.rows)));
+            bits.iter().for_each(|word| word.store(0, Relaxed));
+            spirit_kernel::set_bits(list, bits, rank_of(self.rows - 1));
+        }
+    }
+
+    /// Carries over the deaths since the copy and moves readers to the new version.
+    fn switch(&self, memory: &Memory) {
+        let mut dead = 0;
+        for source in &self.sources {
+            let later = source.segment.base_row() - self.first().base_row();
+            for (old, new) in source.living() {
+                let stamp = source.segment.row_table().row(old).death();
+                if stamp != 0 {
+                    self.row(memory, new).kill(later + stamp as u64 - 1);
+                    dead += 1;
+                }
+            }
+        }
+        self.new.set_dead(dead);
+        memory.table().publish(self.id, State::Flushed);
+        memory.supersede(Superseded { new: self.id, switched: true });
+        memory.set_window(Window { oldest: self.id.position(), ..memory.window() });
+    }
+}
+
+impl Source<'_> {
+    fn living(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let pairs = self.map.iter().enumerate().map(|(old, new)| (old as u32, *new));
+        pairs.filter(|(_, new)| *new != DEAD)
+    }
+
+    /// The new ordinals of a row's tokens; none if positions are not kept.
+    fn tokens(&self, memory: &Memory, row: Row<'_>) -> impl Iterator<Item = Option<u32>> + '_ {
+        let tokens = if memory.geometry().settings.positions { row.tokens() } else { 0 };
+        let old = self.segment.vectors().ordinals(row.vector(), tokens);
+        old.map(|ordinal| ordinal.map(|o| self.ordinals[o as usize]))
+    }
+
+    /// Copies a stored key to `units[at..]`.
+    fn copy_key(&self, key: RowKey, units: &[AtomicU16], at: &mut usize) -> RowKey {
+        let KeyKind::Stored { unit, len } = key.kind() else { return key };
+        let from = self.segment.vectors().units(unit, key_units(key));
+        for (to, from) in units[*at..].iter().zip(from) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        *at += from.len();
+        RowKey::stored((*at - from.len()) as u32, len)
+    }
+}
+
+fn key_units(key: RowKey) -> u64 {
+    match key.kind() {
+        KeyKind::Stored { len, .. } => len.div_ceil(2) as u64,
+        _ => 0,
+    }
+}

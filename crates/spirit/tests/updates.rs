@@ -1,0 +1,62 @@
+//! An update stream on a heap that holds a fraction of it: dead versions must give their space back, living
+//! documents must all stay, and every answer must be the naive index's.
+
+use spirit::{Analyzer, OnFull, Options, Search};
+use spirit_oracle::{Asked, Oracle};
+
+const KEYS: usize = 60;
+const KEPT: usize = 300;
+
+fn words(seed: usize) -> String {
+    (0..8).map(|i| format!("w{} ", (seed * 31 + i * i * 7) % 97)).collect()
+}
+
+#[test]
+fn dead_versions_give_their_space_back() {
+    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+    let index = options.analyzer(Analyzer::Simple).on_full(OnFull::Wait).open().unwrap();
+    let mut oracle = Oracle::default();
+    let mut put = |key: String, text: String| {
+        index.put(&key, &text).unwrap();
+        oracle.add(Some(&key), &text);
+        if oracle.added() % 20_000 == 0 {
+            compare(&index, &oracle);
+        }
+    };
+    for n in 0..KEPT {
+        put(format!("kept-for-ever-{n}"), format!("{} kept kept{n}", words(n)));
+    }
+    for n in 0..120_000 {
+        put(format!("k{}", n % KEYS), format!("{} version", words(n)));
+    }
+    let stats = index.stats().unwrap();
+    assert!(stats.rewritten_segments > 10, "{} rewrites", stats.rewritten_segments);
+    assert_eq!(stats.dropped_segments, 0);
+    assert_eq!(stats.documents, (KEPT + KEYS) as u64);
+    compare(&index, &oracle);
+}
+
+fn compare(index: &spirit::Index, oracle: &Oracle) {
+    let mut reader = index.reader().unwrap();
+    let word = |w: &str| Asked::Word(w.to_owned());
+    let asked = [
+        word("version"),
+        word("kept"),
+        word("kept17"),
+        word("w3"),
+        Asked::All(vec![word("w3"), word("w10")]),
+        Asked::All(vec![word("kept"), word("w10")]),
+        Asked::Any(vec![word("w1"), word("kept200")]),
+        Asked::Except(Box::new(word("w5")), Box::new(word("version"))),
+        Asked::Key("k7".to_owned()),
+        Asked::Key("kept-for-ever-7".to_owned()),
+        Asked::Everything,
+    ];
+    for asked in asked {
+        let expected = oracle.search(&asked);
+        let query = asked.text();
+        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys();
+        assert_eq!(found, expected, "{query}");
+        assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
+    }
+}
