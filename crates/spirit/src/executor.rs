@@ -13,6 +13,7 @@ use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
 use crate::options::Options;
 use crate::shared::{Numbers, Shared};
+use crate::waiting::Waiting;
 
 /// Segments that wait between ingest and flush.
 const QUEUE: usize = 1;
@@ -20,6 +21,7 @@ const QUEUE: usize = 1;
 pub(crate) struct Executor {
     pub(crate) shared: Arc<Shared>,
     role: Mutex<Ingester>,
+    waiting: Waiting,
     tasks: SyncSender<Task>,
     flusher: Option<JoinHandle<()>>,
 }
@@ -43,7 +45,13 @@ impl Executor {
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())
             .map_err(OpenError::Thread)?;
-        Ok(Executor { shared, role: Mutex::new(role), tasks, flusher: Some(flusher) })
+        Ok(Executor {
+            shared,
+            role: Mutex::new(role),
+            waiting: Waiting::new(),
+            tasks,
+            flusher: Some(flusher),
+        })
     }
 
     /// Takes the ingest role, waiting for whoever has it.
@@ -55,6 +63,23 @@ impl Executor {
             self.shared.poison();
             AddError::Poisoned
         })
+    }
+
+    /// Adds one document: at once if the role is free, else together with others that wait.
+    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<(), AddError> {
+        if self.shared.is_poisoned() {
+            return Err(AddError::Poisoned);
+        }
+        let added = self.waiting.add(&self.role, key, text);
+        if self.role.is_poisoned() {
+            self.shared.poison();
+        }
+        added
+    }
+
+    /// Ingests what other threads left while the caller has the role.
+    pub(crate) fn serve(&self, role: &mut Ingester) {
+        self.waiting.serve(role);
     }
 
     /// Waits until all segments that are full have been flushed.

@@ -1,13 +1,13 @@
 //! The index: executors side by side, one order over all of them.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use spirit_mem::Pins;
 
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
-use crate::ingest::Ingester;
+use crate::ingest::{Called, Ingester};
 use crate::options::Options;
 use crate::shared::Numbers;
 
@@ -17,6 +17,8 @@ pub struct Index {
     pub(crate) pins: Arc<Pins>,
     pub(crate) options: Options,
     numbers: Arc<Numbers>,
+    /// Held while an automatic number finds its executor.
+    admission: Mutex<()>,
 }
 
 impl Index {
@@ -32,18 +34,21 @@ impl Index {
         let executors = (0..options.executors)
             .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone()))
             .collect::<Result<_, _>>()?;
-        Ok(Index { executors, pins, options, numbers })
+        Ok(Index { executors, pins, options, numbers, admission: Mutex::new(()) })
     }
 
     /// Adds a document under an automatic key: the number of documents that the index had accepted before.
     /// When this returns, every query that starts afterwards, on any thread, finds it.
     pub fn add(&self, text: &str) -> Result<(), AddError> {
-        self.add_all([(None, text)]).map(drop).map_err(|e| e.error)
+        match &*self.executors {
+            [only] => only.add(None, text),
+            _ => self.add_numbered(text),
+        }
     }
 
     /// Adds a document under `key`, replacing the one that has this key, in one visible step.
     pub fn put(&self, key: &str, text: &str) -> Result<(), AddError> {
-        self.add_all([(Some(key), text)]).map(drop).map_err(|e| e.error)
+        self.route(key).add(Some(key), text)
     }
 
     /// Adds documents in order; each is visible soon after it is taken from the iterator, all of them when
@@ -56,51 +61,56 @@ impl Index {
         if let [only] = &*self.executors {
             let mut role = only.role().map_err(|error| AddAllError { added, error })?;
             for (key, text) in documents {
-                self.step(&mut role, key, text, &mut added)?;
+                step(only, &mut role, key, text, &mut added)?;
             }
-            return commit(&mut role, &mut added).map(|()| added);
+            return commit(only, &mut role, &mut added).map(|()| added);
         }
         for (key, text) in documents {
-            let executor = &self.executors[self.route(key)];
-            let mut role = executor.role().map_err(|error| AddAllError { added, error })?;
-            role.collect(key.map(str::as_bytes), text)
-                .map_err(|error| AddAllError { added, error })?;
-            commit(&mut role, &mut added)?;
+            let result = match key {
+                Some(key) => self.put(key, text),
+                None => self.add_numbered(text),
+            };
+            result.map_err(|error| AddAllError { added, error })?;
+            added += 1;
         }
         Ok(added)
     }
 
-    fn step(
-        &self,
-        role: &mut Ingester,
-        key: Option<&str>,
-        text: &str,
-        added: &mut u64,
-    ) -> Result<(), AddAllError> {
-        if let Err(error) = role.collect(key.map(str::as_bytes), text) {
-            commit(role, added)?;
-            return Err(AddAllError { added: *added, error });
+    /// Adds under an automatic key when there are several executors: the number decides which. Within an executor
+    /// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
+    /// itself goes on side by side.
+    fn add_numbered(&self, text: &str) -> Result<(), AddError> {
+        let bytes_max = self.options.document_bytes_max;
+        if text.len() > bytes_max {
+            return Err(AddError::DocumentTooLong { bytes: text.len(), bytes_max });
         }
-        if role.batch_is_full() { commit(role, added) } else { Ok(()) }
+        let admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.numbers.documents.fetch_add(1, Relaxed);
+        let executor = self.executor_of(number);
+        let mut role = executor.role()?;
+        drop(admission);
+        role.collect(Called::Number(number), text)?;
+        let (_, result) = role.commit();
+        executor.serve(&mut role);
+        result
     }
 
-    fn route(&self, key: Option<&str>) -> usize {
-        let hash = match key {
-            Some(key) => spirit_index::keys::hash(key.as_bytes()),
-            None => {
-                let mut key = Vec::with_capacity(20);
-                spirit_index::keys::write_number(self.numbers.documents.load(Relaxed), &mut key);
-                spirit_index::keys::hash(&key)
-            }
-        };
-        (hash >> 32) as usize % self.executors.len()
+    fn executor_of(&self, number: u64) -> &Executor {
+        &self.executors[(number % self.executors.len() as u64) as usize]
+    }
+
+    /// The executor of a key: a number's is that of the automatic key which it could be.
+    fn route(&self, key: &str) -> &Executor {
+        match spirit_index::keys::as_number(key.as_bytes()) {
+            Some(number) => self.executor_of(number),
+            None => self.executor_of(spirit_index::keys::hash(key.as_bytes()) >> 32),
+        }
     }
 
     /// Deletes the document that has `key`. Says whether there was one. When this returns, no query that starts
     /// afterwards finds it.
     pub fn delete(&self, key: &str) -> Result<bool, AddError> {
-        let executor = &self.executors[self.route(Some(key))];
-        executor.role()?.delete(key.as_bytes())
+        self.route(key).role()?.delete(key.as_bytes())
     }
 
     /// Waits until every full segment has been flushed. Never needed for visibility; benchmarks call it.
@@ -121,9 +131,24 @@ impl Index {
     }
 }
 
-fn commit(role: &mut Ingester, added: &mut u64) -> Result<(), AddAllError> {
+fn step(
+    executor: &Executor,
+    role: &mut Ingester,
+    key: Option<&str>,
+    text: &str,
+    added: &mut u64,
+) -> Result<(), AddAllError> {
+    if let Err(error) = role.collect(key.into(), text) {
+        commit(executor, role, added)?;
+        return Err(AddAllError { added: *added, error });
+    }
+    if role.batch_is_full() { commit(executor, role, added) } else { Ok(()) }
+}
+
+fn commit(executor: &Executor, role: &mut Ingester, added: &mut u64) -> Result<(), AddAllError> {
     let (count, result) = role.commit();
     *added += count;
+    executor.serve(role);
     result.map_err(|error| AddAllError { added: *added, error })
 }
 

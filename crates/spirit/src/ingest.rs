@@ -32,6 +32,23 @@ const BATCH_DOCUMENTS: usize = 256;
 /// The field of a document's text.
 pub(crate) const TEXT: FieldId = FieldId(0);
 
+/// How a document that is being added is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Called<'a> {
+    /// As the caller says.
+    By(&'a str),
+    /// By the number of documents accepted before: drawn here, for an index of one executor.
+    Next,
+    /// By a number that was drawn before, since it decided the executor.
+    Number(u64),
+}
+
+impl<'a> From<Option<&'a str>> for Called<'a> {
+    fn from(key: Option<&'a str>) -> Called<'a> {
+        key.map_or(Called::Next, Called::By)
+    }
+}
+
 /// The writer of one executor.
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
@@ -81,10 +98,12 @@ impl Ingester {
         self.batch.token_count() >= BATCH_TOKENS || self.batch.documents().len() >= BATCH_DOCUMENTS
     }
 
-    /// Cuts a document into the batch. `None` is an automatic key.
-    pub(crate) fn collect(&mut self, key: Option<&[u8]>, text: &str) -> Result<(), AddError> {
-        if let Some(bytes) = key.filter(|k| k.is_empty() || k.len() > KEY_BYTES_MAX) {
-            return Err(AddError::Key { bytes: bytes.len() });
+    /// Cuts a document into the batch.
+    pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
+        if let Called::By(key) = called
+            && (key.is_empty() || key.len() > KEY_BYTES_MAX)
+        {
+            return Err(AddError::Key { bytes: key.len() });
         }
         let extent = self.writer.extent(&self.shared.memory);
         let batch = &mut self.batch;
@@ -109,12 +128,16 @@ impl Ingester {
         if summary.skipped > 0 {
             Shared::add_to(&self.shared.skipped_tokens, summary.skipped as u64);
         }
-        self.batch.finish(match key {
-            Some(bytes) => Key::Bytes(bytes),
-            None => Key::Automatic(self.shared.numbers.documents.load(Relaxed)),
+        let accepted = &self.shared.numbers.documents;
+        self.batch.finish(match called {
+            Called::By(key) => {
+                accepted.fetch_add(1, Relaxed);
+                self.keyed = true;
+                Key::Bytes(key.as_bytes())
+            }
+            Called::Next => Key::Automatic(accepted.fetch_add(1, Relaxed)),
+            Called::Number(number) => Key::Automatic(number),
         });
-        self.shared.numbers.documents.fetch_add(1, Relaxed);
-        self.keyed |= key.is_some();
         Ok(())
     }
 

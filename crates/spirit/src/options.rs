@@ -11,7 +11,7 @@ use crate::index::Index;
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 /// Executors in one index.
-pub const EXECUTORS_MAX: usize = 64;
+pub(crate) const EXECUTORS_MAX: usize = 64;
 
 /// What happens when the heap is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

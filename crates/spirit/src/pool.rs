@@ -1,0 +1,142 @@
+//! A pool of threads that answer queries: one executor with a query-thread pool is the paper's other way of
+//! scaling (§4.10), beside several executors.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use spirit_query::Query;
+
+use crate::index::Index;
+use crate::reader::{Reader, Search, TooManyReaders};
+
+/// A pool could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// The index has not enough readers.
+    Readers(TooManyReaders),
+    /// A thread could not be started.
+    Thread(std::io::Error),
+}
+
+impl fmt::Display for PoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PoolError::Readers(reason) => reason.fmt(f),
+            PoolError::Thread(reason) => write!(f, "cannot start a query thread: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for PoolError {}
+
+/// What a pool is asked.
+enum Question {
+    Search(Query, Search),
+    Count(Query),
+}
+
+/// What it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Keys of the newest matches, newest first; empty for a count.
+    pub keys: Vec<String>,
+    /// Matches: exact for a count, else how many keys there are.
+    pub count: u64,
+}
+
+struct Job {
+    question: Question,
+    reply: SyncSender<Answer>,
+}
+
+/// An answer to come.
+pub struct Pending(Receiver<Answer>);
+
+impl Pending {
+    /// Waits for the answer. `None` if the thread that had the question died.
+    pub fn wait(self) -> Option<Answer> {
+        self.0.recv().ok()
+    }
+}
+
+/// Query threads with a bounded queue.
+pub struct QueryPool {
+    jobs: Option<SyncSender<Job>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl QueryPool {
+    /// Starts `threads` threads, each with a reader of its own; `queue` questions can wait before
+    /// [`search`](Self::search) does.
+    pub fn start(index: &Arc<Index>, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
+        let (jobs, inbox) = sync_channel(queue);
+        let inbox = Arc::new(Mutex::new(inbox));
+        let mut pool = QueryPool { jobs: Some(jobs), threads: Vec::with_capacity(threads) };
+        for number in 0..threads {
+            let (index, inbox) = (index.clone(), inbox.clone());
+            let (ready, started) = sync_channel(1);
+            let thread = std::thread::Builder::new()
+                .name(format!("spirit-query-{number}"))
+                .spawn(move || match index.reader() {
+                    Ok(reader) => {
+                        let _ = ready.send(Ok(()));
+                        answer_all(reader, &inbox);
+                    }
+                    Err(none) => drop(ready.send(Err(none))),
+                })
+                .map_err(PoolError::Thread)?;
+            pool.threads.push(thread);
+            if let Ok(Err(none)) = started.recv() {
+                return Err(PoolError::Readers(none));
+            }
+        }
+        Ok(pool)
+    }
+
+    /// Asks for the newest matches.
+    pub fn search(&self, query: Query, search: Search) -> Pending {
+        self.ask(Question::Search(query, search))
+    }
+
+    /// Asks for the exact number of matches.
+    pub fn count(&self, query: Query) -> Pending {
+        self.ask(Question::Count(query))
+    }
+
+    fn ask(&self, question: Question) -> Pending {
+        let (reply, answer) = sync_channel(1);
+        if let Some(jobs) = &self.jobs {
+            // If all threads died the reply is dropped with the job, and `wait` says so.
+            let _ = jobs.send(Job { question, reply });
+        }
+        Pending(answer)
+    }
+}
+
+impl Drop for QueryPool {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn answer_all(mut reader: Reader<'_>, inbox: &Mutex<Receiver<Job>>) {
+    loop {
+        let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Job { question, reply }) = job else { return };
+        let answer = match question {
+            Question::Search(query, search) => {
+                let keys = reader.search(&query, search).keys();
+                Answer { count: keys.len() as u64, keys }
+            }
+            Question::Count(query) => Answer { keys: Vec::new(), count: reader.count(&query) },
+        };
+        // Nobody may be waiting any more.
+        let _ = reply.send(answer);
+    }
+}

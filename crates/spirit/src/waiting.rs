@@ -1,0 +1,186 @@
+//! Documents that wait for the ingest role, and how whoever has the role takes them along.
+//!
+//! A thread that finds the role taken does not sleep on a lock: it leaves its document in a slot, and the
+//! holder ingests it in a batch with others that wait (flat combining), so `add` from many threads costs no
+//! thread switch and short documents share their cache misses. The waiting thread looks now and then whether
+//! its document is in, and whether the role has become free; then it serves all that wait, itself included.
+//! Nobody can be left behind: whoever waits also tries to take the role.
+//!
+//! Slots are fixed. A thread that finds none free waits for the role itself.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::error::AddError;
+use crate::ingest::{Called, Ingester};
+
+/// Documents that can wait at once.
+const SLOTS: usize = 64;
+/// Looks at the slot before the thread gives its core away.
+const SPINS: u32 = 200;
+
+/// Nobody's.
+const FREE: u32 = 0;
+/// Being filled or read by its owner.
+const OWNED: u32 = 1;
+/// Waits to be ingested.
+const READY: u32 = 2;
+/// Was ingested, or refused; the answer is there.
+const DONE: u32 = 3;
+
+/// One waiting document. The strings keep their memory from one document to the next.
+#[derive(Default)]
+struct Request {
+    key: Option<()>,
+    key_bytes: String,
+    text: String,
+    answer: Option<Result<(), AddError>>,
+}
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Slot {
+    /// `READY` and `DONE` are stored with release after the request was written, and loaded with acquire
+    /// before it is read. The mutex is never contended: the state says whose turn it is.
+    state: AtomicU32,
+    request: Mutex<Request>,
+}
+
+impl Slot {
+    fn request(&self) -> MutexGuard<'_, Request> {
+        self.request.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The slots of an executor.
+pub(crate) struct Waiting {
+    slots: Box<[Slot]>,
+}
+
+impl Waiting {
+    pub(crate) fn new() -> Waiting {
+        Waiting { slots: (0..SLOTS).map(|_| Slot::default()).collect() }
+    }
+
+    /// Adds a document through `role`, taking it or waiting for whoever has it.
+    pub(crate) fn add(
+        &self,
+        role: &Mutex<Ingester>,
+        key: Option<&str>,
+        text: &str,
+    ) -> Result<(), AddError> {
+        if let Ok(mut held) = role.try_lock() {
+            let answer = add_one(&mut held, key, text);
+            self.serve(&mut held);
+            return answer;
+        }
+        let Some(slot) = self.claim() else {
+            let mut held = role.lock().map_err(|_| AddError::Poisoned)?;
+            return add_one(&mut held, key, text);
+        };
+        slot.request().fill(key, text);
+        slot.state.store(READY, Release);
+        self.wait(role, slot)
+    }
+
+    fn claim(&self) -> Option<&Slot> {
+        let free =
+            |slot: &&Slot| slot.state.compare_exchange(FREE, OWNED, Acquire, Relaxed).is_ok();
+        self.slots.iter().find(free)
+    }
+
+    fn wait(&self, role: &Mutex<Ingester>, slot: &Slot) -> Result<(), AddError> {
+        let mut spins = 0;
+        while slot.state.load(Acquire) != DONE {
+            match role.try_lock() {
+                Ok(mut held) => self.serve(&mut held),
+                Err(std::sync::TryLockError::Poisoned(_)) => {
+                    // The holder died. It may have been reading the slot; nobody will again.
+                    return Err(AddError::Poisoned);
+                }
+                Err(std::sync::TryLockError::WouldBlock) => {
+                    spins += 1;
+                    if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+                }
+            }
+        }
+        let answer = slot.request().answer.take().unwrap_or(Err(AddError::Poisoned));
+        slot.state.store(FREE, Release);
+        answer
+    }
+
+    /// Ingests all documents that wait.
+    pub(crate) fn serve(&self, role: &mut Ingester) {
+        loop {
+            let mut taken = [0; SLOTS];
+            let count = self.collect(role, &mut taken);
+            if count == 0 {
+                return;
+            }
+            self.commit(role, &taken[..count]);
+        }
+    }
+
+    /// Cuts waiting documents into the batch, until that is full.
+    fn collect(&self, role: &mut Ingester, taken: &mut [usize; SLOTS]) -> usize {
+        let mut count = 0;
+        for (i, slot) in self.slots.iter().enumerate() {
+            if role.batch_is_full() {
+                break;
+            }
+            if slot.state.load(Acquire) == READY {
+                let request = slot.request();
+                match role.collect(request.key().into(), &request.text) {
+                    Ok(()) => {
+                        taken[count] = i;
+                        count += 1;
+                    }
+                    Err(error) => slot.answer(request, Err(error)),
+                }
+            }
+        }
+        count
+    }
+
+    /// Commits the batch and answers. If one of its documents is refused, those behind it are tried again.
+    fn commit(&self, role: &mut Ingester, taken: &[usize]) {
+        let (added, result) = role.commit();
+        let (added, refused) = taken.split_at((added as usize).min(taken.len()));
+        for i in added {
+            self.slots[*i].answer(self.slots[*i].request(), Ok(()));
+        }
+        if let (Err(error), Some(first)) = (result, refused.first()) {
+            // The others still say READY: the next round takes them.
+            self.slots[*first].answer(self.slots[*first].request(), Err(error));
+        }
+    }
+}
+
+impl Slot {
+    fn answer(&self, mut request: MutexGuard<'_, Request>, answer: Result<(), AddError>) {
+        request.answer = Some(answer);
+        drop(request);
+        self.state.store(DONE, Release);
+    }
+}
+
+impl Request {
+    fn fill(&mut self, key: Option<&str>, text: &str) {
+        self.key = key.map(|_| ());
+        self.key_bytes.clear();
+        self.key_bytes.push_str(key.unwrap_or_default());
+        self.text.clear();
+        self.text.push_str(text);
+        self.answer = None;
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.key.map(|()| self.key_bytes.as_str())
+    }
+}
+
+fn add_one(role: &mut Ingester, key: Option<&str>, text: &str) -> Result<(), AddError> {
+    role.collect(Called::from(key), text)?;
+    role.commit().1
+}
