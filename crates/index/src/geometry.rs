@@ -185,7 +185,7 @@ impl Geometry {
         let key_lines = Span::new(take(lines * 64), lines);
         let start = take(0);
         let long = (start, dram.saturating_sub(start));
-        let row_shift = (segment_bytes >> 13).max(64).min(4096).ilog2();
+        let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
         let rows_max = (segment_bytes / 16).min(LOCAL_MAX as u64 + 1);
         Geometry {

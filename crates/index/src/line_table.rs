@@ -175,7 +175,7 @@ mod tests {
             let mut model: HashMap<u64, u64> = HashMap::new();
             let mut next = 0;
             // Few homes and a tag that tells keys apart.
-            let hash = |key: u64| key << 50 | key % 3;
+            let hash = |key: u64| (key << 50) | (key % 3);
             for (key, action) in steps {
                 let current = model.get(&key).copied();
                 match (action, current) {

@@ -1,4 +1,29 @@
 //! A real-time full-text search engine: a document is found the instant it is added.
+//!
+//! An [`Index`] lives in memory that is reserved when it is opened. Any number of threads add, replace, delete
+//! and search at once. There is no refresh, no commit and no reload: when [`Index::add`] returns, every query
+//! that starts afterwards, on any thread, finds the document whole.
+//!
+//! ```
+//! use spirit::{Options, Search};
+//!
+//! let index = Options::default().dram_bytes(64 << 20).open()?;
+//! index.add("The old man and the sea")?;
+//! index.put("moby", "The whale and the sea")?;
+//!
+//! let mut reader = index.reader()?;
+//! let hits = reader.search_text("sea AND NOT captain", Search::newest(10))?;
+//! assert_eq!(hits.keys(), ["moby", "0"]); // newest first; automatic keys count from 0
+//! drop(hits);
+//!
+//! index.put("moby", "Call me Ishmael")?; // the same key again replaces, in one visible step
+//! assert_eq!(reader.count_text("sea")?, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Reader`] belongs to one thread. Its queries take no lock, make no system call and allocate nothing;
+//! what they find stays readable until the [`Hits`] are dropped, while the stream goes on. Memory is a hard cap:
+//! when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
 mod error;
