@@ -57,9 +57,9 @@ impl Default for Options {
     }
 }
 
-/// The default segment for an executor of `dram_bytes`: a 32nd of it, within reason.
-const SEGMENT_SHARE: u64 = 32;
-const SEGMENT_BYTES_DEFAULT_MAX: u64 = 64 << 20;
+/// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
+const SEGMENT_SHARE: u64 = 16;
+const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB.
@@ -68,8 +68,8 @@ impl Options {
         self
     }
 
-    /// Size of a fresh segment's table, records and blocks, in bytes. Default: a 32nd of an executor's DRAM, at
-    /// most 64 MiB.
+    /// Size of a fresh segment's table, records and blocks, in bytes. Default: a 16th of an executor's DRAM, at
+    /// most 128 MiB.
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.segment_bytes = Some(bytes);
         self
