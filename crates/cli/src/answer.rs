@@ -1,0 +1,112 @@
+//! Queries are answered: as JSON lines for programs, as text for people.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use spirit::{Index, ParseError, Reader, Search};
+
+use crate::args::{AnsweringArgs, OperatorName, YesNo};
+use crate::failure::Failure;
+use crate::output::{elapsed, grouped, json_line, rounded};
+use crate::queries::{Queries, malformed};
+
+/// One query's answer, in the shape that `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    count: u64,
+    /// Whether `count` is of all matches.
+    exact: bool,
+    took_us: f64,
+    hits: Vec<Hit>,
+    /// Where the next page begins, if there may be one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+    #[serde(skip)]
+    took: Duration,
+}
+
+#[derive(Serialize)]
+struct Hit {
+    key: String,
+    /// Only with an order that scores.
+    score: Option<f64>,
+}
+
+/// A reader of `index` with the operator that was asked for.
+pub(crate) fn reader(index: &Index, operator: Option<OperatorName>) -> Result<Reader<'_>, Failure> {
+    let mut reader = index.reader().map_err(Failure::work)?;
+    if let Some(operator) = operator {
+        reader.default_operator(operator.into());
+    }
+    Ok(reader)
+}
+
+/// Answers all of `queries` on `out`.
+pub(crate) fn answer_all(
+    index: &Index,
+    queries: &Queries,
+    args: &AnsweringArgs,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut reader = reader(index, args.default_operator)?;
+    queries.for_each(|query, place| {
+        let answer = answer(&mut reader, query, args).map_err(|error| malformed(place, &error))?;
+        if args.json {
+            return json_line(out, &answer);
+        }
+        if queries.are_many() {
+            writeln!(out, "query: {query}")?;
+        }
+        Ok(show(&answer, out)?)
+    })
+}
+
+fn answer<'a>(
+    reader: &mut Reader<'_>,
+    query: &'a str,
+    args: &AnsweringArgs,
+) -> Result<Answer<'a>, ParseError> {
+    // Asked for none, one is looked for all the same: the shortest page that the engine has.
+    let mut search = Search::newest(args.k.max(1));
+    if let Some(cursor) = args.after {
+        search = search.after(cursor);
+    }
+    if let Some(algorithm) = args.algorithm.algorithm() {
+        search = search.algorithm(algorithm);
+    }
+    let started = Instant::now();
+    let counted = match args.count {
+        YesNo::Yes => Some(reader.count_text(query)?),
+        YesNo::No => None,
+    };
+    let hits = reader.search_text(query, search)?;
+    let took = started.elapsed();
+    let shown = hits.len().min(args.k);
+    let full = shown == args.k;
+    let first_page = args.after.is_none();
+    // A full page is the last one only if it holds all there are.
+    let more = full && !(first_page && counted == Some(shown as u64));
+    Ok(Answer {
+        query,
+        count: counted.unwrap_or(shown as u64),
+        exact: counted.is_some() || (first_page && !full),
+        took_us: rounded(took.as_secs_f64() * 1e6, 3),
+        cursor: hits.cursor().filter(|_| more && shown > 0).map(|cursor| cursor.to_string()),
+        hits: hits.keys().into_iter().take(shown).map(|key| Hit { key, score: None }).collect(),
+        took,
+    })
+}
+
+fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    let least = if answer.exact { "" } else { "at least " };
+    writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
+    for hit in &answer.hits {
+        writeln!(out, "{}", hit.key)?;
+    }
+    match &answer.cursor {
+        Some(cursor) => writeln!(out, "next page: --after {cursor}"),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,445 @@
+//! What can be typed. What it means is in [`settings`](crate::settings).
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use spirit::{Algorithm, Analyzer, Cursor, HITS_MAX, OnFull, Operator};
+
+use crate::document::Format;
+use crate::size::Size;
+
+/// Real-time full-text search: a document is found the instant it is added
+///
+/// This version is the volatile half: an index lives in memory for as long as the command runs. Commands with
+/// `-d DIR` are for indexes that are kept, and say so until those are there.
+#[derive(Debug, Parser)]
+#[command(name = "spirit", version, arg_required_else_help = true, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  spirit demo                                   the whole thing at work, in under a minute
+  spirit search --in notes.txt 'fox -dog'       the newest lines with fox and without dog
+  spirit count --in log.jsonl.zst 'error AND disk'
+  spirit ingest --mode volatile posts.jsonl     how fast do they go in?
+
+Queries:
+  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Stream posts in at full speed while queries look for what has just arrived
+    Demo(DemoArgs),
+    /// Add documents to an index
+    Ingest(IngestArgs),
+    /// Answer queries, newest documents first
+    Search(SearchArgs),
+    /// Count the documents that match, exactly
+    Count(CountArgs),
+    /// Delete documents by key
+    Delete(DeleteArgs),
+    /// Show what is where
+    Stats(StatsArgs),
+    /// Verify every structure and checksum of an index
+    Check(CheckArgs),
+    /// Serve an index over HTTP
+    Serve(ServeArgs),
+}
+
+/// Streams posts in at full speed while another thread asks for what arrived a moment ago
+///
+/// Without --in the posts come from a seeded generator: their lengths, vocabulary and word frequencies are
+/// shaped like those of two million real posts, the words are not. With --in they are the lines of a file, or
+/// of every text file below a directory (hidden folders, target, node_modules and binary files are left out).
+///
+/// While the posts stream in, a second thread asks for words of what was added a moment ago, mixes in other
+/// queries of one and two words, and probes freshness: a post gets a unique word, and the time runs from the
+/// start of its `add` until the other thread finds that word.
+#[derive(Debug, clap::Args)]
+#[command(after_help = DEMO_EXAMPLES)]
+pub(crate) struct DemoArgs {
+    /// Stream this file, or every text file below this directory
+    #[arg(long = "in", value_name = "FILE|DIR")]
+    pub(crate) input: Option<PathBuf>,
+    /// Stop after so many documents
+    #[arg(long, value_name = "N", default_value_t = 6_000_000)]
+    pub(crate) docs: u64,
+    /// Stop streaming after so many seconds
+    #[arg(long, value_name = "S", default_value_t = 20.0)]
+    pub(crate) seconds: f64,
+    /// What the generator and the choice of queries start from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the summary as one JSON object, and do not prompt
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Format of the lines (default: by file ending)
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) index: IndexArgs,
+}
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  spirit demo
+  spirit demo --docs 100000 --json
+  spirit demo --in ~/src                        your own text
+  spirit demo --dram 128MiB                     a small heap: the oldest documents make room";
+
+/// Adds documents to an index and prints a one-line JSON summary
+///
+/// A line that is no document (invalid UTF-8, malformed, too long) is reported as FILE:LINE: reason and
+/// counted; the rest goes in. The same key again replaces the document. `-` is standard input; a file that ends
+/// in .zst is decompressed on the fly.
+#[derive(Debug, clap::Args)]
+#[command(after_help = INGEST_EXAMPLES)]
+pub(crate) struct IngestArgs {
+    /// Files of documents, or - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where the index is kept (not by this version)
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Answer these queries (one a line) when everything is in, as `search --queries` does
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: Option<PathBuf>,
+    /// Print `ack KEY` for each document, flushed, once it is durable; in volatile mode: once queries find it
+    #[arg(long)]
+    pub(crate) ack: bool,
+    /// Show progress even if standard error is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+    /// Read options from a file (the same names); what is typed here wins
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexArgs,
+    #[command(flatten)]
+    pub(crate) tier: TierArgs,
+    #[command(flatten)]
+    pub(crate) answering: AnsweringArgs,
+}
+
+const INGEST_EXAMPLES: &str = "\
+Examples:
+  spirit ingest --mode volatile posts.jsonl.zst
+  tail -f app.log | spirit ingest --mode volatile --ack -
+  spirit ingest --mode volatile --dram 4GiB --queries queries.txt --json posts.tsv
+
+A configuration file:
+  mode = \"volatile\"
+  dram = \"4GiB\"
+  analyzer = \"english\"
+  positions = false";
+
+/// Answers queries, newest documents first
+///
+/// With --in the files are indexed in memory, the queries answered, and nothing is kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = SEARCH_EXAMPLES)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) answering: AnsweringArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexArgs,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  spirit search --in notes.txt 'fox OR wolf'
+  spirit search --in notes.txt -k 20 --after 4711 fox     the next page
+  spirit search --in a.tsv b.tsv --queries queries.txt --json
+  spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash";
+
+/// Counts the documents that match, exactly
+#[derive(Debug, clap::Args)]
+#[command(after_help = COUNT_EXAMPLES)]
+pub(crate) struct CountArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// What two neighbouring words mean
+    #[arg(long, value_name = "or|and")]
+    pub(crate) default_operator: Option<OperatorName>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexArgs,
+}
+
+const COUNT_EXAMPLES: &str = "\
+Examples:
+  spirit count --in notes.txt 'fox AND dog'
+  spirit count --in posts.jsonl.zst --queries queries.txt --json";
+
+/// Deletes documents by key (not in this version: it keeps no index)
+#[derive(Debug, clap::Args)]
+pub(crate) struct DeleteArgs {
+    /// Where the index is kept
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Keys of the documents
+    #[arg(value_name = "KEY", required = true)]
+    pub(crate) keys: Vec<String>,
+}
+
+/// Shows what is where: documents, segments, heap
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  spirit stats --in posts.jsonl --dram 256MiB")]
+pub(crate) struct StatsArgs {
+    /// Where the index is kept (not by this version)
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Index these files in memory
+    #[arg(long = "in", value_name = "FILE", num_args = 1..)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) index: IndexArgs,
+}
+
+/// Verifies every structure and checksum of an index (not in this version: it keeps no index)
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Where the index is kept
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}
+
+/// Serves an index over HTTP (not in this version: it keeps no index)
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Where the index is kept
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Where to listen
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7700")]
+    pub(crate) listen: String,
+}
+
+/// What is asked, and of what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// Where the index is kept (not by this version)
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Index these files in memory and ask them; QUERY may stand before or after
+    #[arg(long = "in", value_name = "FILE", num_args = 1..)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The query
+    pub(crate) query: Option<String>,
+    /// Answer the queries of this file, one a line, in order
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    pub(crate) queries: Option<PathBuf>,
+}
+
+/// How queries are answered.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of queries")]
+pub(crate) struct AnsweringArgs {
+    /// How many documents
+    #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
+    pub(crate) k: usize,
+    /// The order of documents
+    #[arg(long, default_value = "newest")]
+    pub(crate) order: Order,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Go on after the last document of an earlier page
+    #[arg(long, value_name = "CURSOR", value_parser = cursor)]
+    pub(crate) after: Option<Cursor>,
+    /// Force an algorithm for AND
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithm: AlgorithmName,
+    /// Count all matches; `no` lets top-k stop early, and the count is then of the documents shown
+    #[arg(long, value_name = "yes|no", hide_possible_values = true, default_value = "yes")]
+    pub(crate) count: YesNo,
+    /// What two neighbouring words mean
+    #[arg(long, value_name = "or|and", hide_possible_values = true)]
+    pub(crate) default_operator: Option<OperatorName>,
+}
+
+fn hits_wanted(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(k) if k <= HITS_MAX => Ok(k),
+        _ => Err(format!("choose 0 to {HITS_MAX}, and go on with --after")),
+    }
+}
+
+fn cursor(text: &str) -> Result<Cursor, String> {
+    text.parse().map_err(|_| "no cursor: take the one that the page before ended with".into())
+}
+
+/// How files are read.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of files")]
+pub(crate) struct ReadingArgs {
+    /// Format of the lines (default: by file ending)
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+    /// Stop at the first line that is no document, with exit code 1
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// How the index is made.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of the index")]
+pub(crate) struct IndexArgs {
+    /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) analyzer: Option<Analyzer>,
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) dram: Option<Size>,
+    /// Size of a segment: 64KiB and up [default: by --dram, at most 64MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) segment: Option<Size>,
+    /// Pipelines side by side [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) executors: Option<usize>,
+    /// Keep the order of tokens [default: yes]
+    #[arg(long, value_name = "yes|no", hide_possible_values = true)]
+    pub(crate) positions: Option<YesNo>,
+    /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
+    #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
+    pub(crate) on_full: Option<OnFullName>,
+}
+
+/// What is kept where, and when.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of what is kept")]
+pub(crate) struct TierArgs {
+    /// What survives: nothing, a graceful end, or a crash (this version: volatile) [default: crash]
+    #[arg(long, hide_possible_values = true, value_name = "volatile|graceful|crash")]
+    pub(crate) mode: Option<Mode>,
+    /// What a document survives once it is durable (not with volatile)
+    #[arg(long, hide_possible_values = true, value_name = "process|os")]
+    pub(crate) durability: Option<Durability>,
+    /// Milliseconds that a group of log records waits (with crash)
+    #[arg(long, value_name = "N")]
+    pub(crate) group_ms: Option<u64>,
+    /// Bytes of log records in a group (with crash)
+    #[arg(long, value_name = "N")]
+    pub(crate) group_bytes: Option<u64>,
+    /// When the space on disk is taken (not with volatile)
+    #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
+    pub(crate) reserve: Option<Reserve>,
+    /// Persistent memory for the whole index (not used with volatile)
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) nvm: Option<Size>,
+    /// Keep the documents' text (not in this version) [default: no]
+    #[arg(long, hide_possible_values = true, value_name = "yes|no")]
+    pub(crate) store: Option<YesNo>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    Volatile,
+    Graceful,
+    #[default]
+    Crash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    Process,
+    Os,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reserve {
+    Lazy,
+    Full,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnFullName {
+    Drop,
+    Wait,
+    Refuse,
+}
+
+impl From<OnFullName> for OnFull {
+    fn from(name: OnFullName) -> OnFull {
+        match name {
+            OnFullName::Drop => OnFull::DropOldest,
+            OnFullName::Wait => OnFull::Wait,
+            OnFullName::Refuse => OnFull::Refuse,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    Newest,
+    Bm25,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OperatorName {
+    Or,
+    And,
+}
+
+impl From<OperatorName> for Operator {
+    fn from(name: OperatorName) -> Operator {
+        match name {
+            OperatorName::Or => Operator::Or,
+            OperatorName::And => Operator::And,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlgorithmName {
+    Auto,
+    Naive,
+    Binary,
+    Finger,
+    Simd,
+}
+
+impl AlgorithmName {
+    /// `None` leaves the choice to the engine.
+    pub(crate) fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            AlgorithmName::Auto => None,
+            AlgorithmName::Naive => Some(Algorithm::Naive),
+            AlgorithmName::Binary => Some(Algorithm::Binary),
+            AlgorithmName::Finger => Some(Algorithm::Finger),
+            AlgorithmName::Simd => Some(Algorithm::Simd),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        <super::Args as clap::CommandFactory>::command().debug_assert();
+    }
+}

@@ -1,0 +1,117 @@
+//! `spirit demo`: documents stream in, another thread asks, and everybody can watch.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use spirit::{Analyzer, Index};
+
+use crate::args::DemoArgs;
+use crate::demo::asker::Asker;
+use crate::demo::corpus::Corpus;
+use crate::demo::live::Live;
+use crate::demo::stream::{self, Streamed};
+use crate::demo::summary::{Source, Summary};
+use crate::demo::{prompt, walk};
+use crate::failure::Failure;
+use crate::output::{elapsed, grouped, json_line, note, out, report};
+use crate::stats::Stats;
+
+const PERIOD: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+    let time_max = time_max(args)?;
+    let index = args.index.open()?;
+    let (corpus, mut source) = corpus(args)?;
+    let live = Live::new();
+    let streamed = watch(&index, &corpus, time_max, args.seed, &live)?;
+    source.bytes = corpus.bytes(streamed.documents);
+    source.tokens = corpus.tokens(streamed.documents);
+    let stats = Stats::of(&index)?;
+    let summary = Summary::of(source, streamed, &live, stats);
+    let mut out = out();
+    if args.json {
+        json_line(&mut out, &summary)?;
+    } else {
+        summary.write(&live, &mut out)?;
+    }
+    out.flush()?;
+    if io::stdin().is_terminal() && !args.json {
+        let mut reader = index.reader().map_err(Failure::work)?;
+        prompt::run(&mut reader, &corpus, io::stdin().lock(), &mut out)?;
+    }
+    Ok(())
+}
+
+fn time_max(args: &DemoArgs) -> Result<Duration, Failure> {
+    if args.index.analyzer == Some(Analyzer::Keyword) {
+        return Err(Failure::usage("--analyzer keyword: the demonstration asks for words"));
+    }
+    Duration::try_from_secs_f64(args.seconds)
+        .map_err(|error| Failure::usage(format_args!("--seconds {}: {error}", args.seconds)))
+}
+
+/// The documents, and what is said of them.
+fn corpus(args: &DemoArgs) -> Result<(Corpus, Source), Failure> {
+    let source = |name, refused| Source { name, seed: args.seed, refused, bytes: 0, tokens: 0 };
+    let Some(path) = &args.input else {
+        note(format_args!("generating {} posts", grouped(args.docs)));
+        let name = format!("generated posts (seed {}): real shapes, invented words", args.seed);
+        return Ok((Corpus::generate(args.seed, args.docs), source(name, 0)));
+    };
+    note(format_args!("reading {}", path.display()));
+    let found = walk::read(path, args.format, args.docs)?;
+    let name =
+        format!("{}: {} documents of {} files", path.display(), found.corpus.len(), found.files);
+    Ok((found.corpus, source(name, found.refused)))
+}
+
+/// Streams and asks, and says once a second how far it is.
+fn watch(
+    index: &Index,
+    corpus: &Corpus,
+    time_max: Duration,
+    seed: u64,
+    live: &Live,
+) -> Result<Streamed, Failure> {
+    let asker = Asker::new(index, corpus, live, seed)?;
+    thread::scope(|scope| {
+        let (finished, wait) = channel();
+        scope.spawn(|| asker.run());
+        scope.spawn(move || finished.send(stream::run(index, corpus, time_max, live)));
+        let mut before = 0;
+        loop {
+            match wait.recv_timeout(PERIOD) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) => before = progress(index, corpus, live, before)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::work("the stream ended without a result"));
+                }
+            }
+        }
+    })
+}
+
+/// One line; gives back the number of documents it showed.
+fn progress(index: &Index, corpus: &Corpus, live: &Live, before: u64) -> Result<u64, Failure> {
+    let added = live.added.load(Acquire);
+    let queries = live.all_latencies();
+    let time =
+        |per_mille| elapsed(Duration::from_nanos(queries.percentile(per_mille).unwrap_or(0)));
+    let newest = live.newest_hit.load(Relaxed).checked_sub(1).map(|number| number.to_string());
+    let text =
+        newest.map(|key| format!("{key} {}", prompt::shown(corpus, &key))).unwrap_or_default();
+    report(format_args!(
+        "{} documents, {} documents/s; {} queries, p50 {}, p99 {}; heap {}; newest hit: {}",
+        grouped(added),
+        grouped(added - before),
+        grouped(queries.count()),
+        time(500),
+        time(990),
+        Stats::of(index)?.heap.dram.fill(),
+        text.chars().take(48).collect::<String>()
+    ));
+    Ok(added)
+}

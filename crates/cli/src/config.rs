@@ -1,0 +1,108 @@
+//! Options of `ingest` from a TOML file: the same names; what was typed wins.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use toml::Value;
+
+use crate::args::{IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::failure::Failure;
+
+/// Fills in what was not typed from the file at `path`.
+pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+    let invalid = |reason: &str| Failure::usage(format!("{}: {reason}", path.display()));
+    let table: toml::Table =
+        text.parse().map_err(|error: toml::de::Error| invalid(error.message()))?;
+    for (key, value) in &table {
+        let text = text_of(value).ok_or_else(|| invalid(&format!("`{key}` is no simple value")))?;
+        match set(args, key, &text) {
+            None => return Err(invalid(&format!("unknown key `{key}`"))),
+            Some(Err(reason)) => return Err(invalid(&format!("`{key}`: {reason}"))),
+            Some(Ok(())) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A value as it would be typed.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Boolean(yes) => Some(if *yes { "yes" } else { "no" }.into()),
+        _ => None,
+    }
+}
+
+/// Sets the option `key`, unless it was typed. `None`: there is no such option.
+fn set(args: &mut IngestArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "ack" => flag(&mut args.ack, value),
+        "progress" => flag(&mut args.progress, value),
+        _ => {
+            return set_reading(&mut args.reading, key, value)
+                .or_else(|| set_index(&mut args.index, key, value))
+                .or_else(|| set_tier(&mut args.tier, key, value));
+        }
+    })
+}
+
+fn set_reading(args: &mut ReadingArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "format" => choice(&mut args.format, value),
+        "strict" => flag(&mut args.strict, value),
+        _ => return None,
+    })
+}
+
+fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "analyzer" => parsed(&mut args.analyzer, value),
+        "dram" => parsed(&mut args.dram, value),
+        "segment" => parsed(&mut args.segment, value),
+        "executors" => parsed(&mut args.executors, value),
+        "positions" => choice(&mut args.positions, value),
+        "on-full" => choice(&mut args.on_full, value),
+        _ => return None,
+    })
+}
+
+fn set_tier(args: &mut TierArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "mode" => choice(&mut args.mode, value),
+        "durability" => choice(&mut args.durability, value),
+        "group-ms" => parsed(&mut args.group_ms, value),
+        "group-bytes" => parsed(&mut args.group_bytes, value),
+        "reserve" => choice(&mut args.reserve, value),
+        "nvm" => parsed(&mut args.nvm, value),
+        "store" => choice(&mut args.store, value),
+        _ => return None,
+    })
+}
+
+fn flag(slot: &mut bool, value: &str) -> Result<(), String> {
+    match value {
+        "yes" => *slot = true,
+        "no" => {}
+        _ => return Err(format!("`{value}` is neither true nor false")),
+    }
+    Ok(())
+}
+
+fn parsed<T: FromStr<Err: ToString>>(slot: &mut Option<T>, value: &str) -> Result<(), String> {
+    let value = value.parse().map_err(|error: T::Err| error.to_string())?;
+    slot.get_or_insert(value);
+    Ok(())
+}
+
+fn choice<T: ValueEnum>(slot: &mut Option<T>, value: &str) -> Result<(), String> {
+    let chosen = T::from_str(value, false).map_err(|_| {
+        let possible = T::value_variants().iter().filter_map(T::to_possible_value);
+        let names: Vec<_> = possible.map(|value| value.get_name().to_owned()).collect();
+        format!("`{value}`: choose one of {}", names.join(", "))
+    })?;
+    slot.get_or_insert(chosen);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The stream: one thread adds the corpus to the index as fast as it goes in.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::time::{Duration, Instant};
+
+use spirit::Index;
+
+use super::corpus::Corpus;
+use super::live::Live;
+use super::probe::Marker;
+use crate::failure::Failure;
+
+/// Documents between two looks at the clock and at the probe.
+const CHUNK: usize = 256;
+
+/// How far the stream came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streamed {
+    pub(crate) documents: usize,
+    pub(crate) time: Duration,
+}
+
+/// Adds documents until there are no more or `time_max` is over.
+pub(crate) fn run(
+    index: &Index,
+    corpus: &Corpus,
+    time_max: Duration,
+    live: &Live,
+) -> Result<Streamed, Failure> {
+    while !live.asking.load(Acquire) {
+        std::thread::yield_now();
+    }
+    let started = Instant::now();
+    let added = stream(index, corpus, started, time_max, live);
+    let time = started.elapsed();
+    live.ended.store(true, Release);
+    added.map(|documents| Streamed { documents, time })
+}
+
+fn stream(
+    index: &Index,
+    corpus: &Corpus,
+    started: Instant,
+    time_max: Duration,
+    live: &Live,
+) -> Result<usize, Failure> {
+    let mut marker = Marker::new(&live.probe, live.started);
+    let mut next = 0;
+    while next < corpus.len() && started.elapsed() < time_max {
+        if marker.is_wanted() {
+            let text = corpus.get(next).unwrap_or_default();
+            marker.add(index, text).map_err(|error| at(next, &error))?;
+            next += 1;
+        } else {
+            let end = corpus.len().min(next + CHUNK);
+            let documents =
+                (next..end).filter_map(|number| corpus.get(number)).map(|text| (None, text));
+            index
+                .add_all(documents)
+                .map_err(|error| at(next + error.added as usize, &error.error))?;
+            next = end;
+        }
+        live.added.store(next as u64, Release);
+    }
+    Ok(next)
+}
+
+fn at(number: usize, error: &spirit::AddError) -> Failure {
+    Failure::work(format_args!("document {number}: {error}"))
+}

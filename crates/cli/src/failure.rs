@@ -1,0 +1,70 @@
+//! Why a command did not do what was asked, and the exit code that says so.
+//!
+//! 1: the work failed. 2: wrong usage. Each is one line on standard error.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use spirit::OpenError;
+
+use crate::output;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What was asked cannot be honoured.
+    Usage(String),
+    /// The work failed.
+    Work(String),
+    /// Nobody reads standard output any more.
+    OutputClosed,
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Display) -> Failure {
+        Failure::Usage(message.to_string())
+    }
+
+    pub(crate) fn work(message: impl Display) -> Failure {
+        Failure::Work(message.to_string())
+    }
+
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Failure {
+        Failure::Work(format!("{}: {error}", path.display()))
+    }
+
+    /// Says what happened. A reader that has seen enough (`spirit search ... | head`) closes the pipe: on Unix
+    /// that is how one program tells another to stop, so it is a success and nothing is said about it.
+    pub(crate) fn exit(self) -> ExitCode {
+        match self {
+            Failure::Usage(message) => exit(2, &message),
+            Failure::Work(message) => exit(1, &message),
+            Failure::OutputClosed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn exit(code: u8, message: &str) -> ExitCode {
+    output::note(message);
+    ExitCode::from(code)
+}
+
+/// An error of standard output: files are named by [`Failure::file`].
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::Work(format!("standard output: {error}")),
+        }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::Thread(_) => Failure::work(error),
+            _ => Failure::usage(error),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Files go into an index: a chunk of lines at a time, each bad line reported with its place, the rest taken.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use spirit::{AddError, Index};
+
+use crate::chunk::Chunk;
+use crate::document::{Format, Malformed};
+use crate::failure::Failure;
+use crate::input::{Line, Lines};
+use crate::output::report;
+use crate::progress::Progress;
+
+/// Documents given to the index at once: enough that their cache misses overlap.
+const CHUNK_DOCUMENTS: usize = 1000;
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// What went in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) documents: u64,
+    pub(crate) refused: u64,
+    /// Bytes of the texts that went in.
+    pub(crate) bytes: u64,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    /// By the file's ending, unless set.
+    pub(crate) format: Option<Format>,
+    /// Stop at the first bad line.
+    pub(crate) strict: bool,
+}
+
+pub(crate) struct Loader<'a> {
+    index: &'a Index,
+    reading: Reading,
+    progress: &'a mut Progress,
+    /// Where each document is acknowledged.
+    acks: Option<&'a mut dyn Write>,
+    chunk: Chunk,
+    totals: Totals,
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn new(
+        index: &'a Index,
+        reading: Reading,
+        progress: &'a mut Progress,
+    ) -> Loader<'a> {
+        let chunk = Chunk::default();
+        Loader { index, reading, progress, acks: None, chunk, totals: Totals::default() }
+    }
+
+    /// Prints `ack KEY` on `out` for each document once queries find it.
+    pub(crate) fn acknowledge(mut self, out: &'a mut dyn Write) -> Loader<'a> {
+        self.acks = Some(out);
+        self
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Adds the documents of `files`, in order.
+    pub(crate) fn load(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
+        files.iter().try_for_each(|path| self.file(path))
+    }
+
+    fn file(&mut self, path: &Path) -> Result<(), Failure> {
+        let format = self.reading.format.unwrap_or_else(|| Format::of(path));
+        let failed = |error| Failure::file(path, &error);
+        let mut lines = Lines::open(path, format.line_bytes_max()).map_err(failed)?;
+        while let Some((number, line)) = lines.next().map_err(failed)? {
+            let parsed = match line {
+                Line::Bytes(bytes) => format.parse(bytes),
+                Line::TooLong => Err(Malformed::TooLong),
+            };
+            match parsed {
+                Ok(document) => self.chunk.push(number, &document),
+                Err(reason) => {
+                    // First what came before it: reports are in order, and `strict` keeps what was good.
+                    self.commit(path)?;
+                    self.refuse(path, number, &reason.to_string())?;
+                }
+            }
+            if self.chunk_is_full() {
+                self.commit(path)?;
+            }
+        }
+        self.commit(path)
+    }
+
+    /// A document that is to be acknowledged does not wait for others.
+    fn chunk_is_full(&self) -> bool {
+        let documents_max = if self.acks.is_some() { 1 } else { CHUNK_DOCUMENTS };
+        self.chunk.len() >= documents_max || self.chunk.bytes() >= CHUNK_BYTES
+    }
+
+    fn commit(&mut self, path: &Path) -> Result<(), Failure> {
+        let mut next = 0;
+        while next < self.chunk.len() {
+            let result = self.index.add_all(self.chunk.from(next));
+            let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
+            self.added(next, added)?;
+            next += added;
+            if let Err(error) = result {
+                self.not_added(path, next, &error.error)?;
+                next += 1;
+            }
+        }
+        self.chunk.clear();
+        self.progress.tick(&self.totals);
+        Ok(())
+    }
+
+    fn added(&mut self, first: usize, count: usize) -> Result<(), Failure> {
+        let bytes = self.chunk.from(first).take(count).map(|(_, text)| text.len() as u64);
+        self.totals.bytes += bytes.sum::<u64>();
+        self.totals.documents += count as u64;
+        let Some(out) = &mut self.acks else { return Ok(()) };
+        for index in first..first + count {
+            match self.chunk.key(index) {
+                Some(key) => writeln!(out, "ack {key}")?,
+                // Alone in its chunk: the newest that was accepted.
+                None => writeln!(out, "ack {}", self.index.accepted() - 1)?,
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn not_added(&mut self, path: &Path, index: usize, error: &AddError) -> Result<(), Failure> {
+        let line = self.chunk.line(index);
+        match error {
+            // Nothing that follows would fare better.
+            AddError::HeapFull | AddError::KeysFull | AddError::Poisoned => {
+                Err(Failure::Work(place(path, line, &error.to_string())))
+            }
+            _ => self.refuse(path, line, &error.to_string()),
+        }
+    }
+
+    fn refuse(&mut self, path: &Path, line: u64, reason: &str) -> Result<(), Failure> {
+        self.totals.refused += 1;
+        let reason = place(path, line, reason);
+        if self.reading.strict {
+            return Err(Failure::Work(reason));
+        }
+        report(reason);
+        Ok(())
+    }
+}
+
+fn place(path: &Path, line: u64, reason: &str) -> String {
+    format!("{}:{line}: {reason}", path.display())
+}

@@ -1,0 +1,33 @@
+//! The `spirit` command: real-time full-text search from a shell.
+//!
+//! What was typed is in [`args`], what it means in [`settings`]; each command is a file of [`commands`]. The
+//! engine is the `spirit` crate; nothing here knows how it works.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod args;
+mod chunk;
+mod commands;
+mod config;
+mod demo;
+mod document;
+mod failure;
+mod input;
+mod load;
+mod output;
+mod progress;
+mod queries;
+mod settings;
+mod size;
+mod stats;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match commands::run(args::Args::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.exit(),
+    }
+}

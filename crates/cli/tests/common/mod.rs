@@ -1,0 +1,112 @@
+//! Runs the real binary on files of a test's own.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+/// A folder that goes when the test ends.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("spirit-cli-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    /// Writes a file; gives its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        self.path(name)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run left.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Run {
+        Run {
+            code: output.status.code().expect("an exit code, not a signal"),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Standard output, after a success.
+    #[track_caller]
+    pub(crate) fn done(self) -> String {
+        assert_eq!(self.code, 0, "{}", self.err);
+        self.out
+    }
+
+    /// The JSON objects of standard output, after a success.
+    #[track_caller]
+    pub(crate) fn json(self) -> Vec<Value> {
+        self.done().lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+
+    /// Standard error, after a failure: one line, from `spirit`.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        let lines: Vec<_> = self.err.lines().filter(|line| line.starts_with("spirit: ")).collect();
+        assert_eq!(lines.len(), 1, "{}", self.err);
+        lines[0].to_owned()
+    }
+}
+
+pub(crate) fn spirit(args: &[&str]) -> Run {
+    Run::of(command(args).stdin(Stdio::null()).output().unwrap())
+}
+
+pub(crate) fn spirit_fed(args: &[&str], input: &[u8]) -> Run {
+    let mut child = command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    Run::of(child.wait_with_output().unwrap())
+}
+
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spirit"));
+    command.args(args);
+    command
+}
+
+/// `ingest --mode volatile` with more arguments.
+pub(crate) fn ingest(args: &[&str]) -> Run {
+    spirit(&[&["ingest", "--mode", "volatile"], args].concat())
+}
+
+/// The keys of an answer.
+pub(crate) fn keys(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().unwrap().iter().map(|hit| hit["key"].as_str().unwrap()).collect()
+}

@@ -1,0 +1,242 @@
+//! Documents go in: formats, keys, bad lines, summaries, configuration files.
+
+mod common;
+
+use common::{Folder, ingest, keys, spirit, spirit_fed};
+use serde_json::Value;
+
+fn counts(summary: &Value) -> (u64, u64, u64) {
+    let number = |name: &str| summary[name].as_u64().expect(name);
+    (number("documents"), number("refused"), number("bytes"))
+}
+
+#[test]
+fn the_summary_is_one_json_line() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "red fox\n\nblue bird\n");
+    let out = ingest(&[&file]).json();
+    assert_eq!(out.len(), 1);
+    assert_eq!(counts(&out[0]), (3, 0, 16));
+    assert!(out[0]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(out[0]["documents_per_second"].as_f64().unwrap() > 0.0);
+    assert_eq!(out[0].as_object().unwrap().len(), 5);
+}
+
+#[test]
+fn an_empty_file_is_no_documents() {
+    let folder = Folder::new();
+    for name in ["a.txt", "a.tsv", "a.jsonl"] {
+        let out = ingest(&[&folder.file(name, "")]).json();
+        assert_eq!(counts(&out[0]), (0, 0, 0), "{name}");
+    }
+}
+
+#[test]
+fn standard_input_and_several_files_go_in_in_order() {
+    let folder = Folder::new();
+    let tsv = folder.file("a.tsv", "k\tred fox\n");
+    let queries = folder.file("queries.txt", "red\n");
+    let args =
+        ["ingest", "--mode", "volatile", "-", &tsv, "-", "--queries", &queries, "--json", "--ack"];
+    let out = spirit_fed(&args, b"red one\nred two").done();
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[..3], ["ack 0", "ack 1", "ack k"]);
+    assert_eq!(counts(&serde_json::from_str(lines[3]).unwrap()), (3, 0, 21));
+    assert_eq!(keys(&serde_json::from_str(lines[4]).unwrap()), ["k", "1", "0"]);
+}
+
+#[test]
+fn formats_go_by_ending_unless_set() {
+    let folder = Folder::new();
+    let jsonl = "{\"key\": \"a\", \"text\": \"red\", \"more\": [1]}\n{\"id\": 7, \"text\": \"red\"}\n{\"text\": \"red\"}\n";
+    let queries = folder.file("queries.txt", "red\n");
+    for (name, content, expected) in [
+        ("a.txt", "red\nred\n", vec!["1", "0"]),
+        ("a.tsv", "x\tred\ny\tred\n", vec!["y", "x"]),
+        ("a.jsonl", jsonl, vec!["2", "7", "a"]),
+        ("a.ndjson", jsonl, vec!["2", "7", "a"]),
+        ("a.json", jsonl, vec!["2", "7", "a"]),
+    ] {
+        let out = ingest(&[&folder.file(name, content), "--queries", &queries, "--json"]).json();
+        assert_eq!(keys(&out[1]), expected, "{name}");
+    }
+    let plain = folder.file("b.txt", "x\tred\n");
+    let out = ingest(&["--format", "tsv", &plain, "--queries", &queries, "--json"]).json();
+    assert_eq!(keys(&out[1]), ["x"]);
+}
+
+#[test]
+fn compressed_files_are_read_as_what_they_hold() {
+    let folder = Folder::new();
+    let pack = |text: &str| zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let mut two_frames = pack("{\"text\": \"red\"}\n");
+    two_frames.extend(pack("{\"text\": \"red\"}\n"));
+    let file = folder.file("a.jsonl.zst", &two_frames);
+    assert_eq!(spirit(&["count", "--in", &file, "red"]).done(), "2\n");
+    let torn = folder.file("b.txt.zst", &pack(&"red fox\n".repeat(1000))[..20]);
+    let line = spirit(&["count", "--in", &torn, "red"]).failed(1);
+    assert!(line.starts_with(&format!("spirit: {torn}: ")), "{line}");
+}
+
+#[test]
+fn bad_lines_are_placed_and_the_rest_goes_in() {
+    let folder = Folder::new();
+    let lines = folder.file("a.txt", b"red\n\xff\xfe\nblue \xc3\nred\n");
+    let tsv = folder.file("a.tsv", "k\tred\nno tab\n\tno key\n\n");
+    let jsonl = folder.file("a.jsonl", "{\"text\": \"red\"}\n{\"text\": \n[]\n{\"key\": \"k\"}\n");
+    let run = ingest(&[&lines, &tsv, &jsonl]);
+    let reasons: Vec<_> = run.err.lines().collect();
+    assert_eq!(reasons[0], format!("{lines}:2: invalid UTF-8 at byte 1"));
+    assert_eq!(reasons[1], format!("{lines}:3: invalid UTF-8 at byte 6"));
+    assert_eq!(reasons[2], format!("{tsv}:2: expected KEY<TAB>TEXT, found no tab"));
+    assert!(reasons[3].starts_with(&format!("{tsv}:3: a key of 0 bytes")), "{}", reasons[3]);
+    assert_eq!(reasons[4], format!("{tsv}:4: expected KEY<TAB>TEXT, found no tab"));
+    for (reason, line) in reasons[5..].iter().zip(2..) {
+        assert!(reason.starts_with(&format!("{jsonl}:{line}: malformed JSON: ")), "{reason}");
+    }
+    assert_eq!(reasons.len(), 8);
+    assert_eq!(counts(&run.json()[0]), (4, 8, 12));
+}
+
+#[test]
+fn strict_stops_at_the_first_bad_line() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", b"red\nblue\n\xff\nred\n\xff\n");
+    let run = ingest(&["--strict", &file]);
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (1, &*format!("spirit: {file}:3: invalid UTF-8 at byte 1\n"))
+    );
+    assert_eq!(counts(&serde_json::from_str(&run.out).unwrap()), (2, 1, 7));
+    assert_eq!(
+        spirit(&["count", "--in", &file, "--strict", "red"]).failed(1).matches(":3: ").count(),
+        1
+    );
+    ingest(&["--strict", &folder.file("b.txt", "red\n")]).done();
+}
+
+#[test]
+fn a_document_of_ten_megabytes_is_refused_and_the_next_goes_in() {
+    let folder = Folder::new();
+    let huge = "word ".repeat(2_000_000);
+    let json = format!("{{\"text\": \"red\"}}\n{{\"text\": \"{huge}\"}}\n{{\"text\": \"red\"}}\n");
+    for (name, content) in [
+        ("a.txt", format!("red\n{huge}\nred\n")),
+        ("a.tsv", format!("a\tred\nb\t{huge}\nc\tred\n")),
+        ("a.jsonl", json),
+    ] {
+        let file = folder.file(name, content);
+        let run = ingest(&[&file]);
+        assert_eq!(run.err, format!("{file}:2: a document of more than 1048576 bytes; split it\n"));
+        assert_eq!(counts(&run.json()[0]), (2, 1, 6), "{name}");
+    }
+}
+
+#[test]
+fn a_document_that_is_too_long_only_for_the_engine_is_placed_too() {
+    let folder = Folder::new();
+    let long = "w ".repeat((1 << 19) + 1);
+    let file = folder.file("a.tsv", format!("a\tred\nb\t{long}\nc\tred\n"));
+    let run = ingest(&[&file]);
+    assert!(run.err.starts_with(&format!("{file}:2: a document of 1048578 bytes")), "{}", run.err);
+    assert_eq!(counts(&run.json()[0]), (2, 1, 6));
+}
+
+#[test]
+fn a_term_of_a_megabyte_is_passed_over_within_its_document() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", format!("before {} after\n", "x".repeat(1_000_000)));
+    for query in ["before", "after", "before AND after"] {
+        assert_eq!(spirit(&["count", "--in", &file, query]).done(), "1\n", "{query}");
+    }
+}
+
+#[test]
+fn the_same_key_again_replaces_the_document() {
+    let folder = Folder::new();
+    let file = folder.file("a.tsv", "a\told red\nb\told blue\na\tnew green\n");
+    let queries = folder.file("queries.txt", "old\nnew\n*\nkey:a\n");
+    let out = ingest(&[&file, "--queries", &queries, "--json"]).json();
+    assert_eq!(counts(&out[0]), (3, 0, 24));
+    assert_eq!(keys(&out[1]), ["b"]);
+    assert_eq!(keys(&out[2]), ["a"]);
+    assert_eq!(keys(&out[3]), ["a", "b"]);
+    assert_eq!(out[4]["count"], 1);
+}
+
+#[test]
+fn empty_documents_are_documents() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "\n\nred\n");
+    assert_eq!(spirit(&["count", "--in", &file, "*"]).done(), "3\n");
+}
+
+#[test]
+fn a_full_heap_drops_the_oldest() {
+    let folder = Folder::new();
+    let text: String = (0..60_000).map(|n| format!("word{n} other{} red fox\n", n * 7)).collect();
+    let file = folder.file("a.txt", text);
+    let small = ["--dram", "4MiB", "--segment", "128KiB"];
+    let queries = folder.file("queries.txt", "*\nword59999\nword0\n");
+    let asked = [&small[..], &[&file, "--queries", &queries, "--json"]].concat();
+    let out = ingest(&asked).json();
+    assert_eq!(out[0]["documents"], 60_000);
+    let live = out[1]["count"].as_u64().unwrap();
+    assert!(0 < live && live < 60_000, "{live}");
+    assert_eq!((&out[2]["count"], &out[3]["count"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn progress_is_shown_when_forced() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "red\n");
+    assert_eq!(ingest(&[&file]).err, "");
+    let run = ingest(&["--progress", &file]);
+    assert!(run.err.starts_with("1 documents, "), "{}", run.err);
+    assert!(!run.err.contains('\u{1b}'));
+}
+
+#[test]
+fn a_configuration_file_has_the_same_names_and_the_command_line_wins() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "k\tred foxes\nbad line\n");
+    let queries = folder.file("queries.txt", "fox\n");
+    let config = folder.file(
+        "a.toml",
+        "mode = \"volatile\"\nformat = \"tsv\"\nanalyzer = \"english\"\ndram = \"64MiB\"\n\
+         segment = 1048576\nexecutors = 2\npositions = false\nstore = \"no\"\non-full = \"wait\"\n\
+         strict = false\nack = true\n",
+    );
+    let run = spirit(&["ingest", "--config", &config, &file, "--queries", &queries]);
+    assert_eq!(run.err, format!("{file}:2: expected KEY<TAB>TEXT, found no tab\n"));
+    let out = run.done();
+    assert!(out.starts_with("ack k\n{\"documents\":1,\"refused\":1,"), "{out}");
+    assert!(out.contains("\nquery: fox\n1 matches in "), "{out}");
+    let typed = ["ingest", "--config", &config, "--format", "lines", "--analyzer", "simple", &file];
+    let out = spirit(&[&typed[..], &["--queries", &queries]].concat()).done();
+    assert!(out.contains("{\"documents\":2,\"refused\":0,"), "{out}");
+    assert!(out.contains("\n0 matches in "), "{out}");
+}
+
+#[test]
+fn what_is_wrong_in_a_configuration_file_is_named() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "red\n");
+    for (content, reason) in [
+        ("analyser = \"simple\"\n", "unknown key `analyser`"),
+        ("dram = \"10MB\"\n", "`dram`: `10MB` is no size"),
+        ("mode = \"eternal\"\n", "`mode`: `eternal`: choose one of volatile, graceful, crash"),
+        ("executors = \"two\"\n", "`executors`: "),
+        ("strict = \"maybe\"\n", "`strict`: "),
+        ("dram = [1]\n", "`dram` is no simple value"),
+        ("dram = \n", ""),
+        ("mode = \"crash\"\n", "--mode crash: this version keeps nothing on disk yet"),
+    ] {
+        let config = folder.file("a.toml", content);
+        let line = spirit(&["ingest", "--config", &config, &file]).failed(2);
+        assert!(line.contains(reason), "{line}");
+        assert!(line.contains(&config) || content.contains("crash"), "{line}");
+    }
+    let line = spirit(&["ingest", "--config", "no/such.toml", &file]).failed(1);
+    assert!(line.starts_with("spirit: no/such.toml: "), "{line}");
+}

@@ -1,0 +1,209 @@
+//! Queries are answered: shapes of output, pages, operators, errors.
+
+mod common;
+
+use common::{Folder, keys, spirit};
+
+const TEXT: &str = "the red fox\nthe blue bird\na red bird\n\nRED alert\n";
+
+#[test]
+fn an_answer_has_the_documented_shape() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let out = spirit(&["search", "--in", &file, "red", "--json"]).done();
+    assert!(out.starts_with("{\"query\":\"red\",\"count\":3,\"exact\":true,\"took_us\":"), "{out}");
+    assert!(
+        out.ends_with(
+            ",\"hits\":[{\"key\":\"4\",\"score\":null},{\"key\":\"2\",\"score\":null},{\"key\":\"0\",\"score\":null}]}\n"
+        ),
+        "{out}"
+    );
+}
+
+#[test]
+fn people_get_count_time_and_keys() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let out = spirit(&["search", "--in", &file, "-k", "2", "red"]).done();
+    let lines: Vec<_> = out.lines().collect();
+    assert!(lines[0].starts_with("3 matches in "), "{out}");
+    assert_eq!(lines[1..], ["4", "2", "next page: --after 2"]);
+    assert_eq!(spirit(&["search", "--in", &file, "nothing"]).done().lines().count(), 1);
+}
+
+#[test]
+fn the_query_may_stand_anywhere() {
+    let folder = Folder::new();
+    let (a, b) = (folder.file("a.txt", TEXT), folder.file("b.txt", TEXT));
+    for args in [
+        &["count", "red", "--in", &a, &b][..],
+        &["count", "--in", &a, &b, "red"],
+        &["count", "--in", &a, "--in", &b, "--", "red"],
+        &["count", "--in", &a, &b, "--", "+red -green"],
+    ] {
+        assert_eq!(spirit(args).done(), "6\n", "{args:?}");
+    }
+    // A file of that name: there is no query.
+    assert!(spirit(&["count", "--in", &a, &b]).failed(2).contains("no query"));
+}
+
+#[test]
+fn neighbours_are_either_or_both() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let count = |more: &[&str]| spirit(&[&["count", "--in", &file][..], more].concat()).done();
+    assert_eq!(count(&["--default-operator", "or", "red bird"]), "4\n");
+    assert_eq!(count(&["--default-operator", "and", "red bird"]), "1\n");
+    let search = ["search", "--in", &file, "--default-operator", "and", "--json", "red bird"];
+    assert_eq!(keys(&spirit(&search).json()[0]), ["2"]);
+}
+
+#[test]
+fn every_algorithm_finds_the_same() {
+    let folder = Folder::new();
+    let text: String = (0..5000).map(|n| format!("{} {} \n", n % 7, n % 11)).collect();
+    let file = folder.file("a.txt", text);
+    let found = |algorithm| {
+        let args = ["search", "--in", &file, "--algorithm", algorithm, "--json", "3 AND 9"];
+        keys(&spirit(&args).json()[0]).join(" ")
+    };
+    let expected = found("auto");
+    assert_eq!(expected.split(' ').count(), 10);
+    for algorithm in ["naive", "binary", "finger", "simd"] {
+        assert_eq!(found(algorithm), expected, "{algorithm}");
+    }
+}
+
+#[test]
+fn files_of_queries_are_answered_in_order() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let queries = folder.file("queries.txt", "bird\n\nred AND fox\r\n");
+    let source = ["--in", &file, "--queries", &queries];
+    let counted = spirit(&[&["count", "--json"], &source[..]].concat()).done();
+    assert_eq!(
+        counted,
+        "{\"query\":\"bird\",\"count\":2}\n{\"query\":\"\",\"count\":0}\n{\"query\":\"red AND fox\",\"count\":1}\n"
+    );
+    assert_eq!(spirit(&[&["count"], &source[..]].concat()).done(), "2\n0\n1\n");
+    let answers = spirit(&[&["search", "--json"], &source[..]].concat()).json();
+    let found: Vec<_> = answers.iter().map(keys).collect();
+    assert_eq!(found, [vec!["2", "1"], vec![], vec!["0"]]);
+    let shown = spirit(&[&["search"], &source[..]].concat()).done();
+    assert!(shown.starts_with("query: bird\n2 matches in "), "{shown}");
+}
+
+#[test]
+fn without_a_count_top_k_stops_early_and_says_so() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let answer = |k, count| {
+        let args = ["search", "--in", &file, "-k", k, "--count", count, "--json", "red"];
+        let answer = spirit(&args).json().remove(0);
+        (
+            answer["count"].as_u64().unwrap(),
+            answer["exact"].as_bool().unwrap(),
+            answer.get("cursor").is_some(),
+        )
+    };
+    assert_eq!(answer("2", "yes"), (3, true, true));
+    assert_eq!(answer("2", "no"), (2, false, true));
+    assert_eq!(answer("3", "yes"), (3, true, false));
+    assert_eq!(answer("3", "no"), (3, false, true));
+    assert_eq!(answer("4", "no"), (3, true, false));
+    assert_eq!(answer("0", "yes"), (3, true, false));
+}
+
+#[test]
+fn pages_one_after_another_are_one_big_page() {
+    let folder = Folder::new();
+    let text: String = (0..500).map(|n| if n % 3 == 0 { "red\n" } else { "blue\n" }).collect();
+    let file = folder.file("a.txt", text);
+    let search = |more: &[&str]| {
+        spirit(&[&["search", "--in", &file, "--json", "red"], more].concat()).json().remove(0)
+    };
+    let all = search(&["-k", "1000"]);
+    assert_eq!(keys(&all).len(), 167);
+    let mut paged: Vec<String> = Vec::new();
+    let mut cursor = None::<String>;
+    loop {
+        let after: Vec<&str> = cursor.iter().flat_map(|cursor| ["--after", cursor]).collect();
+        let page = search(&[&["-k", "40"], &after[..]].concat());
+        assert_eq!(page["count"], 167);
+        paged.extend(keys(&page).into_iter().map(str::to_owned));
+        cursor = page["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, keys(&all));
+}
+
+#[test]
+fn executors_share_one_order() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "red\n".repeat(300));
+    let args = ["search", "--in", &file, "--executors", "3", "-k", "300", "--json", "red"];
+    let expected: Vec<_> = (0..300).rev().map(|n| n.to_string()).collect();
+    assert_eq!(keys(&spirit(&args).json()[0]), expected);
+}
+
+#[test]
+fn a_query_that_is_none_is_placed() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let line = spirit(&["search", "--in", &file, "red AND"]).failed(1);
+    assert!(line.starts_with("spirit: query: column 8: expected "), "{line}");
+    let line = spirit(&["count", "--in", &file, "(red"]).failed(1);
+    assert!(line.starts_with("spirit: query: column 5: expected "), "{line}");
+    let queries = folder.file("queries.txt", "red\n)\nred\n");
+    for command in ["search", "count"] {
+        let run = spirit(&[command, "--in", &file, "--queries", &queries, "--json"]);
+        assert_eq!(run.out.lines().count(), 1, "what came before is answered");
+        let line = run.failed(1);
+        assert!(
+            line.starts_with(&format!("spirit: {queries}:2: query: column 1: expected ")),
+            "{line}"
+        );
+    }
+    let queries = folder.file("queries.txt", b"red\n\xff\n");
+    let line = spirit(&["count", "--in", &file, "--queries", &queries]).failed(1);
+    assert_eq!(line, format!("spirit: {queries}:2: invalid UTF-8 at byte 1"));
+}
+
+#[test]
+fn hostile_queries_are_refused_not_suffered() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let clauses: String = (0..100_000).map(|n| format!("w{n} ")).collect();
+    let nested = format!("{}red{}", "(".repeat(50_000), ")".repeat(50_000));
+    let word = "x".repeat(900_000);
+    let too_long = "red ".repeat(300_000);
+    for (query, reason) in
+        [(&clauses, "too large"), (&nested, "too large"), (&too_long, "a query of more than")]
+    {
+        let queries = folder.file("queries.txt", query);
+        let line = spirit(&["count", "--in", &file, "--queries", &queries]).failed(1);
+        assert!(line.contains(reason), "{line}");
+    }
+    let queries = folder.file("queries.txt", format!("{word}\n"));
+    assert_eq!(spirit(&["count", "--in", &file, "--queries", &queries]).done(), "0\n");
+}
+
+#[test]
+fn statistics_tell_what_is_where() {
+    let folder = Folder::new();
+    let file = folder.file("a.tsv", "a\tred fox\nb\tbird\na\tblue fox\n");
+    let stats = spirit(&["stats", "--in", &file, "--dram", "64MiB", "--json"]).json().remove(0);
+    assert_eq!(stats["documents"]["live"], 2);
+    assert_eq!(stats["documents"]["accepted"], 3);
+    assert_eq!(stats["documents"]["deleted"], 1);
+    assert_eq!(stats["heap"]["dram"]["cap"], 64 << 20);
+    assert!(stats["heap"]["persistent"].is_null());
+    assert_eq!(stats["segments"][0]["count"], 1);
+    let shown = spirit(&["stats", "--in", &file]).done();
+    assert!(
+        shown.lines().any(|line| line.starts_with("documents ") && line.ends_with(" 2")),
+        "{shown}"
+    );
+}

@@ -1,0 +1,165 @@
+//! Help, versions, exit codes, and what this version cannot honour.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use common::{Folder, command, ingest, spirit};
+
+#[test]
+fn help_teaches_and_no_command_is_wrong_usage() {
+    let bare = spirit(&[]);
+    assert_eq!(bare.code, 2);
+    assert!(bare.err.contains("Usage: spirit <COMMAND>"));
+    let help = spirit(&["--help"]).done();
+    for command in ["demo", "ingest", "search", "count", "delete", "stats", "check", "serve"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+        assert!(spirit(&[command, "--help"]).done().contains("Usage: spirit "), "{command}");
+    }
+    for command in ["demo", "ingest", "search", "count", "stats"] {
+        assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
+    }
+    assert!(help.contains("Examples:\n"));
+}
+
+#[test]
+fn the_version_is_printed() {
+    assert_eq!(spirit(&["--version"]).done(), concat!("spirit ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn unknown_commands_and_options_are_wrong_usage() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n");
+    for args in [
+        &["frobnicate"][..],
+        &["demo", "--frobnicate"],
+        &["search", "--in", &file, "-k", "ten", "a"],
+        &["search", "--in", &file, "-k", "10001", "a"],
+        &["search", "--in", &file, "--after", "x", "a"],
+        &["search", "--in", &file, "--algorithm", "magic", "a"],
+        &["search", "--in", &file, "--analyzer", "magic", "a"],
+        &["search", "--in", &file, "--dram", "10MB", "a"],
+        &["search", "--in", &file],
+        &["search", "a"],
+        &["count", "a"],
+        &["stats"],
+        &["ingest", "--mode", "volatile"],
+        &["demo", "--seconds", "-1"],
+        &["demo", "--analyzer", "keyword"],
+    ] {
+        let run = spirit(args);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.err);
+        assert_eq!(run.out, "", "{args:?}");
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn what_needs_a_directory_says_what_to_use_instead() {
+    for args in [
+        &["search", "-d", "x", "a"][..],
+        &["count", "-d", "x", "a"],
+        &["stats", "-d", "x"],
+        &["delete", "-d", "x", "key"],
+        &["check", "-d", "x"],
+        &["serve", "-d", "x", "--listen", "127.0.0.1:0"],
+    ] {
+        let line = spirit(args).failed(2);
+        assert!(
+            line.starts_with("spirit: -d x: this version keeps nothing on disk yet; "),
+            "{line}"
+        );
+        assert!(line.contains("--in"), "{line}");
+    }
+}
+
+#[test]
+fn modes_that_keep_something_are_not_there_yet() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n");
+    for (args, name) in [
+        (&["ingest", &file][..], "--mode crash (the default)"),
+        (&["ingest", "-d", "x", &file], "--mode crash (the default)"),
+        (&["ingest", "--mode", "crash", &file], "--mode crash"),
+        (&["ingest", "--mode", "graceful", &file], "--mode graceful"),
+    ] {
+        let line = spirit(args).failed(2);
+        assert_eq!(
+            line,
+            format!("spirit: {name}: this version keeps nothing on disk yet; use --mode volatile")
+        );
+    }
+    assert!(ingest(&["-d", "x", &file]).failed(2).starts_with("spirit: -d: "));
+}
+
+#[test]
+fn options_of_other_modes_say_which_modes_have_them() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n");
+    for (option, value, modes) in [
+        ("--durability", "os", "graceful and crash"),
+        ("--group-ms", "5", "crash"),
+        ("--group-bytes", "4096", "crash"),
+        ("--reserve", "full", "graceful and crash"),
+    ] {
+        let line = ingest(&[option, value, &file]).failed(2);
+        assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
+        assert!(line.ends_with(&format!(": {modes}")), "{line}");
+    }
+    assert!(ingest(&["--store", "yes", &file]).failed(2).contains("--store yes: this version"));
+    assert!(ingest(&["--order", "bm25", &file]).failed(2).contains("--order bm25: this version"));
+    let line = spirit(&["search", "--in", &file, "--order", "bm25", "a"]).failed(2);
+    assert!(line.contains("--order bm25: this version does not score yet"), "{line}");
+    let unused = ingest(&["--nvm", "1GiB", "--store", "no", &file]);
+    assert_eq!(unused.err, "spirit: --nvm is not used in volatile mode\n");
+    unused.done();
+}
+
+#[test]
+fn heaps_that_cannot_be_divided_are_wrong_usage() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n");
+    for (args, reason) in [
+        (["--dram", "64KiB"], "too small for segments"),
+        (["--segment", "1GiB"], "too small for segments"),
+        (["--segment", "1KiB"], "a segment of 1024 bytes: choose "),
+        (["--dram", "1024GiB"], "at most "),
+        (["--executors", "0"], "executors is 0: choose 1 to "),
+    ] {
+        let line = ingest(&[&args[..], &[&file]].concat()).failed(2);
+        assert!(line.contains(reason), "{line}");
+    }
+}
+
+#[test]
+fn missing_files_are_named() {
+    for args in [
+        &["search", "--in", "no/such.txt", "no/other.txt", "--queries", "no/queries"][..],
+        &["count", "--in", "no/such.txt", "a"],
+        &["stats", "--in", "no/such.txt"],
+        &["demo", "--in", "no/such.txt"],
+        &["ingest", "--mode", "volatile", "no/such.txt"],
+    ] {
+        let run = spirit(args);
+        assert_eq!(run.code, 1, "{args:?}: {}", run.err);
+        assert!(run.err.contains("spirit: no/such.txt: No such file"), "{args:?}: {}", run.err);
+    }
+}
+
+/// Standard output closes early, as in `spirit ... | head -1`.
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n".repeat(10_000));
+    let queries = folder.file("queries.txt", "a\n".repeat(200));
+    let args = ["search", "--in", &file, "--queries", &queries, "--json", "-k", "10000"];
+    let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"query\":\"a\""));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
