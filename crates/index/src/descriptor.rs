@@ -77,10 +77,13 @@ impl fmt::Display for State {
     }
 }
 
+/// Cache lines of a descriptor.
+pub const DESCRIPTOR_LINES: usize = 3;
+
 /// The low bits of a GSP that hold the state.
 const TAG: u64 = 7;
 
-/// One segment's descriptor: sixteen 64-bit words on two cache lines.
+/// One segment's descriptor: 64-bit words on three cache lines, the third for what is rarely read.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     lines: &'a [Line],
@@ -137,6 +140,10 @@ words! {
     vector_units, set_vector_units = 14;
     /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
     row_map, set_row_map = 15;
+    /// The first automatic key among its rows.
+    numbers_start, set_numbers_start = 16;
+    /// One past the last automatic key among its rows; 0 if there is none.
+    numbers_end, set_numbers_end = 17;
 }
 
 impl<'a> Descriptor<'a> {
@@ -171,12 +178,12 @@ impl<'a> DescriptorTable<'a> {
     #[inline]
     pub fn descriptor(self, id: SegmentId) -> Descriptor<'a> {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
-        self.at(slot as usize * 2)
+        self.at(slot as usize * DESCRIPTOR_LINES)
     }
 
     #[inline]
     fn at(self, line: usize) -> Descriptor<'a> {
-        Descriptor { lines: &self.lines[line..line + 2] }
+        Descriptor { lines: &self.lines[line..line + DESCRIPTOR_LINES] }
     }
 
     /// The descriptor and state that readers of `position` are sent to; `None` if there is no such segment.
@@ -193,7 +200,7 @@ impl<'a> DescriptorTable<'a> {
     /// written before: this is the release store that readers acquire.
     pub fn publish(self, id: SegmentId, state: State) {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
-        let offset = self.lines_start + slot * 2 * size_of::<Line>() as u64;
+        let offset = self.lines_start + slot * (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
         self.slots[(id.position() as u64 & self.mask) as usize * 2]
             .store(offset | state as u64, Release);
     }

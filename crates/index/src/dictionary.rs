@@ -47,6 +47,11 @@ const ARRAY_ENTRIES_MIN: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermId(pub u32);
 
+impl TermId {
+    /// No term: what stands in a segment's map for a record that got no posting.
+    pub const NONE: TermId = TermId(u32::MAX);
+}
+
 /// The dictionary has no room: for another term, or for a longer array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryFull;
@@ -311,6 +316,11 @@ impl DictionaryWriter {
             limbo: VecDeque::with_capacity(1024),
             unstamped: 0,
         }
+    }
+
+    /// Records that are free.
+    pub fn room(&self, geometry: &Geometry) -> u64 {
+        geometry.dictionary_records.len() - self.bump as u64 + self.free.len() as u64
     }
 
     /// Terms that have entries.

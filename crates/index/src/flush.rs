@@ -122,21 +122,24 @@ impl Flush {
         let size = GROUP.min((self.counts.terms - first) as usize);
         let mut keys = [TermKey::default(); GROUP];
         let mut hashes = [0; GROUP];
-        let mut ids = [TermId(0); GROUP];
+        let mut ids = [TermId::NONE; GROUP];
         for i in 0..size {
             keys[i] = extent.record(first + i as u32).key();
             hashes[i] = keys[i].hash();
             dictionary.prefetch(hashes[i]);
         }
         for i in 0..size {
-            ids[i] = intern(memory, writer, extent, first + i as u32, keys[i], hashes[i])?;
-            dictionary.prefetch_record(ids[i]);
+            // A term whose only document broke off has a record and no posting; nor does its ordinal occur.
+            let postings = extent.record(first + i as u32).list().count.load(Relaxed);
+            if postings > 0 {
+                ids[i] = intern(memory, writer, extent, first + i as u32, keys[i], hashes[i])?;
+                dictionary.prefetch_record(ids[i]);
+            }
         }
         for (i, id) in ids[..size].iter().enumerate() {
             let ordinal = first + i as u32;
             let (payload, after) = self.copy(region, extent, ordinal, postings);
             let count = extent.record(ordinal).list().count.load(Relaxed);
-            // A term whose only document broke off has a record and no postings; nor does its ordinal occur.
             if count > 0 {
                 writer.append(memory, *id, self.id, count, payload)?;
             }
@@ -254,11 +257,10 @@ pub fn sweep(
     let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
     let dictionary = Dictionary::new(memory.region(), memory.geometry());
     for group in memory.region().view(terms).chunks(GROUP) {
-        for term in group {
-            dictionary.prefetch_record(TermId(term.load(Relaxed)));
-        }
-        for term in group {
-            writer.remove(memory, TermId(term.load(Relaxed)), id)?;
+        let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
+        terms().for_each(|term| dictionary.prefetch_record(term));
+        for term in terms() {
+            writer.remove(memory, term, id)?;
         }
     }
     writer.collect(memory);

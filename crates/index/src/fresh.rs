@@ -270,6 +270,11 @@ impl FreshWriter {
         self.rows
     }
 
+    /// Whether nothing was ever tried in it: a document that does not fit now never will.
+    pub fn is_untouched(&self) -> bool {
+        self.rows == 0 && self.terms == 0
+    }
+
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { rows, terms, postings, tokens, .. } = *self;
@@ -292,6 +297,8 @@ impl FreshWriter {
         descriptor.set_postings(0);
         descriptor.set_posting_words(0);
         descriptor.set_row_map(0);
+        descriptor.set_numbers_start(0);
+        descriptor.set_numbers_end(0);
     }
 
     /// The view for prefetching while a batch is collected.
@@ -559,7 +566,14 @@ impl FreshWriter {
 
     fn write_key(&mut self, memory: &Memory, key: Key<'_>) -> RowKey {
         match key {
-            Key::Automatic(number) => RowKey::automatic(number),
+            Key::Automatic(number) => {
+                let descriptor = memory.table().descriptor(self.id);
+                if descriptor.numbers_end() == 0 {
+                    descriptor.set_numbers_start(number);
+                }
+                descriptor.set_numbers_end(number + 1);
+                RowKey::automatic(number)
+            }
             Key::Bytes(bytes) if bytes.len() <= KEY_INLINE_MAX => RowKey::inline(bytes),
             Key::Bytes(bytes) => {
                 let count = bytes.len().div_ceil(2) as u32;

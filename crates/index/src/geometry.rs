@@ -16,6 +16,7 @@ use std::fmt;
 use spirit_mem::{Line, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
 use crate::posting::LOCAL_MAX;
@@ -105,7 +106,7 @@ pub struct Geometry {
     pub segments_max: u64,
     /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
     pub table: Span<AtomicU64>,
-    /// Descriptors: two lines each, two versions a slot.
+    /// Descriptors: three lines each, two versions a slot.
     pub descriptors: Span<Line>,
     /// Start and bytes of the short-term partition.
     pub short: (u64, u64),
@@ -133,7 +134,7 @@ pub struct Geometry {
 
 /// Bytes of a row: three words.
 pub const ROW_BYTES: u64 = 24;
-const DESCRIPTOR_BYTES: u64 = 128;
+const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
     /// Divides `settings.dram_bytes`.
@@ -173,8 +174,8 @@ impl Geometry {
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
         let short = (take(FRESH_EXTENTS * segment_bytes), FRESH_EXTENTS * segment_bytes);
-        let dictionary = dram / 6;
-        let lines = LineTable::lines_in(dictionary / 10);
+        let dictionary = dram / 4;
+        let lines = LineTable::lines_in(dictionary / 12);
         let dictionary_lines = Span::new(take(lines * 64), lines);
         // Five of seven slots: the table never gets crowded.
         let records = (lines * 5).min(dictionary / 2 / 64);

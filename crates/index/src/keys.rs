@@ -113,7 +113,11 @@ pub fn as_number(key: &[u8]) -> Option<u64> {
 /// The row of the live document whose automatic key is `number`. Automatic numbers ascend with the rows, with
 /// explicitly keyed rows and deletes between them.
 pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
-    for segment in snapshot.segments() {
+    let has = |segment: &Segment<'_>| {
+        let descriptor = segment.descriptor();
+        number >= descriptor.numbers_start() && number < descriptor.numbers_end()
+    };
+    for segment in snapshot.segments().filter(has) {
         let (mut low, mut high) = (0, segment.rows());
         let table = segment.row_table();
         while low < high {

@@ -33,33 +33,40 @@ pub const PAYLOAD_LIMIT: u64 = (1 << PAYLOAD_BITS) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
 
-/// A table over a power of two of lines in a region.
+/// A table over lines in a region.
 #[derive(Clone, Copy, Debug)]
 pub struct LineTable {
     lines: Span<Line>,
-    mask: u64,
 }
 
 impl LineTable {
-    /// A table over `lines` (a power of two of them, all zeros).
-    ///
-    /// # Panics
-    /// If the number of lines is not a power of two.
+    /// A table over `lines`, all zeros, fewer than 2^32 of them and at least one.
     pub fn new(lines: Span<Line>) -> LineTable {
-        assert!(lines.len().is_power_of_two(), "a table of {} lines", lines.len());
-        LineTable { lines, mask: lines.len() - 1 }
+        LineTable { lines }
     }
 
     /// How many lines `bytes` bytes are good for.
     pub fn lines_in(bytes: u64) -> u64 {
-        let lines = (bytes / size_of::<Line>() as u64).max(1);
-        1 << lines.ilog2()
+        (bytes / size_of::<Line>() as u64).clamp(1, u32::MAX as u64)
+    }
+
+    /// The home of a hash: its low half, scaled to the number of lines.
+    #[inline(always)]
+    fn home(self, hash: u64) -> u64 {
+        (hash as u32 as u64 * self.lines.len()) >> 32
+    }
+
+    /// The line `distance` lines behind `home`.
+    #[inline(always)]
+    fn at(self, home: u64, distance: u64) -> usize {
+        let line = home + distance;
+        (if line < self.lines.len() { line } else { line % self.lines.len() }) as usize
     }
 
     /// Asks for the home line of `hash`.
     #[inline(always)]
     pub fn prefetch(self, region: &Region, hash: u64) {
-        prefetch(&region.view(self.lines)[(hash & self.mask) as usize]);
+        prefetch(&region.view(self.lines)[self.home(hash) as usize]);
     }
 
     /// The first payload under `hash` that `verify` accepts.
@@ -71,14 +78,14 @@ impl LineTable {
         mut verify: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
         let lines = region.view(self.lines);
-        let home = hash & self.mask;
+        let home = self.home(hash);
         let first = &lines[home as usize];
         let found = Self::scan(first, 0, hash, &mut verify);
         if found.is_some() || first.pair(0).load(Acquire) == 0 {
             return found;
         }
         (1..=REACH).find_map(|distance| {
-            let line = &lines[((home + distance) & self.mask) as usize];
+            let line = &lines[self.at(home, distance)];
             Self::scan(line, distance, hash, &mut verify)
         })
     }
@@ -103,9 +110,9 @@ impl LineTable {
     pub fn insert(self, region: &Region, hash: u64, payload: u64) -> Result<(), NoRoom> {
         debug_assert!(payload < PAYLOAD_LIMIT);
         let lines = region.view(self.lines);
-        let home = hash & self.mask;
+        let home = self.home(hash);
         for distance in 0..=REACH {
-            let line = &lines[((home + distance) & self.mask) as usize];
+            let line = &lines[self.at(home, distance)];
             if let Some(slot) = Self::slots(line).find(|s| s.load(Relaxed) == 0) {
                 slot.store(Self::upper(hash, distance) << PAYLOAD_BITS | (payload + 1), Release);
                 if distance > 0 {
@@ -133,7 +140,7 @@ impl LineTable {
         let Some((slot, distance)) = self.locate(region, hash, payload) else { return false };
         slot.store(0, Release);
         if distance > 0 {
-            let away = region.view(self.lines)[(hash & self.mask) as usize].pair(0);
+            let away = region.view(self.lines)[self.home(hash) as usize].pair(0);
             away.store(away.load(Relaxed) - 1, Release);
         }
         true
@@ -142,7 +149,7 @@ impl LineTable {
     fn locate(self, region: &Region, hash: u64, payload: u64) -> Option<(&AtomicU64, u64)> {
         let lines = region.view(self.lines);
         (0..=REACH).find_map(|distance| {
-            let line = &lines[(((hash & self.mask) + distance) & self.mask) as usize];
+            let line = &lines[self.at(self.home(hash), distance)];
             let word = Self::upper(hash, distance) << PAYLOAD_BITS | (payload + 1);
             Self::slots(line).find(|s| s.load(Relaxed) == word).map(|slot| (slot, distance))
         })
@@ -175,7 +182,7 @@ mod tests {
             let mut model: HashMap<u64, u64> = HashMap::new();
             let mut next = 0;
             // Few homes and a tag that tells keys apart.
-            let hash = |key: u64| (key << 50) | (key % 3);
+            let hash = |key: u64| (key << 50) | ((key % 3) << 29);
             for (key, action) in steps {
                 let current = model.get(&key).copied();
                 match (action, current) {

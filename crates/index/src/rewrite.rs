@@ -232,6 +232,9 @@ impl<'a> Copy<'a> {
         let terms = &mut self.terms;
         let number = |id: &AtomicU32| {
             let id = id.load(Relaxed);
+            if id == TermId::NONE.0 {
+                return TermId::NONE.0;
+            }
             *numbers.entry(id).or_insert_with(|| {
                 terms.push(TermId(id));
                 terms.len() as u32 - 1
@@ -308,6 +311,10 @@ impl<'a> Copy<'a> {
         new.set_row_directory(row_directory);
         new.set_vector_directory(vector_directory);
         new.set_row_map(self.row_map.start());
+        let numbered =
+            || self.sources.iter().map(|s| s.segment.descriptor()).filter(|d| d.numbers_end() > 0);
+        new.set_numbers_start(numbered().map(|d| d.numbers_start()).next().unwrap_or(0));
+        new.set_numbers_end(numbered().map(|d| d.numbers_end()).last().unwrap_or(0));
         new.set_extent(0);
         new.set_dead(0);
         new.set_postings(self.postings.start());

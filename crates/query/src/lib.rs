@@ -33,6 +33,9 @@ pub fn newest(
     k: usize,
     hits: &mut Vec<Hit>,
 ) {
+    if k == 0 {
+        return;
+    }
     let end = hits.len() + k;
     run(snapshot, query, settings, scratch, Newest { hits, end, executor });
 }

@@ -98,6 +98,7 @@ impl Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
+        self.shared.close();
         let _ = self.tasks.send(Task::Stop);
         if let Some(flusher) = self.flusher.take() {
             // A stage that panicked has poisoned the index and printed why.

@@ -83,7 +83,7 @@ impl FlushStage {
 
     fn flush(&mut self, mut flush: Flush) {
         while flush.run(&self.shared.memory, &mut self.dictionary).is_err() {
-            if self.shared.is_poisoned() {
+            if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
             self.shared.set_stuck(true);
@@ -185,9 +185,19 @@ impl FlushStage {
         self.tend();
         let slots_short =
             !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
-        if self.is_crowded() || slots_short {
+        if self.is_crowded() || slots_short || self.terms_short() {
             self.make_room();
         }
+    }
+
+    /// Whether the dictionary might not take the terms of another segment like the last.
+    fn terms_short(&self) -> bool {
+        let memory = &self.shared.memory;
+        let last =
+            memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
+        last.is_some_and(|(descriptor, _)| {
+            self.dictionary.room(memory.geometry()) < descriptor.terms() / 2
+        })
     }
 
     fn drop_oldest(&mut self) {

@@ -30,7 +30,8 @@ impl Index {
     pub(crate) fn open(options: Options) -> Result<Index, OpenError> {
         options.check()?;
         let pins = Arc::new(Pins::new(options.readers_max + options.executors));
-        let numbers = Arc::new(Numbers::default());
+        let numbers =
+            Arc::new(Numbers { one_executor: options.executors == 1, ..Numbers::default() });
         let executors = (0..options.executors)
             .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone()))
             .collect::<Result<_, _>>()?;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, TrySendError};
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::descriptor::{SegmentId, State};
@@ -151,6 +151,10 @@ impl Ingester {
             result = self.write_some();
         }
         let left = self.batch.documents().len();
+        if self.shared.numbers.one_executor {
+            // Nobody else draws: the numbers of documents that were not taken go to the next ones.
+            self.shared.numbers.documents.fetch_sub(left as u64, Relaxed);
+        }
         self.batch.clear();
         self.keyed = false;
         ((all - left) as u64, result)
@@ -168,7 +172,7 @@ impl Ingester {
         if self.sealed {
             self.next_segment()?;
         }
-        let before = self.writer.rows();
+        let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         let settled = self.settle(before, taken);
         self.batch.drop_front(taken);
@@ -176,7 +180,7 @@ impl Ingester {
         settled?;
         match stop {
             Ok(()) => Ok(()),
-            Err(Stop::SegmentFull) if before == 0 && taken == 0 => {
+            Err(Stop::SegmentFull) if untouched && taken == 0 => {
                 let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
                 Err(AddError::DocumentTooLarge { segment_bytes })
             }
@@ -277,13 +281,20 @@ impl Ingester {
         Ok(())
     }
 
+    /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
     fn seal(&mut self) -> Result<(), AddError> {
-        if !self.sealed {
-            let memory = &self.shared.memory;
-            memory.table().descriptor(self.writer.id()).set_rows(self.writer.rows() as u64);
+        while !self.sealed {
+            let descriptor = self.shared.memory.table().descriptor(self.writer.id());
+            descriptor.set_rows(self.writer.rows() as u64);
             let flush = Flush::new(self.writer.id(), self.writer.counts());
-            self.tasks.send(Task::Flush(flush)).map_err(|_| AddError::Poisoned)?;
-            self.sealed = true;
+            match self.tasks.try_send(Task::Flush(flush)) {
+                Ok(()) => self.sealed = true,
+                Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
+                Err(TrySendError::Full(_)) => {
+                    descriptor.set_rows(u64::MAX);
+                    self.wait_for_stage()?;
+                }
+            }
         }
         Ok(())
     }

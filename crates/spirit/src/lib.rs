@@ -43,6 +43,7 @@ pub use index::{AddAllError, Index};
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use spirit_index::geometry::GeometryError;
 pub use spirit_query::{Algorithm, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

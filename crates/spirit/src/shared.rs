@@ -17,6 +17,8 @@ pub(crate) struct Numbers {
     pub(crate) sequence: AtomicU64,
     /// Documents ever accepted: the next automatic key.
     pub(crate) documents: AtomicU64,
+    /// Whether one executor draws all numbers; then a document that is refused leaves no gap.
+    pub(crate) one_executor: bool,
     /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
     pub(crate) explicit_end: AtomicU64,
 }
@@ -30,6 +32,8 @@ pub(crate) struct Shared {
     poisoned: AtomicBool,
     /// The flush stage waits for room.
     stuck: AtomicBool,
+    /// The index is being dropped: what was not flushed need not be.
+    closing: AtomicBool,
     /// What the flush stage last reported of its dictionary.
     pub(crate) dictionary_terms: AtomicU64,
     pub(crate) dictionary_array_bytes: AtomicU64,
@@ -51,6 +55,7 @@ impl Shared {
             keys,
             poisoned: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
             dictionary_array_bytes: AtomicU64::new(0),
             dropped_segments: AtomicU64::new(0),
@@ -73,6 +78,14 @@ impl Shared {
 
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Acquire)
+    }
+
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Release);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Acquire)
     }
 
     pub(crate) fn set_stuck(&self, stuck: bool) {

@@ -1,0 +1,76 @@
+//! Bugs that were found, each told and held down by a small test.
+
+use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
+
+fn small(dram: u64, on_full: OnFull) -> Index {
+    let options = Options::default().dram_bytes(dram).segment_bytes(64 << 10);
+    options.analyzer(Analyzer::Simple).on_full(on_full).open().unwrap()
+}
+
+/// The ingest role waited for the flush stage to take a full segment, and the flush stage for room that only
+/// the caller could make: `add` never returned. Dropping the index then waited for the stage for ever.
+#[test]
+fn a_full_heap_that_refuses_says_so_and_lets_go() {
+    let index = small(1 << 20, OnFull::Refuse);
+    let mut added = 0;
+    let error = loop {
+        match index.add(&format!("word{added} other{} red fox", added * 7)) {
+            Ok(()) => added += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error, AddError::HeapFull);
+    assert_eq!(index.add("one more"), Err(AddError::HeapFull), "and again");
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("red AND fox").unwrap(), added, "what was acknowledged is there");
+    assert_eq!(index.accepted(), added);
+    drop(reader);
+    drop(index);
+}
+
+/// After one document that fits no segment, the segment that it was tried in was half full and counted as
+/// empty, so every later document was refused as well; and the refused one had used up a number.
+#[test]
+fn a_document_that_fits_no_segment_is_refused_alone() {
+    let index = small(2 << 20, OnFull::Refuse);
+    index.add("red zero").unwrap();
+    let large: String = (0..60_000).map(|n| format!("w{n} ")).collect();
+    assert!(matches!(index.add(&large), Err(AddError::DocumentTooLarge { .. })));
+    for n in 1..6 {
+        index.add(&format!("red {n}")).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let hits = reader.search_text("red", Search::newest(10)).unwrap();
+    assert_eq!(hits.keys(), ["5", "4", "3", "2", "1", "0"]);
+    drop(hits);
+    assert_eq!(reader.count_text("w7 OR w59999").unwrap(), 0, "nothing of it is visible");
+}
+
+/// Asking for no hit counted down from zero.
+#[test]
+fn no_hits_can_be_asked_for() {
+    let index = small(2 << 20, OnFull::DropOldest);
+    index.add("red").unwrap();
+    let mut reader = index.reader().unwrap();
+    assert!(reader.search_text("red", Search::newest(0)).unwrap().is_empty());
+}
+
+/// A number given as an explicit key is the document with that automatic key, with any number of executors.
+#[test]
+fn a_number_calls_the_same_document_however_it_was_given() {
+    let options = Options::default().dram_bytes(6 << 20).segment_bytes(64 << 10).executors(3);
+    let index = options.analyzer(Analyzer::Simple).open().unwrap();
+    for n in 0..100 {
+        index.add(&format!("red n{n}")).unwrap();
+    }
+    for n in (0..100).step_by(3) {
+        index.put(&n.to_string(), "blue").unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("red").unwrap(), 66);
+    assert_eq!(reader.count_text("blue").unwrap(), 34);
+    assert!(
+        index.delete("3").unwrap() && index.delete("4").unwrap() && !index.delete("4").unwrap()
+    );
+    assert_eq!(reader.count_text("*").unwrap(), 98);
+}
