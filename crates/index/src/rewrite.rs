@@ -314,7 +314,7 @@ impl<'a> Copy<'a> {
         let numbered =
             || self.sources.iter().map(|s| s.segment.descriptor()).filter(|d| d.numbers_end() > 0);
         new.set_numbers_start(numbered().map(|d| d.numbers_start()).next().unwrap_or(0));
-        new.set_numbers_end(numbered().map(|d| d.numbers_end()).last().unwrap_or(0));
+        new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
         new.set_extent(0);
         new.set_dead(0);
         new.set_postings(self.postings.start());

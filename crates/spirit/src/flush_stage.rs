@@ -162,7 +162,7 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let window = memory.window();
         let (used, bytes) = memory.partition_use().long;
-        let segments = (window.end - window.oldest).max(1) as u64;
+        let segments = (window.end - window.oldest) as u64 + 1;
         let usual = used / segments + memory.geometry().settings.segment_bytes / 4;
         bytes - used < memory.reserve() + usual * 5 / 4
     }
