@@ -14,7 +14,7 @@ use spirit::DOCUMENT_BYTES_MAX;
 pub(crate) enum Format {
     /// A document a line; its key is its number
     Lines,
-    /// KEY<TAB>TEXT
+    /// `KEY<TAB>TEXT`
     Tsv,
     /// An object a line: `key` (or `id`) and `text`
     Jsonl,

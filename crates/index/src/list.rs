@@ -24,6 +24,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use spirit_mem::prefetch;
 use spirit_mem::sync::{Atom32, Atom64};
 
 use crate::posting::{FREQUENCY_MAX, rank};
@@ -115,6 +116,23 @@ impl Chain {
     /// Postings in the blocks from here on.
     pub fn postings(self) -> u32 {
         self.spilled
+    }
+
+    /// Asks for up to `lines` cache lines of the newest block, its newest postings first, and for its link.
+    pub fn prefetch<A: Atom32>(self, area: &[A], blocks: Blocks, lines: usize) {
+        if self.spilled == 0 {
+            return;
+        }
+        let (units, _) = blocks.tail(self.spilled / BUFFER as u32);
+        let (first, words) = (self.block as usize, units as usize * BUFFER);
+        for back in (0..words.min(lines * 16)).step_by(16) {
+            if let Some(word) = area.get(first + words - back) {
+                prefetch(word);
+            }
+        }
+        if let Some(link) = area.get(first) {
+            prefetch(link);
+        }
     }
 
     /// The newest block's postings (oldest first) within `area`, and the chain behind it.

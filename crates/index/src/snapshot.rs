@@ -191,6 +191,11 @@ impl<'a> Segment<'a> {
         }
     }
 
+    /// The index-wide sequence number of a row.
+    pub fn sequence(&self, local: u32) -> u64 {
+        self.base_sequence() + self.row_table().row(local).sequence() as u64
+    }
+
     /// Rows of the executor from the segment's first to its last.
     pub fn row_span(&self) -> u64 {
         self.rows().checked_sub(1).map_or(0, |last| self.row_number(last) - self.base_row())

@@ -3,11 +3,9 @@
 use spirit_index::descriptor::SegmentId;
 use spirit_index::snapshot::Segment;
 
-/// A match.
+/// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The document's sequence number: larger is newer, over the whole index.
-    pub sequence: u64,
     /// The executor that holds it.
     pub executor: u32,
     /// Its segment there.
@@ -46,8 +44,7 @@ impl Collector for Newest<'_> {
 
     #[inline]
     fn take(&mut self, segment: &Segment<'_>, local: u32) {
-        let sequence = segment.base_sequence() + segment.row_table().row(local).sequence() as u64;
-        self.hits.push(Hit { sequence, executor: self.executor, segment: segment.id(), local });
+        self.hits.push(Hit { executor: self.executor, segment: segment.id(), local });
     }
 
     fn skip(&mut self, _: u64) {}

@@ -19,7 +19,9 @@ use spirit_mem::{Region, Span};
 /// The rank that stands for "no more": above every rank.
 pub(crate) const END: u32 = LOCAL_MAX + 1;
 /// Words of scratch memory a leaf needs: the largest block.
-pub(crate) const SCRATCH_WORDS: usize = 256;
+pub(crate) const SCRATCH_WORDS: usize = 1024;
+/// Lines of the next block that are asked for while one is worked on; the processor sees the pattern then.
+const LINES_AHEAD: usize = 8;
 
 /// Where a run lies.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +96,7 @@ impl Leaf {
         for (to, from) in words.iter().zip(head.buffer[..head.buffered].iter().rev()) {
             to.store(*from, Relaxed);
         }
+        head.chain.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
         self.place = Place::Scratch(head.buffered);
         self.chain = Some(head.chain);
         self.postings = head.buffered as u32 + head.chain.postings();
@@ -132,6 +135,7 @@ impl Leaf {
     pub(crate) fn refill(&mut self, context: &Context<'_>, words: &[AtomicU32]) -> bool {
         let (Some(chain), Some(extent)) = (self.chain, &context.extent) else { return false };
         let Some((block, older)) = chain.next(extent.area(), extent.blocks()) else { return false };
+        older.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
         spirit_kernel::reverse_into(context.level, block, words);
         self.place = Place::Scratch(block.len().min(words.len()));
         self.at = 0;

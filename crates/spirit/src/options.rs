@@ -149,7 +149,7 @@ impl Options {
             (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
         let segment_bytes = self.segment_bytes.unwrap_or(share).min(SEGMENT_BYTES_MAX + 1);
         // A tail block is at most a thousandth of a small segment, so that few terms do not fill it.
-        let doublings = (segment_bytes >> 15).clamp(1, 32).ilog2();
+        let doublings = (segment_bytes >> 15).clamp(1, 128).ilog2();
         let blocks = if self.fixed_blocks {
             Blocks::Fixed { units: 4 }
         } else {

@@ -89,6 +89,9 @@ impl Search {
     }
 }
 
+/// Hits of several executors with what they are merged by.
+type Merge = Vec<(std::cmp::Reverse<u64>, Hit)>;
+
 /// Asks an index. Made by [`Index::reader`].
 pub struct Reader<'i> {
     index: &'i Index,
@@ -96,6 +99,7 @@ pub struct Reader<'i> {
     slot: Option<PinSlot>,
     scratch: Scratch,
     hits: Vec<Hit>,
+    merge: Merge,
     parser: Parser,
     query: Query,
 }
@@ -111,9 +115,16 @@ impl Index {
             slot: Some(slot),
             scratch: Scratch::new(CLAUSES_MAX),
             hits: Vec::with_capacity(HITS_MAX * self.executors.len()),
+            merge: Vec::with_capacity(if self.executors.len() > 1 { HITS_MAX * self.executors.len() } else { 0 }),
             parser: self.parser(Operator::Or),
             query: Query::new(),
         })
+    }
+
+    /// The sequence number of a hit. The reader that has it is pinned.
+    fn sequence(&self, hit: Hit) -> u64 {
+        let memory = &self.executors[hit.executor as usize].shared.memory;
+        Snapshot::take(memory).of(hit.segment).sequence(hit.local)
     }
 
     /// A parser for this index's queries.
@@ -139,9 +150,9 @@ impl<'i> Reader<'i> {
     /// Parses `text` and searches.
     pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, ParseError> {
         self.parser.parse_into(text, &mut self.query)?;
-        let Reader { index, pins, slot, scratch, hits, query, .. } = self;
+        let Reader { index, pins, slot, scratch, hits, merge, query, .. } = self;
         let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
-        collect(index, query, search, scratch, hits);
+        collect(index, query, search, scratch, hits, merge);
         Ok(Hits { index, hits, pinned })
     }
 
@@ -155,9 +166,9 @@ impl<'i> Reader<'i> {
 
     /// The newest matches. The index is pinned until the result is dropped.
     pub fn search(&mut self, query: &Query, search: Search) -> Hits<'_> {
-        let Reader { index, pins, slot, scratch, hits, .. } = self;
+        let Reader { index, pins, slot, scratch, hits, merge, .. } = self;
         let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
-        collect(index, query, search, scratch, hits);
+        collect(index, query, search, scratch, hits, merge);
         Hits { index, hits, pinned }
     }
 
@@ -174,6 +185,7 @@ fn collect(
     search: Search,
     scratch: &mut Scratch,
     hits: &mut Vec<Hit>,
+    merge: &mut Merge,
 ) {
     hits.clear();
     for (number, executor) in index.executors.iter().enumerate() {
@@ -182,8 +194,12 @@ fn collect(
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits);
     }
     if index.executors.len() > 1 {
-        hits.sort_unstable_by_key(|hit| std::cmp::Reverse(hit.sequence));
-        hits.truncate(search.k);
+        merge.clear();
+        merge.extend(hits.iter().map(|hit| (std::cmp::Reverse(index.sequence(*hit)), *hit)));
+        merge.sort_unstable_by_key(|(newest_first, _)| *newest_first);
+        merge.truncate(search.k);
+        hits.clear();
+        hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
 }
 
@@ -235,9 +251,14 @@ impl Hits<'_> {
         self.hits.is_empty()
     }
 
+    /// The addresses of the documents, newest first: executor, segment and row. Good while this lives.
+    pub fn addresses(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+        self.hits.iter().map(|hit| (hit.executor, hit.segment.0, hit.local))
+    }
+
     /// The sequence number of each hit, newest first: larger is newer, over the whole index.
     pub fn sequences(&self) -> impl Iterator<Item = u64> + '_ {
-        self.hits.iter().map(|hit| hit.sequence)
+        self.hits.iter().map(|hit| self.index.sequence(*hit))
     }
 
     /// Appends the key of the hit at `index` (0 is the newest) to `key`.
@@ -264,6 +285,6 @@ impl Hits<'_> {
 
     /// Where the next page begins; `None` if there is no hit.
     pub fn cursor(&self) -> Option<Cursor> {
-        self.hits.last().map(|hit| Cursor(hit.sequence))
+        self.hits.last().map(|hit| Cursor(self.index.sequence(*hit)))
     }
 }

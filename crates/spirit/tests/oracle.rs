@@ -145,7 +145,8 @@ fn run(index: &Index, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    // PROPTEST_CASES asks for more.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(200), ..ProptestConfig::default() })]
 
     #[test]
     fn one_executor_is_the_naive_index(steps in prop::collection::vec(step(), 1..60), fixed: bool) {

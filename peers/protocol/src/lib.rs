@@ -2,6 +2,7 @@
 //!
 //! A peer program supplies the engine; this crate supplies everything that must be the same in
 //! each of them: how documents and queries are read, what is timed and how it is summed up.
+#![forbid(unsafe_code)]
 
 mod corpus;
 mod indexes;

@@ -1,4 +1,5 @@
 //! SQLite FTS5 as a peer of SPIRIT's benchmarks; see `peers/README.md`.
+#![forbid(unsafe_code)]
 
 mod database;
 mod ingest;

@@ -1,4 +1,5 @@
 //! tantivy as a peer of SPIRIT's benchmarks; see `peers/README.md`.
+#![forbid(unsafe_code)]
 
 mod collectors;
 mod engine;
