@@ -225,6 +225,14 @@ impl<'a> Dictionary<'a> {
         self.table.prefetch(self.region, hash);
     }
 
+    /// Asks for the record that the search for `hash` will probably compare. The line should be there.
+    #[inline(always)]
+    pub fn prefetch_candidate(&self, hash: u64) {
+        if let Some(id) = self.table.candidate(self.region, hash) {
+            prefetch(&self.records[id as usize]);
+        }
+    }
+
     /// The number of a term.
     #[inline]
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<TermId> {

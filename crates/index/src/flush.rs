@@ -1,7 +1,7 @@
 //! The flush stage's work on one segment: from chained blocks to contiguous arrays, and into the dictionary.
 //!
-//! Terms are taken in order of first occurrence, in groups: the group's dictionary lines are prefetched, then
-//! its records, then the postings are copied and registered. When all terms are registered the window's end
+//! Terms are taken in order of first occurrence, in groups: the group's dictionary lines are asked for, then the
+//! records that they lead to, then the terms are looked up, and then the postings are copied and registered. When all terms are registered the window's end
 //! moves past the segment (one store), and the fresh extent goes when its last reader has gone.
 //!
 //! A flush that finds no room stops where it is and can be resumed: registration is idempotent.
@@ -128,6 +128,7 @@ impl Flush {
             hashes[i] = keys[i].hash();
             dictionary.prefetch(hashes[i]);
         }
+        hashes[..size].iter().for_each(|hash| dictionary.prefetch_candidate(*hash));
         for i in 0..size {
             // A term whose only document broke off has a record and no posting; nor does its ordinal occur.
             let postings = extent.record(first + i as u32).list().count.load(Relaxed);

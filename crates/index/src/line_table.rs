@@ -69,6 +69,13 @@ impl LineTable {
         prefetch(&region.view(self.lines)[self.home(hash) as usize]);
     }
 
+    /// The payload in the home line that may be the one under `hash`: worth asking for what it leads to.
+    #[inline]
+    pub fn candidate(self, region: &Region, hash: u64) -> Option<u64> {
+        let line = &region.view(self.lines)[self.home(hash) as usize];
+        Self::scan(line, 0, hash, &mut |_| true)
+    }
+
     /// The first payload under `hash` that `verify` accepts.
     #[inline]
     pub fn find(

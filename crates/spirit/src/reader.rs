@@ -115,7 +115,11 @@ impl Index {
             slot: Some(slot),
             scratch: Scratch::new(CLAUSES_MAX),
             hits: Vec::with_capacity(HITS_MAX * self.executors.len()),
-            merge: Vec::with_capacity(if self.executors.len() > 1 { HITS_MAX * self.executors.len() } else { 0 }),
+            merge: Vec::with_capacity(if self.executors.len() > 1 {
+                HITS_MAX * self.executors.len()
+            } else {
+                0
+            }),
             parser: self.parser(Operator::Or),
             query: Query::new(),
         })

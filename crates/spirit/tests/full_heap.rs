@@ -1,0 +1,150 @@
+//! A full heap is a state, not an accident: under `Refuse` the error comes and comes again and nothing that was
+//! acknowledged is lost; under `DropOldest` there is no error at all; and an index can always be closed.
+//!
+//! What may hang runs on a thread of its own that is given `support::PATIENCE`: a bound on hanging, not on speed.
+
+mod support;
+
+use spirit::{AddError, Index, OnFull};
+use support::{Chance, comes_back, tiny};
+
+/// Streams that fill different structures first.
+const KINDS: [&str; 4] =
+    ["own words", "few words", "dense words and many rows", "keys and long words"];
+
+fn document(kind: usize, n: u64) -> (Option<String>, String) {
+    let mut chance = Chance::new(n);
+    match kind {
+        0 => (None, format!("own{n} mine{n} word{}", n % 50)),
+        1 => (None, format!("word{} other{} third{}", n % 50, n % 60, n % 70)),
+        2 => {
+            let [a, b, c] = [0; 3].map(|_: u32| chance.below(60));
+            (None, format!("a{a} b{b} c{c} a{a} a{a} a{a} a{a} a{a}"))
+        }
+        _ => (Some(format!("key{n}")), format!("averylongwordthatdoesnotfitakey{}", n % 500)),
+    }
+}
+
+fn add(index: &Index, kind: usize, n: u64) -> Result<(), AddError> {
+    let (key, text) = document(kind, n);
+    match key {
+        Some(key) => index.put(&key, &text),
+        None => index.add(&text),
+    }
+}
+
+/// Adds until the heap is full; returns how many went in.
+fn fill(index: &Index, kind: usize) -> u64 {
+    let mut n = 0;
+    loop {
+        match add(index, kind, n) {
+            Ok(()) => n += 1,
+            Err(AddError::HeapFull | AddError::KeysFull) => return n,
+            Err(other) => panic!("{}: after {n} documents: {other}", KINDS[kind]),
+        }
+    }
+}
+
+/// Of `all` documents in the index, the first `added` are of this kind.
+fn everything_is_there(index: &Index, kind: usize, added: u64, all: u64) {
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("*").unwrap(), all, "{}", KINDS[kind]);
+    for n in (0..added).step_by(1 + added as usize / 500) {
+        let (key, text) = document(kind, n);
+        let key = key.unwrap_or_else(|| n.to_string());
+        for word in text.split(' ') {
+            let query = format!("+key:{key} +{word}");
+            assert_eq!(reader.count_text(&query).unwrap(), 1, "{query} ({})", KINDS[kind]);
+        }
+    }
+}
+
+fn refuses(kind: usize) {
+    for executors in [1, 3] {
+        let index = tiny(executors, 1 << 20).on_full(OnFull::Refuse).open().unwrap();
+        let added = fill(&index, kind);
+        assert!(added > 500, "full after {added}: {}", KINDS[kind]);
+        everything_is_there(&index, kind, added, added);
+        // A smaller document may still find a place. What is said to be in is there, what is refused is not.
+        let count = |query: &str| index.reader().unwrap().count_text(query).unwrap();
+        let (mut all, mut refused) = (count("*"), 0);
+        for n in 0..2000 {
+            let word = format!("more{n}");
+            let taken = match n % 2 {
+                0 => index.add(&word),
+                _ => index.put(&format!("more{n}"), &word),
+            };
+            match taken {
+                Ok(()) => all += 1,
+                Err(AddError::HeapFull | AddError::KeysFull) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+            assert_eq!((count("*"), count(&word)), (all, u64::from(taken.is_ok())), "{taken:?}");
+        }
+        assert!(refused > 100, "refused only {refused} of 2000: {}", KINDS[kind]);
+        everything_is_there(&index, kind, added, all);
+        assert_eq!(index.accepted(), all, "what was refused does not count as accepted");
+        drop(index);
+    }
+}
+
+#[test]
+fn a_full_heap_refuses_own_words_and_loses_nothing() {
+    comes_back(|| refuses(0));
+}
+
+#[test]
+fn a_full_heap_refuses_few_words_and_loses_nothing() {
+    comes_back(|| refuses(1));
+}
+
+#[test]
+fn a_full_heap_refuses_dense_words_and_loses_nothing() {
+    comes_back(|| refuses(2));
+}
+
+#[test]
+fn a_full_heap_refuses_keys_and_loses_nothing() {
+    comes_back(|| refuses(3));
+}
+
+fn drops_the_oldest(kind: usize) {
+    let index = tiny(1, 1 << 20).on_full(OnFull::DropOldest).open().unwrap();
+    for n in 0..100_000 {
+        add(&index, kind, n).unwrap_or_else(|error| panic!("{}: {n}: {error}", KINDS[kind]));
+    }
+    let mut reader = index.reader().unwrap();
+    let (_, text) = document(kind, 99_999);
+    let query = text.replace(' ', " AND ");
+    assert!(reader.count_text(&query).unwrap() >= 1, "{query} is the newest");
+}
+
+#[test]
+fn dropping_the_oldest_never_fails_for_own_words() {
+    comes_back(|| drops_the_oldest(0));
+}
+
+#[test]
+fn dropping_the_oldest_never_fails_for_few_words() {
+    comes_back(|| drops_the_oldest(1));
+}
+
+#[test]
+fn dropping_the_oldest_never_fails_for_dense_words() {
+    comes_back(|| drops_the_oldest(2));
+}
+
+#[test]
+fn dropping_the_oldest_never_fails_for_keys() {
+    comes_back(|| drops_the_oldest(3));
+}
+
+#[test]
+fn a_full_index_settles_and_closes() {
+    comes_back(|| {
+        let index = tiny(1, 1 << 20).on_full(OnFull::Refuse).open().unwrap();
+        let added = fill(&index, 1);
+        index.settle();
+        everything_is_there(&index, 1, added, added);
+    });
+}

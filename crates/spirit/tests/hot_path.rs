@@ -1,0 +1,290 @@
+//! The hot paths as they were promised: a query allocates nothing and makes no system call, and neither does
+//! adding a document allocate.
+//!
+//! *Allocations* are counted by this binary's allocator, for each thread apart, so that what another thread
+//! does meanwhile is not in the way. It can fail: `an_allocation_is_counted` proves that one is seen.
+//!
+//! *System calls* are forbidden by the kernel: a child process (this binary again, with an environment variable
+//! set) puts a seccomp filter on the asking thread that kills the process on any call but `write` and `exit`,
+//! asks, and says so. It can fail: the same child with one `getpid` in it must die of `SIGSYS`. Page
+//! faults are not system calls; a first touch of reserved memory is allowed.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use spirit::{Algorithm, Index, Reader, Search};
+use support::tiny;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is the system allocator's; counting touches a thread-local of constant initial value,
+// which needs no allocation and no destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `alloc` above, which is the system allocator's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as for `dealloc`, and the caller vouches for `size`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations of this thread in `work`.
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+/// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
+const QUERIES: [&str; 22] = [
+    "word1",
+    "common",
+    "nosuchword",
+    "averylongwordthatdoesnotfitakey",
+    "word1 AND other7",
+    "common AND word3",
+    "common AND word1 AND other1 AND third1",
+    "word1 OR word2 OR word3",
+    "word1 word2 other5",
+    "+common -word4",
+    "+(word1 OR word2) +(other1 OR other2) -third9",
+    "-common",
+    "*",
+    "* AND NOT common",
+    "key:k7",
+    "key:1234",
+    "key:nosuchkey",
+    "+key:k7 +common",
+    "text:word1 AND (other1 OR (third1 AND NOT word9))",
+    "",
+    "word1 AND (",
+    "\"a phrase\"",
+];
+
+fn text(n: u64) -> String {
+    let (a, b, c) = (n % 30, n % 200, n % 1500);
+    format!(
+        "common word{a} other{b} third{c} averylongwordthatdoesnotfitakey{c} averylongwordthatdoesnotfitakey"
+    )
+}
+
+fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
+    for n in numbers {
+        match n % 9 {
+            0 => index.put(&format!("k{}", n % 500), &text(n)).unwrap(),
+            _ => index.add(&text(n)).unwrap(),
+        }
+    }
+}
+
+/// An index with flushed segments, a fresh one, and rows that died.
+fn filled(executors: usize) -> Index {
+    let index = tiny(executors, 8 << 20).open().unwrap();
+    feed(&index, 0..20_000);
+    index
+}
+
+/// Parses and asks each query in every way; returns how many answers there were.
+fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
+    let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Binary), Some(Algorithm::Simd)];
+    let mut answers = 0;
+    for query in QUERIES {
+        answers += reader.count_text(query).unwrap_or(0);
+        for algorithm in algorithms {
+            let search = Search::newest(20);
+            let search = algorithm.map_or(search, |algorithm| search.algorithm(algorithm));
+            let Ok(hits) = reader.search_text(query, search) else { continue };
+            for i in 0..hits.len() {
+                key.clear();
+                hits.write_key(i, key);
+                answers += key.len() as u64;
+            }
+            if let Some(cursor) = hits.cursor() {
+                drop(hits);
+                answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
+            }
+        }
+    }
+    answers
+}
+
+/// Runs `work` while another thread adds documents.
+fn during_ingest<T>(index: &Index, work: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let unfinished = || !over.load(Relaxed);
+            feed(index, (20_000..).take_while(|_| unfinished()));
+        });
+        let result = work();
+        over.store(true, Relaxed);
+        result
+    })
+}
+
+#[test]
+fn an_allocation_is_counted() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(7)))), 1);
+    assert_eq!(allocations(|| ()), 0);
+}
+
+fn queries_allocate_nothing(executors: usize) {
+    let index = filled(executors);
+    during_ingest(&index, || {
+        let mut reader = index.reader().unwrap();
+        let mut key = Vec::with_capacity(1024);
+        ask_everything(&mut reader, &mut key);
+        let mut answers = 0;
+        let counted =
+            allocations(|| answers = (0..200).map(|_| ask_everything(&mut reader, &mut key)).sum());
+        assert!(answers > 100_000, "only {answers} answers");
+        assert_eq!(counted, 0, "allocations in queries with {executors} executors");
+    });
+}
+
+#[test]
+fn queries_allocate_nothing_with_one_executor() {
+    queries_allocate_nothing(1);
+}
+
+#[test]
+fn queries_allocate_nothing_with_three_executors() {
+    queries_allocate_nothing(3);
+}
+
+/// After a warm-up that fills some segments, adding (new documents, new versions) allocates nothing on the
+/// thread that adds, over many more segments.
+fn adding_allocates_nothing(executors: usize) {
+    let index = filled(executors);
+    let texts: Vec<String> = (20_000..40_000).map(text).collect();
+    let keys: Vec<String> = (0..500).map(|n| format!("k{n}")).collect();
+    let dropped = index.stats().unwrap().dropped_segments;
+    let of_adds = allocations(|| texts.iter().for_each(|text| index.add(text).unwrap()));
+    let of_puts = allocations(|| {
+        texts.iter().zip(keys.iter().cycle()).for_each(|(text, key)| index.put(key, text).unwrap());
+    });
+    let of_batches = allocations(|| {
+        let documents = texts.iter().map(|text| (None, text.as_str()));
+        assert_eq!(index.add_all(documents), Ok(20_000));
+    });
+    assert!(
+        index.stats().unwrap().dropped_segments > dropped + 20,
+        "too few segments for this proof"
+    );
+    // One is the thread's place in the queue before the flush stage, which the standard library makes when a thread
+    // waits there for the first time; that may be now.
+    let all = (of_adds, of_puts, of_batches);
+    assert!(of_adds + of_puts + of_batches <= 1, "{all:?} allocations with {executors} executors");
+}
+
+#[test]
+fn adding_allocates_nothing_with_one_executor() {
+    adding_allocates_nothing(1);
+}
+
+#[test]
+fn adding_allocates_nothing_with_three_executors() {
+    adding_allocates_nothing(3);
+}
+
+/// Tells this binary that it is the child, and which one.
+const CHILD: &str = "SPIRIT_HOT_PATH_CHILD";
+const ROUNDS: usize = 100;
+
+/// From here on, a system call of this thread other than `write`, `exit` and `exit_group` kills the process.
+fn forbid_system_calls() {
+    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let load = statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0);
+    let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let allow =
+        |call: i64, ahead: u8| libc::sock_filter { jt: ahead, ..statement(equal, call as u32) };
+    let end = |action: u32| statement(libc::BPF_RET | libc::BPF_K, action);
+    let mut program = [
+        load,
+        allow(libc::SYS_write, 3),
+        allow(libc::SYS_exit_group, 2),
+        allow(libc::SYS_exit, 1),
+        end(libc::SECCOMP_RET_KILL_PROCESS),
+        end(libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: sets a flag of this thread; no memory is involved.
+    let no_new = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    // SAFETY: `program` points at filters that live until the call returns; the kernel copies them.
+    let set =
+        unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
+    assert_eq!((no_new, set), (0, 0), "this kernel has no seccomp filters");
+}
+
+/// The child's life: ends the process with success if nothing killed it before.
+fn ask_under_the_filter(executors: usize, call: bool) -> ! {
+    let index = filled(executors);
+    during_ingest(&index, || {
+        let mut reader = index.reader().unwrap();
+        let mut key = Vec::with_capacity(1024);
+        ask_everything(&mut reader, &mut key);
+        forbid_system_calls();
+        let answers: u64 = (0..ROUNDS).map(|_| ask_everything(&mut reader, &mut key)).sum();
+        if call {
+            // SAFETY: asks for a number.
+            unsafe { libc::getpid() };
+        }
+        let status = if answers > 50_000 { 0 } else { 3 };
+        // SAFETY: ends the process at once, with nothing to be flushed.
+        unsafe { libc::_exit(status) }
+    })
+}
+
+/// Runs the test `name` of this binary as a child of the kind `child`.
+fn run_child(name: &str, child: &str) -> Output {
+    let binary = std::env::current_exe().unwrap();
+    let arguments = ["--exact", name, "--nocapture", "--test-threads=1"];
+    Command::new(binary).args(arguments).env(CHILD, child).output().unwrap()
+}
+
+#[test]
+fn queries_make_no_system_call() {
+    if let Ok(executors) = std::env::var(CHILD) {
+        ask_under_the_filter(executors.parse().unwrap(), false);
+    }
+    for executors in ["1", "3"] {
+        let output = run_child("queries_make_no_system_call", executors);
+        assert!(output.status.success(), "{executors} executors: {output:?}");
+    }
+}
+
+/// The test above can fail: one system call under the filter, and the child dies.
+#[test]
+fn a_system_call_under_the_filter_kills() {
+    if let Ok(executors) = std::env::var(CHILD) {
+        ask_under_the_filter(executors.parse().unwrap(), true);
+    }
+    let output = run_child("a_system_call_under_the_filter_kills", "1");
+    assert_eq!(output.status.signal(), Some(libc::SIGSYS), "{output:?}");
+}

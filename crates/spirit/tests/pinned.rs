@@ -1,0 +1,79 @@
+//! What a reader holds stays as it was, whatever happens to the index meanwhile; and holding it costs other
+//! readers nothing.
+//!
+//! A reader keeps the hits of a query while a writer pushes several heaps' worth of documents at the index.
+//! The memory behind the hits must not be used again, so the writer has to wait. It waits for *that reader*: the
+//! index must not throw away everything else it holds meanwhile, because no segment that is dropped now
+//! gives a byte back before the reader has gone.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::thread;
+
+use spirit::{Index, Search};
+use support::tiny;
+
+/// Questions asked while the hits are held.
+const QUESTIONS: usize = 50_000;
+
+/// Words of its own as well, so that a segment needs room in the dictionary that an older one has to leave.
+fn text(n: u64) -> String {
+    format!("common word{} own{n} owned{n} ownest{n} unown{n}", n % 40)
+}
+
+/// An index that has dropped many segments already, and how many documents it was given.
+fn full_index() -> (Index, u64) {
+    let index = tiny(1, 2 << 20).open().unwrap();
+    let mut n = 0;
+    while index.stats().unwrap().dropped_segments < 20 {
+        for _ in 0..1000 {
+            index.add(&text(n)).unwrap();
+            n += 1;
+        }
+    }
+    index.settle();
+    (index, n)
+}
+
+#[test]
+fn what_a_reader_holds_is_not_used_again() {
+    let (index, n) = full_index();
+    let mut reader = index.reader().unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let hits = reader.search_text("common", Search::newest(10_000)).unwrap();
+        let (keys, sequences) = (hits.keys(), hits.sequences().collect::<Vec<_>>());
+        assert_eq!(keys[0], (n - 1).to_string());
+        let (index, done, first) = (&index, &done, n);
+        scope.spawn(move || {
+            (first..first + 20_000).for_each(|n| index.add(&text(n)).unwrap());
+            done.store(true, Release);
+        });
+        let mut other = index.reader().unwrap();
+        for _ in 0..QUESTIONS / 100 {
+            other.count_text("common").unwrap();
+            assert_eq!(hits.sequences().collect::<Vec<_>>(), sequences);
+            assert_eq!(hits.keys(), keys);
+        }
+        assert!(!done.load(Acquire), "the writer used memory that a reader holds");
+    });
+}
+
+#[test]
+fn a_reader_that_holds_on_costs_no_documents() {
+    let (index, n) = full_index();
+    let mut reader = index.reader().unwrap();
+    let held = reader.count_text("*").unwrap();
+    let least = thread::scope(|scope| {
+        let hits = reader.search_text("common", Search::newest(10)).unwrap();
+        let (index, first) = (&index, n);
+        scope.spawn(move || (first..first + 20_000).for_each(|n| index.add(&text(n)).unwrap()));
+        let mut other = index.reader().unwrap();
+        let least = (0..QUESTIONS).map(|_| other.count_text("common").unwrap()).min();
+        drop(hits);
+        least.unwrap()
+    });
+    assert!(least * 2 > held, "of {held} documents, {least} were left while a reader held ten");
+}

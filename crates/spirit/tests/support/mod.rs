@@ -1,0 +1,70 @@
+//! What several proofs share: tiny indexes that turn over all the time, a repeatable source of chance, and
+//! the size of a run.
+#![allow(dead_code, reason = "each test binary uses some of this")]
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use spirit::{Analyzer, Options};
+
+/// How long a call that may hang is waited for: thousands of times what it needs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The smallest segment there is.
+pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
+
+/// Options for an index of the smallest segments, with this much heap for each executor.
+pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Options {
+    Options::default()
+        .dram_bytes(executors as u64 * bytes_each)
+        .segment_bytes(SEGMENT_BYTES)
+        .executors(executors)
+        .analyzer(Analyzer::Simple)
+}
+
+/// How large a run is: what the environment variable `name` says, else `bounded`.
+pub(crate) fn size_of_run(name: &str, bounded: u64) -> u64 {
+    std::env::var(name).ok().map_or(bounded, |text| {
+        text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: give a number"))
+    })
+}
+
+/// The same numbers in every run (splitmix64).
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    /// A sequence that depends on `seed` only.
+    pub(crate) fn new(seed: u64) -> Chance {
+        Chance(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// Runs `work` on a thread of its own, and fails if it does not come back: a bound on hanging, not on speed.
+pub(crate) fn comes_back(work: impl FnOnce() + Send + 'static) {
+    let (done, wait) = channel();
+    let thread = thread::spawn(move || {
+        work();
+        let _ = done.send(());
+    });
+    match wait.recv_timeout(PATIENCE) {
+        Err(RecvTimeoutError::Timeout) => panic!("a call does not come back"),
+        // Done, or it panicked: the join tells.
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    }
+}
