@@ -144,6 +144,8 @@ words! {
     numbers_start, set_numbers_start = 16;
     /// One past the last automatic key among its rows; 0 if there is none.
     numbers_end, set_numbers_end = 17;
+    /// Rows of each bitmap; 0 if lists have none, because there was no room for them.
+    bitmap_rows, set_bitmap_rows = 18;
 }
 
 impl<'a> Descriptor<'a> {

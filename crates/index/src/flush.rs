@@ -43,6 +43,8 @@ impl From<DictionaryFull> for FlushStop {
 pub struct Flush {
     id: SegmentId,
     counts: FreshCounts,
+    /// Rows of each bitmap; 0: none are made.
+    bitmap_rows: u32,
     level: Level,
     /// Once allocated: the term map and the posting words.
     arrays: Option<(Span<AtomicU32>, Span<AtomicU32>)>,
@@ -53,7 +55,15 @@ pub struct Flush {
 impl Flush {
     /// The flush of a segment that takes no more documents. Its descriptor's row count is set.
     pub fn new(id: SegmentId, counts: FreshCounts) -> Flush {
-        Flush { id, counts, level: Level::detect(), arrays: None, next_term: 0, next_word: 0 }
+        Flush { id, counts, bitmap_rows: counts.rows, level: Level::detect(), arrays: None, next_term: 0, next_word: 0 }
+    }
+
+    /// Does without bitmaps, which are for speed only, if the arrays have no place yet: whatever the documents
+    /// are like, the long-term partition has room for them then.
+    pub fn without_bitmaps(&mut self) {
+        if self.arrays.is_none() {
+            self.bitmap_rows = 0;
+        }
     }
 
     /// The segment.
@@ -76,6 +86,7 @@ impl Flush {
         descriptor.set_term_map(term_map.start());
         descriptor.set_postings(postings.start());
         descriptor.set_posting_words(postings.len());
+        descriptor.set_bitmap_rows(self.bitmap_rows as u64);
         descriptor.set_terms(self.counts.terms as u64);
         descriptor.set_posting_count(self.counts.postings);
         descriptor.set_tokens(self.counts.tokens);
@@ -97,7 +108,7 @@ impl Flush {
         }
         let words = (0..self.counts.terms)
             .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
-            .fold(0, |at, postings| layout(at, postings, self.counts.rows).1);
+            .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
         let map_bytes = (self.counts.terms as u64 * 4).next_multiple_of(64);
         let start = memory
             .allocate(Partition::Long, map_bytes + words * 4, self.id)
@@ -165,7 +176,7 @@ impl Flush {
             return (head.buffer[0], self.next_word);
         }
         let words = region.view(postings);
-        let (first, after) = layout(self.next_word, count, self.counts.rows);
+        let (first, after) = layout(self.next_word, count, self.bitmap_rows);
         words[first as usize - 1].store(ordinal, Relaxed);
         let list = &words[first as usize..first as usize + count as usize];
         for (to, from) in list.iter().zip(head.buffer[..head.buffered].iter().rev()) {
@@ -178,13 +189,13 @@ impl Flush {
             at += block.len();
             chain = older;
         }
-        if is_dense(count, self.counts.rows) {
+        if is_dense(count, self.bitmap_rows) {
             let start = postings.start() + bitmap_at(first, count) * 4;
-            let bits = region.view(Span::<AtomicU64>::new(start, bitmap_words(self.counts.rows)));
+            let bits = region.view(Span::<AtomicU64>::new(start, bitmap_words(self.bitmap_rows)));
             for word in bits {
                 word.store(0, Relaxed);
             }
-            spirit_kernel::set_bits(list, bits, rank_of(self.counts.rows - 1));
+            spirit_kernel::set_bits(list, bits, rank_of(self.bitmap_rows - 1));
         }
         (first as u32, after)
     }
@@ -223,29 +234,47 @@ fn intern(
     writer.intern(memory, Term { key, bytes: &long[..len] }, hash)
 }
 
-/// Drops the oldest segment of the window: one store for readers, then its terms leave the dictionary, and its
-/// memory returns when no reader can hold it. `before_memory` runs when nothing leads to the segment any more
-/// and its rows can still be read.
-pub fn drop_oldest(
-    memory: &Memory,
-    writer: &mut DictionaryWriter,
-    before_memory: impl FnOnce(SegmentId),
-) -> bool {
+/// A segment that the window has passed, and that readers with the old window may still read.
+#[derive(Clone, Copy, Debug)]
+pub struct Dropped {
+    id: SegmentId,
+    stamp: u64,
+}
+
+/// Drops the oldest segment of the window: one store for readers.
+pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     let window = memory.window();
     if window.oldest == window.end {
-        return false;
+        return None;
     }
-    let Some((descriptor, _)) = memory.table().get(window.oldest) else { return false };
+    let (descriptor, _) = memory.table().get(window.oldest)?;
     let id = SegmentId(descriptor.id() as u32);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
-    // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
-    let swept = sweep(memory, writer, id);
-    debug_assert!(swept.is_ok(), "the oldest entry goes without building");
-    before_memory(id);
-    memory.table().clear(id.position());
-    memory.retire_blocks(Partition::Long, id);
-    memory.retire_slot(id.position());
-    true
+    Some(Dropped { id, stamp: memory.pins().retire() })
+}
+
+impl Dropped {
+    /// Takes the segment's terms out of the dictionary and gives its memory back, if all readers that have the
+    /// old window are gone: one that looks a term up before the sweep and another after it would see half a
+    /// document. `before_memory` runs when nothing leads to the segment and its rows can still be read.
+    pub fn sweep(
+        self,
+        memory: &Memory,
+        writer: &mut DictionaryWriter,
+        before_memory: impl FnOnce(SegmentId),
+    ) -> bool {
+        if memory.pins().horizon() <= self.stamp {
+            return false;
+        }
+        // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
+        let swept = sweep(memory, writer, self.id);
+        debug_assert!(swept.is_ok(), "the oldest entry goes without building");
+        before_memory(self.id);
+        memory.table().clear(self.id.position());
+        memory.retire_blocks(Partition::Long, self.id);
+        memory.retire_slot(self.id.position());
+        true
+    }
 }
 
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.

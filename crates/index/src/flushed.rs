@@ -42,13 +42,18 @@ pub fn bitmap_at(first: u64, postings: u32) -> u64 {
 pub struct Flushed {
     postings: u64,
     rows: u32,
+    bitmap_rows: u32,
 }
 
 impl Flushed {
     /// The lists that a descriptor leads to.
     #[inline]
     pub fn new(descriptor: Descriptor<'_>) -> Self {
-        Flushed { postings: descriptor.postings(), rows: descriptor.rows() as u32 }
+        Flushed {
+            postings: descriptor.postings(),
+            rows: descriptor.rows() as u32,
+            bitmap_rows: descriptor.bitmap_rows() as u32,
+        }
     }
 
     /// Rows of the segment.
@@ -71,10 +76,10 @@ impl Flushed {
     /// The bitmap of an entry, if its list is dense.
     #[inline(always)]
     pub fn bitmap(&self, entry: Entry) -> Option<Span<AtomicU64>> {
-        if entry.postings < 2 || !is_dense(entry.postings, self.rows) {
+        if entry.postings < 2 || !is_dense(entry.postings, self.bitmap_rows) {
             return None;
         }
         let at = bitmap_at(entry.payload as u64, entry.postings);
-        Some(Span::new(self.postings + at * 4, bitmap_words(self.rows)))
+        Some(Span::new(self.postings + at * 4, bitmap_words(self.bitmap_rows)))
     }
 }

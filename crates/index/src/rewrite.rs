@@ -317,6 +317,7 @@ impl<'a> Copy<'a> {
         new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
         new.set_extent(0);
         new.set_dead(0);
+        new.set_bitmap_rows(self.rows as u64);
         new.set_postings(self.postings.start());
         new.set_posting_words(self.postings.len());
         new.set_term_map(self.term_map.start());

@@ -1,9 +1,10 @@
 //! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
@@ -82,11 +83,21 @@ impl Executor {
         self.waiting.serve(role);
     }
 
-    /// Waits until all segments that are full have been flushed.
+    /// Waits until all segments that are full have been flushed, or wait for room themselves.
     pub(crate) fn settle(&self) {
         let (done, wait) = sync_channel(1);
-        if self.tasks.send(Task::Report(done)).is_ok() {
-            let _ = wait.recv();
+        let mut report = Task::Report(done);
+        while let Err(TrySendError::Full(task)) = self.tasks.try_send(report) {
+            if self.shared.is_stuck() || self.shared.is_poisoned() {
+                return;
+            }
+            report = task;
+            self.shared.memory.wait_for_space();
+        }
+        while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(Duration::from_millis(1)) {
+            if self.shared.is_stuck() {
+                return;
+            }
         }
     }
 

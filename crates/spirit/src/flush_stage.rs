@@ -3,6 +3,7 @@
 //! It alone writes the dictionary and moves the window. Its queue holds one segment: when it falls behind,
 //! the ingest role waits at the hand-over, which is the back-pressure of the pipeline.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::dictionary::DictionaryWriter;
-use spirit_index::flush::{Flush, drop_oldest};
+use spirit_index::flush::{Dropped, Flush, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
 use spirit_index::rewrite::{Progress, Rewrite};
@@ -43,6 +44,8 @@ pub(crate) struct FlushStage {
     shared: Arc<Shared>,
     dictionary: DictionaryWriter,
     rewrite: Option<Rewrite>,
+    /// Segments that were dropped and are still to be swept, oldest first.
+    dropped: VecDeque<Dropped>,
     tasks: Receiver<Task>,
 }
 
@@ -64,7 +67,7 @@ impl FlushStage {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
-        FlushStage { shared, dictionary, rewrite: None, tasks }
+        FlushStage { shared, dictionary, rewrite: None, dropped: VecDeque::new(), tasks }
     }
 
     pub(crate) fn run(mut self) {
@@ -88,6 +91,10 @@ impl FlushStage {
             }
             self.shared.set_stuck(true);
             self.make_room();
+            let window = self.shared.memory.window();
+            if window.oldest == window.end {
+                flush.without_bitmaps();
+            }
             self.shared.memory.wait_for_space();
             self.dictionary.collect(&self.shared.memory);
         }
@@ -98,9 +105,10 @@ impl FlushStage {
     /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
+        self.sweep_dropped();
         self.dictionary.collect(&self.shared.memory);
         loop {
-            if self.rewrite.is_none() {
+            if self.rewrite.is_none() && self.dropped.is_empty() {
                 self.rewrite =
                     self.candidate().and_then(|last| Rewrite::start(&self.shared.memory, last));
             }
@@ -175,7 +183,8 @@ impl FlushStage {
         }
         // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
         self.rewrite.take_if(|rewrite| !rewrite.is_committed());
-        if self.rewrite.is_none() {
+        // Nor is another segment dropped while readers hold up the last one's space.
+        if self.rewrite.is_none() && self.dropped.is_empty() {
             self.drop_oldest();
         }
     }
@@ -201,11 +210,21 @@ impl FlushStage {
     }
 
     fn drop_oldest(&mut self) {
-        let shared = self.shared.clone();
-        let dropped =
-            drop_oldest(&shared.memory, &mut self.dictionary, |id| sweep_keys(&shared, id));
-        if dropped {
-            Shared::add_to(&shared.dropped_segments, 1);
+        if let Some(dropped) = drop_oldest(&self.shared.memory) {
+            Shared::add_to(&self.shared.dropped_segments, 1);
+            self.dropped.push_back(dropped);
+            self.sweep_dropped();
+        }
+    }
+
+    /// Sweeps the dropped segments that no reader can see any more.
+    fn sweep_dropped(&mut self) {
+        let shared = &self.shared;
+        while let Some(oldest) = self.dropped.front() {
+            if !oldest.sweep(&shared.memory, &mut self.dictionary, |id| sweep_keys(shared, id)) {
+                return;
+            }
+            self.dropped.pop_front();
         }
     }
 

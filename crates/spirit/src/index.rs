@@ -123,7 +123,8 @@ impl Index {
 
     /// Documents ever accepted.
     pub fn accepted(&self) -> u64 {
-        self.numbers.documents.load(Relaxed)
+        let refused = self.numbers.refused.load(Relaxed);
+        self.numbers.documents.load(Relaxed).saturating_sub(refused)
     }
 
     /// Documents that were replaced or deleted, over the index's life.

@@ -63,6 +63,8 @@ pub(crate) struct Ingester {
     sealed: bool,
     /// The sequence number of the delete at hand.
     delete_sequence: u64,
+    /// Rows of the batch that were written and then refused.
+    unsettled: usize,
 }
 
 impl Ingester {
@@ -84,6 +86,7 @@ impl Ingester {
             pin,
             sealed: false,
             delete_sequence: 0,
+            unsettled: 0,
             shared,
         })
     }
@@ -150,10 +153,12 @@ impl Ingester {
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
         }
-        let left = self.batch.documents().len();
+        let left = self.batch.documents().len() + std::mem::take(&mut self.unsettled);
         if self.shared.numbers.one_executor {
             // Nobody else draws: the numbers of documents that were not taken go to the next ones.
             self.shared.numbers.documents.fetch_sub(left as u64, Relaxed);
+        } else {
+            self.shared.numbers.refused.fetch_add(left as u64, Relaxed);
         }
         self.batch.clear();
         self.keyed = false;
@@ -206,14 +211,18 @@ impl Ingester {
         let first_row = self.writer.base_row() + first as u64;
         let mut result = Ok(());
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
-            let settled = match self.batch.key(document) {
-                Key::Bytes(key) => settle_explicit(shared, *table, key, row),
-                Key::Automatic(number) if number < numbered => {
-                    settle_number(shared, *table, number, row)
-                }
-                Key::Automatic(_) => Ok(()),
-            };
-            result = result.and(settled);
+            if result.is_ok() {
+                result = match self.batch.key(document) {
+                    Key::Bytes(key) => settle_explicit(shared, *table, key, row),
+                    Key::Automatic(n) if n < numbered => settle_number(shared, *table, n, row),
+                    Key::Automatic(_) => Ok(()),
+                };
+            }
+            if result.is_err() {
+                // The one that is refused, and those behind it, never come to life.
+                kill(shared, &Snapshot::of_role(&shared.memory, row + 1), row, row);
+                self.unsettled += 1;
+            }
         }
         shared.memory.pins().unpin(&self.pin);
         result
@@ -336,16 +345,14 @@ fn settle_explicit(shared: &Shared, table: Keys, key: &[u8], row: u64) -> Result
         table.replace(&shared.memory, hash, old, row);
         return Ok(());
     }
+    table.insert(&shared.memory, hash, row).map_err(|_| AddError::KeysFull)?;
     if let Some(number) = keys::as_number(key) {
         shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
         if let Some(old) = keys::find_automatic(&snapshot, number) {
             kill(shared, &snapshot, old, row);
         }
     }
-    table.insert(&shared.memory, hash, row).map_err(|_| {
-        kill(shared, &snapshot, row, row);
-        AddError::KeysFull
-    })
+    Ok(())
 }
 
 /// An automatic key whose number somebody chose before as an explicit one: it replaces that document.

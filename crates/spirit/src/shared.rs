@@ -17,6 +17,8 @@ pub(crate) struct Numbers {
     pub(crate) sequence: AtomicU64,
     /// Documents ever accepted: the next automatic key.
     pub(crate) documents: AtomicU64,
+    /// Numbers that were drawn for documents that were then refused.
+    pub(crate) refused: AtomicU64,
     /// Whether one executor draws all numbers; then a document that is refused leaves no gap.
     pub(crate) one_executor: bool,
     /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.

@@ -1,0 +1,13 @@
+//! What the fuzz targets do with an input, as functions: the fuzzer calls them with its inputs, the tests of this
+//! crate with the committed seeds and a repeatable stream, so that an ordinary build replays them.
+//!
+//! A function panics if an invariant is broken, and returns otherwise, whatever the input.
+
+mod analyzers;
+mod bytes;
+mod operations;
+mod query_parser;
+
+pub use analyzers::analyzers;
+pub use operations::operations;
+pub use query_parser::query_parser;

@@ -1,0 +1,61 @@
+//! Any text as a query: no panic; an error has a place in the text; a query is answered, and its count is the
+//! number of its hits, by every algorithm.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+
+use spirit::{Algorithm, Analyzer, Index, Operator, Options, Reader, Search};
+
+fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let options = Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
+        let index = options.analyzer(Analyzer::Standard).open().expect("these settings are good");
+        for n in 0..1500 {
+            let text = format!("a b{} c{} a common w{n} Don't 10:30 example.org", n % 3, n % 40);
+            match n % 5 {
+                0 => index.put(&format!("k{}", n % 60), &text),
+                _ => index.add(&text),
+            }
+            .expect("the heap is large enough");
+        }
+        index
+    })
+}
+
+thread_local! {
+    static READERS: RefCell<[Reader<'static>; 2]> = RefCell::new([Operator::Or, Operator::And].map(|operator| {
+        let mut reader = index().reader().expect("two readers a thread");
+        reader.default_operator(operator);
+        reader
+    }));
+}
+
+/// Parses `data`, as far as it is text, under both operators, and asks.
+pub fn query_parser(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    READERS.with_borrow_mut(|readers| readers.iter_mut().for_each(|reader| ask(reader, &text)));
+}
+
+fn ask(reader: &mut Reader<'_>, text: &str) {
+    let counted = match reader.count_text(text) {
+        Ok(counted) => counted as usize,
+        Err(error) => {
+            assert!(text.is_char_boundary(error.offset), "{error:?} in {text:?}");
+            assert_eq!(
+                error.column,
+                text[..error.offset].chars().count() + 1,
+                "{error:?} in {text:?}"
+            );
+            return;
+        }
+    };
+    let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Finger), Some(Algorithm::Simd)];
+    for algorithm in algorithms {
+        let search = Search::newest(10_000);
+        let search = algorithm.map_or(search, |algorithm| search.algorithm(algorithm));
+        let hits = reader.search_text(text, search).expect("it was a query a moment ago");
+        assert_eq!(hits.len(), counted, "hits of {text:?} with {algorithm:?}");
+        assert!(hits.sequences().is_sorted_by(|a, b| a > b), "not newest first: {text:?}");
+    }
+}
