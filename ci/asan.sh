@@ -18,7 +18,7 @@ status=0
 run() {
     cargo test --target "$target" --no-fail-fast "$@" || status=1
 }
-run -p spirit-kernel -p spirit-text -p spirit-query
+run -p spirit-kernel -p spirit-text -p spirit-query --tests
 run -p spirit-mem -p spirit-index --lib
 run -p spirit --test oracle --test freshness --test pinned --test bad_input --test full_heap
 run -p spirit --test stream a_key_calls

@@ -55,7 +55,15 @@ pub struct Flush {
 impl Flush {
     /// The flush of a segment that takes no more documents. Its descriptor's row count is set.
     pub fn new(id: SegmentId, counts: FreshCounts) -> Flush {
-        Flush { id, counts, bitmap_rows: counts.rows, level: Level::detect(), arrays: None, next_term: 0, next_word: 0 }
+        Flush {
+            id,
+            counts,
+            bitmap_rows: counts.rows,
+            level: Level::detect(),
+            arrays: None,
+            next_term: 0,
+            next_word: 0,
+        }
     }
 
     /// Does without bitmaps, which are for speed only, if the arrays have no place yet: whatever the documents

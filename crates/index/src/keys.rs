@@ -1,5 +1,8 @@
 //! The key table: from a document's key to its row, so that the same key again replaces the document.
 //!
+//! While a document is being replaced, both versions are in the table: the old one until no reader is left that
+//! may not see the new one. Death stamps tell a snapshot which of them it sees.
+//!
 //! A slot holds the row's number and a tag of the key's hash; the key itself lies with the row and is compared
 //! there. Rows that are gone leave the table when their segment does. Automatic keys are not in it: they are
 //! numbers in arrival order and are found by binary search.
@@ -44,7 +47,7 @@ impl Keys {
         self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
                 let row = segment.row_table().row(local);
-                is(&segment, row.key(), key)
+                is(&segment, row.key(), key) && !segment.is_dead(local)
             })
         })
     }

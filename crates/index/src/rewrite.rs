@@ -218,10 +218,12 @@ impl<'a> Copy<'a> {
         numbers: &mut HashMap<u32, u32>,
     ) {
         let table = segment.row_table();
+        let visible = memory.visible().saturating_sub(segment.base_row());
         let mut rows = self.rows;
         let map = (0..segment.rows())
             .map(|local| {
-                let lives = table.row(local).death() == 0;
+                // A death that is not visible yet is carried over by the switch: a reader may not see it.
+                let lives = !table.row(local).is_dead(visible);
                 rows += u32::from(lives);
                 if lives { rows - 1 } else { DEAD }
             })

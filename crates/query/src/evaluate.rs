@@ -23,6 +23,9 @@ const OUT: usize = 128;
 /// Segments whose lists are prefetched at once, at most.
 const AHEAD: usize = 8;
 
+/// Snapshots in which a key is looked for before it is not there.
+const KEY_LOOKS: usize = 3;
+
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     leaves: Vec<Leaf>,
@@ -475,7 +478,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
     // The document with a key.
 
     fn key(&mut self, term: u32) {
-        let Some((segment, local)) = self.find_key(term) else { return };
+        let Some((segment, local)) = self.find_key_again(term) else { return };
         let place = self.place(segment, false);
         if place.is_some_and(|p| rank_of(local) >= p.first) && !segment.is_dead(local) {
             self.collector.take(&segment, local);
@@ -594,6 +597,19 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             }
             _ => END,
         }
+    }
+
+    /// A key that is replaced without end may lose the version that an old snapshot sees (the key table keeps
+    /// replaced rows for readers, but not any number of them), so a miss is looked at again, later.
+    fn find_key_again(&mut self, term: u32) -> Option<(Segment<'a>, u32)> {
+        for _ in 0..KEY_LOOKS {
+            let found = self.find_key(term);
+            if found.is_some() {
+                return found;
+            }
+            self.snapshot = Snapshot::take(self.snapshot.memory());
+        }
+        None
     }
 
     fn find_key(&self, term: u32) -> Option<(Segment<'a>, u32)> {

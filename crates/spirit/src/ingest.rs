@@ -4,6 +4,7 @@
 //! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
 //! the versions that they replace, then one store that makes all of it visible.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -28,6 +29,20 @@ use crate::shared::Shared;
 pub(crate) const BATCH_TOKENS: usize = 256;
 /// Documents after which a batch is committed.
 const BATCH_DOCUMENTS: usize = 256;
+
+/// Replaced rows after which their slots are looked at.
+const REPLACED_LOOK: usize = 64;
+/// Replaced rows whose slots are kept at most: beyond it a reader that stays pinned may miss a key.
+const REPLACED_MAX: usize = 1024;
+
+/// A slot of the key table whose row is dead.
+#[derive(Clone, Copy, Debug)]
+struct Replaced {
+    hash: u64,
+    row: u64,
+    /// When the death was visible; none before.
+    stamp: Option<u64>,
+}
 
 /// The field of a document's text.
 pub(crate) const TEXT: FieldId = FieldId(0);
@@ -63,6 +78,8 @@ pub(crate) struct Ingester {
     sealed: bool,
     /// The sequence number of the delete at hand.
     delete_sequence: u64,
+    /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
+    replaced: VecDeque<Replaced>,
     /// Rows of the batch that were written and then refused.
     unsettled: usize,
 }
@@ -86,6 +103,7 @@ impl Ingester {
             pin,
             sealed: false,
             delete_sequence: 0,
+            replaced: VecDeque::with_capacity(REPLACED_MAX + BATCH_DOCUMENTS),
             unsettled: 0,
             shared,
         })
@@ -206,6 +224,7 @@ impl Ingester {
         }
         let shared = &self.shared;
         let table = shared.keys();
+        forget_replaced(shared, *table, &mut self.replaced);
         // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
         shared.memory.pins().pin(&self.pin);
         let first_row = self.writer.base_row() + first as u64;
@@ -213,8 +232,13 @@ impl Ingester {
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
             if result.is_ok() {
                 result = match self.batch.key(document) {
-                    Key::Bytes(key) => settle_explicit(shared, *table, key, row),
-                    Key::Automatic(n) if n < numbered => settle_number(shared, *table, n, row),
+                    Key::Bytes(key) => {
+                        settle_explicit(shared, *table, key, row, &mut self.replaced)
+                    }
+                    Key::Automatic(n) if n < numbered => {
+                        settle_number(shared, *table, n, row, &mut self.replaced);
+                        Ok(())
+                    }
                     Key::Automatic(_) => Ok(()),
                 };
             }
@@ -248,9 +272,10 @@ impl Ingester {
         Ok(found)
     }
 
-    fn kill_by_key(&self, key: &[u8], by: u64) -> bool {
+    fn kill_by_key(&mut self, key: &[u8], by: u64) -> bool {
         let shared = &self.shared;
         let table = shared.keys();
+        forget_replaced(shared, *table, &mut self.replaced);
         shared.memory.pins().pin(&self.pin);
         let snapshot = Snapshot::of_role(&shared.memory, by);
         let hash = keys::hash(key);
@@ -337,35 +362,76 @@ fn publish_segment(shared: &Shared, writer: &FreshWriter) {
     shared.memory.table().publish(writer.id(), State::Ingested);
 }
 
-fn settle_explicit(shared: &Shared, table: Keys, key: &[u8], row: u64) -> Result<(), AddError> {
-    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
+fn settle_explicit(
+    shared: &Shared,
+    table: Keys,
+    key: &[u8],
+    row: u64,
+    replaced: &mut VecDeque<Replaced>,
+) -> Result<(), AddError> {
+    let snapshot = Snapshot::of_role(&shared.memory, row);
     let hash = keys::hash(key);
-    if let Some(old) = table.find(&snapshot, &shared.memory, key, hash) {
-        kill(shared, &snapshot, old, row);
-        table.replace(&shared.memory, hash, old, row);
-        return Ok(());
+    let old = table.find(&snapshot, &shared.memory, key, hash);
+    let mut inserted = table.insert(&shared.memory, hash, row);
+    if inserted.is_err() {
+        // Versions that are kept for readers crowd the key's lines: without them there is room.
+        replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
+        inserted = table.insert(&shared.memory, hash, row);
     }
-    table.insert(&shared.memory, hash, row).map_err(|_| AddError::KeysFull)?;
-    if let Some(number) = keys::as_number(key) {
+    match (inserted, old) {
+        (Ok(()), Some(old)) => replaced.push_back(Replaced { hash, row: old, stamp: None }),
+        (Ok(()), None) => {}
+        // Still none: the new version takes the old one's place at once.
+        (Err(_), Some(old)) => drop(table.replace(&shared.memory, hash, old, row)),
+        (Err(_), None) => return Err(AddError::KeysFull),
+    }
+    let number = keys::as_number(key);
+    if let Some(number) = number {
         shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
-        if let Some(old) = keys::find_automatic(&snapshot, number) {
-            kill(shared, &snapshot, old, row);
-        }
+    }
+    let old = old.or_else(|| keys::find_automatic(&snapshot, number?));
+    if let Some(old) = old {
+        kill(shared, &snapshot, old, row);
     }
     Ok(())
 }
 
 /// An automatic key whose number somebody chose before as an explicit one: it replaces that document.
-fn settle_number(shared: &Shared, table: Keys, number: u64, row: u64) -> Result<(), AddError> {
-    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
+fn settle_number(
+    shared: &Shared,
+    table: Keys,
+    number: u64,
+    row: u64,
+    replaced: &mut VecDeque<Replaced>,
+) {
+    let snapshot = Snapshot::of_role(&shared.memory, row);
     let mut key = Vec::with_capacity(20);
     keys::write_number(number, &mut key);
     let hash = keys::hash(&key);
     if let Some(old) = table.find(&snapshot, &shared.memory, &key, hash) {
-        table.remove(&shared.memory, hash, old);
+        replaced.push_back(Replaced { hash, row: old, stamp: None });
         kill(shared, &snapshot, old, row);
     }
-    Ok(())
+}
+
+/// Takes the slots of dead rows out of the key table, if there are many and readers are past them.
+fn forget_replaced(shared: &Shared, table: Keys, replaced: &mut VecDeque<Replaced>) {
+    if replaced.len() < REPLACED_LOOK {
+        return;
+    }
+    // What was pushed since the last look is visible by now: the batch it came with was published.
+    let stamp = shared.memory.pins().retire();
+    for slot in replaced.iter_mut().rev().take_while(|slot| slot.stamp.is_none()) {
+        slot.stamp = Some(stamp);
+    }
+    let horizon = shared.memory.pins().horizon();
+    let mut surplus = replaced.len().saturating_sub(REPLACED_MAX);
+    while let Some(slot) =
+        replaced.pop_front_if(|slot| surplus > 0 || slot.stamp.is_some_and(|stamp| stamp < horizon))
+    {
+        surplus = surplus.saturating_sub(1);
+        table.remove(&shared.memory, slot.hash, slot.row);
+    }
 }
 
 /// Kills a row by the operation that is row `by`; takes effect when that one becomes visible.

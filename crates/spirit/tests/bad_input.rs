@@ -96,9 +96,10 @@ fn keys_out_of_range_are_refused() {
 
 /// Refused documents leave nothing behind, however many they are: no word, no key, no number, no term.
 fn goes_on_after(too_large: fn(usize) -> String) {
+    const ROUNDS: u64 = 15;
     let index = small();
     index.put("kept", "the version that stays").unwrap();
-    for n in 0..50 {
+    for n in 0..ROUNDS as usize {
         for key in [None, Some("kept")] {
             let text = too_large(n);
             let result = match key {
@@ -116,7 +117,7 @@ fn goes_on_after(too_large: fn(usize) -> String) {
     for n in 0..50_000 {
         index.add(&format!("later{} after{}", n % 300, n % 40)).unwrap();
     }
-    assert_eq!(index.accepted(), 50_101, "refused documents were counted as accepted");
+    assert_eq!(index.accepted(), 50_001 + 2 * ROUNDS, "refused documents were counted as accepted");
 }
 
 #[test]

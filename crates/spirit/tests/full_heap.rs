@@ -9,8 +9,13 @@ use spirit::{AddError, Index, OnFull};
 use support::{Chance, comes_back, tiny};
 
 /// Streams that fill different structures first.
-const KINDS: [&str; 4] =
-    ["own words", "few words", "dense words and many rows", "keys and long words"];
+const KINDS: [&str; 5] = [
+    "own words",
+    "few words",
+    "dense words and many rows",
+    "keys and long words",
+    "keys and little else",
+];
 
 fn document(kind: usize, n: u64) -> (Option<String>, String) {
     let mut chance = Chance::new(n);
@@ -21,7 +26,8 @@ fn document(kind: usize, n: u64) -> (Option<String>, String) {
             let [a, b, c] = [0; 3].map(|_: u32| chance.below(60));
             (None, format!("a{a} b{b} c{c} a{a} a{a} a{a} a{a} a{a}"))
         }
-        _ => (Some(format!("key{n}")), format!("averylongwordthatdoesnotfitakey{}", n % 500)),
+        3 => (Some(format!("key{n}")), format!("averylongwordthatdoesnotfitakey{}", n % 500)),
+        _ => (Some(format!("k{n:x}")), format!("word{}", n % 10)),
     }
 }
 
@@ -141,6 +147,12 @@ fn dropping_the_oldest_never_fails_for_dense_words() {
 #[test]
 fn dropping_the_oldest_never_fails_for_keys() {
     comes_back(|| drops_the_oldest(3));
+}
+
+/// The key table has a fixed number of slots; documents of one word come with more keys than that.
+#[test]
+fn dropping_the_oldest_never_fails_for_keys_and_little_else() {
+    comes_back(|| drops_the_oldest(4));
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! What was typed on the command line, and what it means.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::experiments::{self, Experiment};
+use crate::peers::System;
+
+/// Measures SPIRIT and, in turn with it, other engines on the same documents and queries.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "spirit-bench", version)]
+pub(crate) struct Args {
+    /// An experiment's name, `all`, or `list` to see what there is.
+    pub(crate) experiment: String,
+    /// Documents: .jsonl with a member `text`, or a document a line; .zst is unpacked. Default: the shared corpora
+    /// found by --data, else generated text.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) corpus: Option<PathBuf>,
+    /// Use only the first N documents.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) docs: Option<u64>,
+    /// Seed of generated text and of the queries drawn.
+    #[arg(long, value_name = "S", default_value_t = 42)]
+    pub(crate) seed: u64,
+    /// Write one JSON object a measured row here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Rounds of each measurement; figures are medians over them unless stated otherwise.
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) rounds: u64,
+    /// Which other engines to run: all, none, or a list of tantivy, lucene, sqlite.
+    #[arg(long, value_name = "LIST", default_value = "all", value_parser = parse_peers)]
+    pub(crate) peers: PeerList,
+    /// Folder of the shared corpora.
+    #[arg(long, value_name = "DIR", env = "SPIRIT_DATA")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// The engines asked for, in the order in which they take turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PeerList(pub(crate) Vec<System>);
+
+fn parse_peers(text: &str) -> Result<PeerList, String> {
+    match text {
+        "all" => return Ok(PeerList(System::ALL.to_vec())),
+        "none" => return Ok(PeerList(Vec::new())),
+        _ => {}
+    }
+    let mut list = Vec::new();
+    for name in text.split(',') {
+        let system = System::ALL.into_iter().find(|system| system.name() == name);
+        let system = system.ok_or_else(|| {
+            format!("no such engine: {name}; say all, none, or a list of tantivy, lucene, sqlite")
+        })?;
+        if !list.contains(&system) {
+            list.push(system);
+        }
+    }
+    Ok(PeerList(list))
+}
+
+/// What is to be done.
+pub(crate) enum Task {
+    /// Name the experiments.
+    List,
+    /// Run these.
+    Run(Vec<&'static Experiment>),
+}
+
+impl Args {
+    /// The task that the experiment's name stands for, or what is wrong with it.
+    pub(crate) fn task(&self) -> Result<Task, String> {
+        match self.experiment.as_str() {
+            "list" => Ok(Task::List),
+            "all" => Ok(Task::Run(experiments::ALL.iter().collect())),
+            name => experiments::ALL
+                .iter()
+                .find(|experiment| experiment.name == name)
+                .map(|experiment| Task::Run(vec![experiment]))
+                .ok_or_else(|| {
+                    format!("no such experiment: {name}; `spirit-bench list` names them")
+                }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_all_none_or_a_list() {
+        assert_eq!(parse_peers("all").unwrap().0.len(), 3);
+        assert!(parse_peers("none").unwrap().0.is_empty());
+        let list = parse_peers("sqlite,tantivy,sqlite").unwrap();
+        assert_eq!(list.0, [System::Sqlite, System::Tantivy]);
+        assert!(parse_peers("solr").is_err());
+    }
+
+    #[test]
+    fn every_experiment_is_found_by_its_name() {
+        for experiment in experiments::ALL {
+            let args = Args::try_parse_from(["spirit-bench", experiment.name]).unwrap();
+            assert!(
+                matches!(args.task(), Ok(Task::Run(found)) if found[0].name == experiment.name)
+            );
+        }
+        assert!(Args::try_parse_from(["spirit-bench", "nothing"]).unwrap().task().is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! What every experiment is given: settings, corpora, cores, peers, the report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::Fallible;
+use crate::args::Args;
+use crate::cores::Cores;
+use crate::corpus::Corpus;
+use crate::peers::Peers;
+use crate::report::{Config, Report};
+
+/// A run of the program.
+pub(crate) struct Bench {
+    pub(crate) seed: u64,
+    pub(crate) rounds: usize,
+    pub(crate) cores: Cores,
+    pub(crate) peers: Peers,
+    pub(crate) report: Report,
+    docs: Option<u64>,
+    source: Source,
+    /// What was loaded last: experiments in a row use the same.
+    loaded: Option<Arc<Corpus>>,
+}
+
+enum Source {
+    File(PathBuf),
+    Shared(PathBuf),
+    Generated,
+}
+
+impl Bench {
+    pub(crate) fn new(args: &Args) -> Fallible<Bench> {
+        let cores = Cores::find();
+        Ok(Bench {
+            seed: args.seed,
+            rounds: args.rounds as usize,
+            cores,
+            peers: Peers::new(args.peers.0.clone(), cores),
+            report: Report::new(args.json.as_deref())?,
+            docs: args.docs,
+            source: Source::choose(args),
+            loaded: None,
+        })
+    }
+
+    /// The names of the corpora that an experiment for posts, or for posts and articles, runs on.
+    pub(crate) fn corpora(&self, articles_too: bool) -> Vec<&'static str> {
+        match &self.source {
+            Source::Shared(_) if articles_too => vec!["posts", "articles"],
+            _ => vec!["posts"],
+        }
+    }
+
+    /// A corpus; `name` counts only for the shared ones.
+    pub(crate) fn corpus(&mut self, name: &str) -> Fallible<Arc<Corpus>> {
+        let of_file = |path: &Path, docs: Option<u64>| Corpus::load(path, docs.unwrap_or(u64::MAX));
+        let stands = |corpus: &&Arc<Corpus>| {
+            !matches!(self.source, Source::Shared(_)) || corpus.name == name
+        };
+        if let Some(corpus) = self.loaded.as_ref().filter(stands) {
+            return Ok(corpus.clone());
+        }
+        self.loaded = None;
+        let corpus = match &self.source {
+            Source::File(path) => of_file(path, self.docs)?,
+            Source::Shared(folder) => of_file(&folder.join(file_name(name)), self.docs)?,
+            Source::Generated => Corpus::generate(self.seed, self.docs),
+        };
+        let (bytes, tokens) = (corpus.text_bytes(), corpus.tokens);
+        println!("\n{}: {} documents, {bytes} bytes, {tokens} tokens", corpus.name, corpus.len());
+        let corpus = Arc::new(corpus);
+        self.loaded = Some(corpus.clone());
+        Ok(corpus)
+    }
+
+    /// Rows are of this experiment on this corpus from now on.
+    pub(crate) fn begin(&mut self, experiment: &'static str, corpus: &Corpus, more: Config<'_>) {
+        let mut config = vec![
+            ("corpus", json!(corpus.name)),
+            ("docs", json!(corpus.len())),
+            ("seed", json!(self.seed)),
+        ];
+        config.extend_from_slice(more);
+        self.report.begin(experiment, &config);
+    }
+}
+
+fn file_name(corpus: &str) -> String {
+    format!("{corpus}.jsonl.zst")
+}
+
+impl Source {
+    fn choose(args: &Args) -> Source {
+        if let Some(path) = &args.corpus {
+            return Source::File(path.clone());
+        }
+        let Some(folder) = &args.data else {
+            println!(
+                "no corpus: neither --corpus nor --data nor SPIRIT_DATA was given; using generated text"
+            );
+            return Source::Generated;
+        };
+        let missing =
+            ["posts", "articles"].map(file_name).into_iter().find(|f| !folder.join(f).is_file());
+        match missing {
+            None => Source::Shared(folder.clone()),
+            Some(file) => {
+                println!("no corpus: {} has no {file}; using generated text", folder.display());
+                Source::Generated
+            }
+        }
+    }
+}

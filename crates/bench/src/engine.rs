@@ -1,0 +1,139 @@
+//! Our side: how indexes are opened and filled, and the measuring loop over queries.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use spirit::{Analyzer, Index, OnFull, Options, Query, Stats};
+
+use crate::Fallible;
+use crate::corpus::Corpus;
+use crate::timing::{Latencies, Rounds};
+use crate::workloads::Workload;
+
+const GIB: u64 = 1 << 30;
+/// Heap for each byte of text: index, reserve for segments in flight, and partitions that stay half empty.
+const HEAP_PER_TEXT: u64 = 16;
+/// Enough for tiny corpora, whose segments are smaller too.
+const HEAP_BYTES_MIN: u64 = 256 << 20;
+const HEAP_BYTES_MAX: u64 = 12 * GIB;
+
+/// What a heap of the default size (1 GiB) has.
+pub(crate) const SEGMENT_BYTES: u64 = 64 << 20;
+/// The least heap, in segments.
+pub(crate) const HEAP_SEGMENTS_MIN: u64 = 16;
+
+/// Passes over the first queries of every workload before any is measured, as the peers do it.
+const SHARED_WARM_PASSES: usize = 5;
+const SHARED_WARM_QUERIES: usize = 200;
+/// Warm-up of a workload alone. Nothing of ours is compiled late, so caches are all there is to warm.
+const WARM_UP: Duration = Duration::from_millis(200);
+
+/// DRAM in which all of `corpus` has room.
+pub(crate) fn heap_bytes(corpus: &Corpus) -> u64 {
+    let wanted = corpus.text_bytes() * HEAP_PER_TEXT;
+    if wanted < HEAP_BYTES_MIN {
+        return HEAP_BYTES_MIN;
+    }
+    wanted.next_multiple_of(GIB).min(HEAP_BYTES_MAX)
+}
+
+/// One executor with the analyzer that all engines share and segments of the default heap, whatever the heap: else
+/// a large heap would hold the corpus in a single segment that is never flushed. It refuses rather than forget
+/// documents.
+pub(crate) fn options(corpus: &Corpus) -> Options {
+    let heap_bytes = heap_bytes(corpus);
+    Options::default()
+        .analyzer(Analyzer::Simple)
+        .dram_bytes(heap_bytes)
+        .segment_bytes(SEGMENT_BYTES.min(heap_bytes / HEAP_SEGMENTS_MIN))
+        .on_full(OnFull::Refuse)
+        .prefault(true)
+}
+
+/// An index of the whole corpus under automatic keys, with every full segment flushed.
+pub(crate) fn filled(options: Options, corpus: &Corpus) -> Fallible<Index> {
+    let index = options.open()?;
+    index.add_all(corpus.iter().map(|text| (None, text)))?;
+    index.settle();
+    Ok(index)
+}
+
+/// Segments, the share of the postings in flushed ones, and dead rows, which make counts dearer: a line for people.
+pub(crate) fn describe(index: &Index) -> Fallible<String> {
+    let stats = index.stats()?;
+    let (count, share) = (stats.segments.len(), flushed_share(&stats) * 100.0);
+    let dead: u64 = stats.segments.iter().map(|segment| segment.dead).sum();
+    Ok(format!("segments: {count}; flushed: {share:.0} % of the postings; dead rows: {dead}"))
+}
+
+/// The share of the postings that lie in flushed segments.
+pub(crate) fn flushed_share(stats: &Stats) -> f64 {
+    // The first, which is the newest, is being filled.
+    let flushed: u64 = stats.segments.iter().skip(1).map(|segment| segment.postings).sum();
+    flushed as f64 / stats.postings.max(1) as f64
+}
+
+/// One query answered, all in the clock.
+pub(crate) trait Ask: FnMut(&Query) -> usize {}
+impl<F: FnMut(&Query) -> usize> Ask for F {}
+
+/// Warms up and measures every workload `rounds` times; goes on where `all` ends, which has an entry for each.
+pub(crate) fn measure(
+    workloads: &[Workload],
+    rounds: usize,
+    all: &mut [Rounds],
+    mut ask: impl Ask,
+) {
+    for _ in 0..SHARED_WARM_PASSES {
+        for workload in workloads {
+            for query in workload.queries.iter().take(SHARED_WARM_QUERIES) {
+                black_box(ask(query));
+            }
+        }
+    }
+    for (workload, all) in workloads.iter().zip(all) {
+        let mut latencies = Latencies::with_capacity(workload.queries.len());
+        let start = Instant::now();
+        while start.elapsed() < WARM_UP {
+            pass(&workload.queries, &mut latencies, &mut ask);
+        }
+        for _ in 0..rounds {
+            pass(&workload.queries, &mut latencies, &mut ask);
+            all.push(latencies.summary());
+        }
+    }
+}
+
+fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl Ask) {
+    latencies.clear();
+    for query in queries {
+        let start = Instant::now();
+        black_box(ask(query));
+        latencies.push(start.elapsed());
+    }
+}
+
+/// Asks the queries over and over for `window`, or until `latencies` is full.
+pub(crate) fn measure_for(
+    window: Duration,
+    queries: &[Query],
+    latencies: &mut Latencies,
+    mut ask: impl Ask,
+) {
+    latencies.clear();
+    let begin = Instant::now();
+    for query in queries.iter().cycle() {
+        let start = Instant::now();
+        black_box(ask(query));
+        latencies.push(start.elapsed());
+        if latencies.is_full() || (latencies.len().is_multiple_of(64) && begin.elapsed() >= window)
+        {
+            return;
+        }
+    }
+}
+
+/// An empty record for each workload.
+pub(crate) fn no_rounds(workloads: &[Workload]) -> Vec<Rounds> {
+    vec![Rounds::default(); workloads.len()]
+}

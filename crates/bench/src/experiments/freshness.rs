@@ -1,0 +1,226 @@
+//! `freshness`: from the begin of an addition until another thread's query finds the document.
+//!
+//! Measured: one thread adds 100,000 documents a second, one at a time, evenly spaced; every hundredth has a word
+//! of its own. Another thread asks for the next such word all the time, and reads the clock when a query finds
+//! it. Stages and writer on the first core, the asking thread on the second. Four fifths of the corpus are in the
+//! index before. A round is two seconds; the bars are for the best round (least P95), the medians are printed too.
+//! "Ping" is the same loop with an atomic in place of the index: what two threads on these cores can do at all.
+//!
+//! Corpus: posts (BASELINE §3). The seed has no part in our figures; it draws the peers' ordinary queries.
+//!
+//! Caveats: on a shared machine P99 is the scheduler's. The peers add 1,000 documents a second, which they are
+//! given credit for: Lucene refreshes before every query, tantivy commits and reloads after every document and
+//! keeps no such rate.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use spirit::{Index, Query, Search};
+
+use crate::Fallible;
+use crate::bench::Bench;
+use crate::cores::{Cores, On};
+use crate::corpus::Corpus;
+use crate::engine;
+use crate::peers::{Call, System};
+use crate::report::{Bound, Table, bar, number};
+use crate::timing::{Latencies, METRICS, Rounds, Summary};
+use crate::turns::{Contender, TURNS, take_turns};
+use crate::workloads;
+
+const RATE: u64 = 100_000;
+const SECONDS: u64 = 2;
+/// One document in so many is marked.
+const MARK_EVERY: u64 = 100;
+const MARKS: u64 = RATE * SECONDS / MARK_EVERY;
+/// A marked document that is not found for so long is lost.
+const LOST: Duration = Duration::from_secs(10);
+/// Unset time of a begin.
+const NOT_YET: u64 = u64::MAX;
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let corpus = bench.corpus("posts")?;
+    bench.begin("freshness", &corpus, &[("rate", json!(RATE))]);
+    let mut contenders = contenders(bench, &corpus)?;
+    let (cores, rounds) = (bench.cores, bench.rounds);
+    let (mut fresh, mut ping) = (Vec::new(), Vec::new());
+    let index = base(&corpus, cores, rounds)?;
+    let mut turn = 0;
+    // All turns together have `rounds` rounds: the best of more would be better.
+    let each_turn = if contenders.is_empty() { rounds } else { rounds.div_ceil(TURNS) };
+    take_turns(&mut bench.peers, &mut contenders, || {
+        for _ in 0..each_turn.min(rounds - fresh.len()) {
+            fresh.push(round(&index, &corpus, cores, turn)?);
+            ping.push(empty_round(cores)?);
+            turn += 1;
+        }
+        Ok(())
+    })?;
+
+    let title = format!("{}: from begin of addition to found, µs", corpus.name);
+    let mut table = Table::new(title, &["system", "P50", "P95", "P99", "mean"]);
+    let fresh = print(bench, &mut table, "spirit", &fresh)?;
+    print(bench, &mut table, "ping", &ping)?;
+    for peer in &contenders {
+        match peer.rows() {
+            Err(reason) => table.not_measured(&peer.label, &reason),
+            Ok(rows) => {
+                for row in &rows.0 {
+                    let config = [("workload", json!(row.workload)), ("rate", json!(PEER_RATE))];
+                    bench.report.row(&peer.label, &config, &row.metric, &row.unit, &row.runs)?;
+                }
+                let values =
+                    METRICS.map(|metric| rows.value("fresh", metric).map_or_else(|e| e, number));
+                let rate = rows.value("writer", "docs_per_s")?;
+                let name = format!("{} at {} documents/s", peer.label, number(rate));
+                table.line([name].into_iter().chain(values));
+            }
+        }
+    }
+    table.print();
+    bar("freshness P50", Bound::AtMost(5.0), " µs", "", &Ok(fresh.p50()));
+    bar("freshness P95", Bound::AtMost(20.0), " µs", "", &Ok(fresh.p95()));
+    println!("     freshness P99 {} µs", number(fresh.p99()));
+    Ok(())
+}
+
+/// Documents a second that the peers are asked to add.
+const PEER_RATE: u32 = 1000;
+
+fn contenders(bench: &mut Bench, corpus: &Corpus) -> Fallible<Vec<Contender>> {
+    let mut contenders = Vec::new();
+    for system in [System::Tantivy, System::Lucene] {
+        if bench.peers.wants(system) {
+            let docs = bench.peers.docs_file(corpus)?;
+            let drawn = workloads::draw(corpus, bench.seed)?;
+            let queries =
+                Some(bench.peers.query_file("queries.txt", &workloads::query_file(&drawn))?);
+            let options = vec![("--rate", PEER_RATE.to_string())];
+            let call = Call { task: "freshness", docs, queries, on: On::Both, options };
+            contenders.push(Contender::new(system, "", call));
+        }
+    }
+    Ok(contenders)
+}
+
+/// An index with its stages on the first core, and four fifths of the corpus in it.
+fn base(corpus: &Corpus, cores: Cores, rounds: usize) -> Fallible<Index> {
+    let _pinned = cores.pin(On::First);
+    let added = RATE * SECONDS * rounds as u64;
+    let growth = corpus.text_bytes() / corpus.len() as u64 * added * 16;
+    let index = engine::options(corpus).dram_bytes(engine::heap_bytes(corpus) + growth).open()?;
+    index.add_all((0..corpus.len() / 5 * 4).map(|number| (None, corpus.get(number))))?;
+    index.settle();
+    Ok(index)
+}
+
+fn round(index: &Index, corpus: &Corpus, cores: Cores, turn: usize) -> Fallible<Summary> {
+    let markers: Vec<String> =
+        (0..MARKS).map(|mark| format!("benchmarker{turn}x{mark}x")).collect();
+    let tail: Vec<&str> =
+        (corpus.len() / 5 * 4..corpus.len()).map(|number| corpus.get(number)).collect();
+    let text = |number: u64| tail[number as usize % tail.len()];
+    let marked: Vec<String> = markers
+        .iter()
+        .zip((0..).step_by(MARK_EVERY as usize))
+        .map(|(marker, number)| format!("{} {marker}", text(number)))
+        .collect();
+    let queries = markers.iter().map(|marker| Query::all_of(&[marker]).map_err(|e| e.to_string()));
+    let queries: Vec<Query> = queries.collect::<Result<_, _>>()?;
+    let mut reader = index.reader()?;
+    let add = |number: u64| {
+        let own = number
+            .is_multiple_of(MARK_EVERY)
+            .then(|| marked[(number / MARK_EVERY) as usize].as_str());
+        index.add(own.unwrap_or_else(|| text(number))).map_err(|error| error.to_string())
+    };
+    let found = |mark: u64| !reader.search(&queries[mark as usize], Search::newest(10)).is_empty();
+    both_threads(cores, add, found)
+}
+
+/// The same with a number that is written in place of an addition, and read in place of a query.
+fn empty_round(cores: Cores) -> Fallible<Summary> {
+    let written = AtomicU64::new(0);
+    let add = |number: u64| {
+        written.store(number + 1, Release);
+        Ok(())
+    };
+    both_threads(cores, add, |mark| written.load(Acquire) > mark * MARK_EVERY)
+}
+
+fn both_threads(
+    cores: Cores,
+    add: impl Fn(u64) -> Result<(), String> + Send,
+    mut found: impl FnMut(u64) -> bool,
+) -> Fallible<Summary> {
+    let zero = Instant::now();
+    let begins: Vec<AtomicU64> = (0..MARKS).map(|_| AtomicU64::new(NOT_YET)).collect();
+    let mut latencies = Latencies::with_capacity(MARKS as usize);
+    std::thread::scope(|scope| {
+        let begins = &begins;
+        let writer = scope.spawn(move || {
+            let _pinned = cores.pin(On::First);
+            write(zero, begins, add)
+        });
+        let _pinned = cores.pin(On::Second);
+        let asked = (0..MARKS).zip(begins).try_for_each(|(mark, begin)| {
+            let patience = Instant::now();
+            while !found(mark) {
+                let given_up = writer.is_finished() && begin.load(Acquire) == NOT_YET;
+                if given_up || patience.elapsed() > LOST {
+                    return Err(format!("marked document {mark} was not found"));
+                }
+            }
+            latencies.push_ns(zero.elapsed().as_nanos() as u64 - begin.load(Acquire));
+            Ok(())
+        });
+        // If the writer failed, that is why nothing was found.
+        writer.join().map_err(|_| "the writing thread panicked".to_owned())??;
+        asked
+    })?;
+    Ok(latencies.summary())
+}
+
+/// Adds a document whenever one is due; a writer that is late does not wait.
+fn write(
+    zero: Instant,
+    begins: &[AtomicU64],
+    add: impl Fn(u64) -> Result<(), String>,
+) -> Result<(), String> {
+    let start = zero.elapsed().as_nanos() as u64;
+    for number in 0..MARKS * MARK_EVERY {
+        let due = start + number * (1_000_000_000 / RATE);
+        let mut now = zero.elapsed().as_nanos() as u64;
+        while now < due {
+            std::hint::spin_loop();
+            now = zero.elapsed().as_nanos() as u64;
+        }
+        if number.is_multiple_of(MARK_EVERY) {
+            begins[(number / MARK_EVERY) as usize].store(now, Release);
+        }
+        add(number)?;
+    }
+    let taken = (zero.elapsed().as_nanos() as u64 - start) as f64 / 1e9;
+    if taken > SECONDS as f64 * 1.1 {
+        eprintln!("the writer fell behind: {taken:.2} s instead of {SECONDS}");
+    }
+    Ok(())
+}
+
+/// Prints the best round and the medians; returns the best.
+fn print(
+    bench: &mut Bench,
+    table: &mut Table,
+    name: &str,
+    rounds: &[Summary],
+) -> Fallible<Summary> {
+    let mut all = Rounds::default();
+    rounds.iter().for_each(|round| all.push(*round));
+    bench.report.rounds(name, &[], &all)?;
+    let best = rounds.iter().min_by(|a, b| a.p95().total_cmp(&b.p95())).ok_or("no rounds")?;
+    table.line([format!("{name}, best round")].into_iter().chain(best.values.map(number)));
+    table.line([format!("{name}, median")].into_iter().chain(all.median().values.map(number)));
+    Ok(*best)
+}

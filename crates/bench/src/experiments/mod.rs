@@ -1,0 +1,100 @@
+//! The experiments, and the table that `spirit-bench list` prints.
+
+mod blocks;
+mod count;
+mod freshness;
+mod ingest;
+mod intersect;
+mod memory;
+mod newest;
+mod newest_busy;
+mod segments;
+mod steps;
+mod visible;
+
+use crate::Fallible;
+use crate::bench::Bench;
+
+/// One experiment.
+pub(crate) struct Experiment {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// The figure of a paper, or the section of the baseline measurements.
+    pub(crate) reproduces: &'static str,
+    pub(crate) bars: &'static str,
+    pub(crate) run: fn(&mut Bench) -> Fallible<()>,
+}
+
+/// All of them, in the order of `all`.
+pub(crate) const ALL: &[Experiment] = &[
+    Experiment {
+        name: "ingest",
+        what: "documents a second until all are visible, one core, flush included; ns a token by step",
+        reproduces: "the paper's ingest rate (72 K documents/s an executor, 4 × Lucene); baseline §1 and §8.1",
+        bars: "≥ 8× (posts), ≥ 6× (articles) the better of tantivy's and Lucene's add rate",
+        run: ingest::run,
+    },
+    Experiment {
+        name: "visible",
+        what: "one document made visible, index of a million posts",
+        reproduces: "baseline §3, cost of making one new document visible",
+        bars: "≥ 20× faster than SQLite's autocommit, ≥ 100× than Lucene's refresh, ≥ 500× than tantivy's commit",
+        run: visible::run,
+    },
+    Experiment {
+        name: "freshness",
+        what: "from the begin of an addition until another thread's query finds it, at 100,000 documents/s",
+        reproduces: "baseline §3, one writer and one asking thread",
+        bars: "best round: P50 ≤ 5 µs, P95 ≤ 20 µs",
+        run: freshness::run,
+    },
+    Experiment {
+        name: "newest",
+        what: "the ten newest, six workloads, idle index",
+        reproduces: "the paper's Table 1 workloads; baseline §2 (ii*), peers sorted newest first and merged offline",
+        bars: "P50 ≥ 3× (MM ≥ 5×) faster than tantivy",
+        run: newest::run,
+    },
+    Experiment {
+        name: "newest-busy",
+        what: "the same while ingest runs at full speed on the other core",
+        reproduces: "the paper's figure 2, queries beside ingest; baseline §3",
+        bars: "P95 ≤ 1.3× the idle P95, each workload",
+        run: newest_busy::run,
+    },
+    Experiment {
+        name: "count",
+        what: "exact counts, six workloads",
+        reproduces: "baseline §2 (i) and (i')",
+        bars: "HH ≥ 15×, MM ≥ 4× the fastest way of tantivy and Lucene",
+        run: count::run,
+    },
+    Experiment {
+        name: "segments",
+        what: "the ten newest over 1, 64 and 512 segments",
+        reproduces: "the paper's figure 7 (segment size); baseline §8.2",
+        bars: "64 against 1: ≤ 1.6× (L M H HH), ≤ 2.2× (LL MM)",
+        run: segments::run,
+    },
+    Experiment {
+        name: "memory",
+        what: "index bytes a posting, fresh and flushed, by structure",
+        reproduces: "baseline §4 and the size row of §8.1",
+        bars: "≤ 12 bytes a posting",
+        run: memory::run,
+    },
+    Experiment {
+        name: "intersect",
+        what: "the papers' intersection algorithms and ours",
+        reproduces: "the papers' naive, binary and finger intersection; baseline §6",
+        bars: "none",
+        run: intersect::run,
+    },
+    Experiment {
+        name: "blocks",
+        what: "variable-sized (VSB) against fixed-sized (FSB) posting blocks in a fresh segment",
+        reproduces: "the paper's §4.5: VSB always better",
+        bars: "none",
+        run: blocks::run,
+    },
+];

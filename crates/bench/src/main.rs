@@ -1,0 +1,83 @@
+//! `spirit-bench`: SPIRIT measured side by side with other engines.
+//!
+//! Each experiment is a file of [`experiments`] that says what is measured, on what, and what to beware of. The
+//! program ends with exit code 0 even where a bar is missed: a benchmark is no test. It ends with 1 if the work
+//! failed or an engine answered otherwise than ours, with 2 if it was called wrongly.
+#![forbid(unsafe_code)]
+
+mod args;
+mod bench;
+mod cores;
+mod corpus;
+mod engine;
+mod experiments;
+mod peers;
+mod random;
+mod report;
+mod timing;
+mod turns;
+mod workloads;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Task};
+use bench::Bench;
+use experiments::Experiment;
+
+/// Whatever went wrong; it ends the program with one line.
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let outcome = match args.task() {
+        Ok(Task::List) => {
+            list();
+            Ok(())
+        }
+        Ok(Task::Run(experiments)) => run(&args, &experiments),
+        Err(wrong) => {
+            eprintln!("spirit-bench: {wrong}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("spirit-bench: {}", error.to_string().replace('\n', " "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() {
+    for Experiment { name, what, reproduces, bars, .. } in experiments::ALL {
+        println!("{name:<12} {what}\n{:13}reproduces: {reproduces}\n{:13}bar: {bars}", "", "");
+    }
+}
+
+fn run(args: &Args, experiments: &[&Experiment]) -> Fallible<()> {
+    let mut bench = Bench::new(args)?;
+    println!("{}", bench.cores.describe());
+    println!(
+        "vectors: {:?}; clock: {} ns a reading, inside every latency",
+        spirit_kernel::Level::detect(),
+        timing::clock_overhead_ns()
+    );
+    for experiment in experiments {
+        println!("\n== {}: {}", experiment.name, experiment.what);
+        say_if_busy();
+        (experiment.run)(&mut bench)?;
+    }
+    Ok(())
+}
+
+/// Others at work make every figure worse, and ours, which are short, most of all.
+fn say_if_busy() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().and_then(|load| load.parse::<f64>().ok());
+    if let Some(load) = load.filter(|load| *load > 0.5) {
+        println!("load average {load}: other programs may be at work, the figures are noisy");
+    }
+}
