@@ -2,6 +2,7 @@
 //! crate with the committed seeds and a repeatable stream, so that an ordinary build replays them.
 //!
 //! A function panics if an invariant is broken, and returns otherwise, whatever the input.
+#![forbid(unsafe_code)]
 
 mod analyzers;
 mod bytes;

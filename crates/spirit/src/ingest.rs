@@ -382,7 +382,7 @@ fn settle_explicit(
         (Ok(()), Some(old)) => replaced.push_back(Replaced { hash, row: old, stamp: None }),
         (Ok(()), None) => {}
         // Still none: the new version takes the old one's place at once.
-        (Err(_), Some(old)) => drop(table.replace(&shared.memory, hash, old, row)),
+        (Err(_), Some(old)) => table.replace(&shared.memory, hash, old, row),
         (Err(_), None) => return Err(AddError::KeysFull),
     }
     let number = keys::as_number(key);
