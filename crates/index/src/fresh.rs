@@ -460,6 +460,9 @@ impl FreshWriter {
         let delta =
             u32::try_from(document.sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
         let tokens = batch.tokens_of(index);
+        if !self.has_room(extent, tokens.len()) {
+            return Err(Stop::SegmentFull);
+        }
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
@@ -481,6 +484,15 @@ impl FreshWriter {
         self.row(memory).write(delta, start, tokens.len() as u32, key);
         self.rows += 1;
         Ok(())
+    }
+
+    /// Whether a document of usual size fits whatever its words are. One that breaks off leaves a dead row behind,
+    /// and a segment with dead rows cannot be counted from statistics; so only documents that are large for
+    /// the segment are tried.
+    fn has_room(&self, extent: &Extent<'_>, tokens: usize) -> bool {
+        let worst = tokens as u64 * extent.blocks.block_words_max();
+        let free = self.high.saturating_sub(self.low_after(extent, self.terms)) as u64;
+        worst <= free || worst > extent.area.len() as u64 / 16
     }
 
     /// Posts the tokens of the next row; returns the units that its vector took.

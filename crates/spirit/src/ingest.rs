@@ -80,8 +80,6 @@ pub(crate) struct Ingester {
     delete_sequence: u64,
     /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
     replaced: VecDeque<Replaced>,
-    /// Rows of the batch that were written and then refused.
-    unsettled: usize,
 }
 
 impl Ingester {
@@ -104,7 +102,6 @@ impl Ingester {
             sealed: false,
             delete_sequence: 0,
             replaced: VecDeque::with_capacity(REPLACED_MAX + BATCH_DOCUMENTS),
-            unsettled: 0,
             shared,
         })
     }
@@ -171,7 +168,7 @@ impl Ingester {
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
         }
-        let left = self.batch.documents().len() + std::mem::take(&mut self.unsettled);
+        let left = self.batch.documents().len();
         if self.shared.numbers.one_executor {
             // Nobody else draws: the numbers of documents that were not taken go to the next ones.
             self.shared.numbers.documents.fetch_sub(left as u64, Relaxed);
@@ -198,9 +195,12 @@ impl Ingester {
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         let settled = self.settle(before, taken);
-        self.batch.drop_front(taken);
+        let unsettled = taken - settled;
+        self.batch.drop_front(settled);
         self.publish();
-        settled?;
+        if unsettled > 0 {
+            return self.wait_for_keys();
+        }
         match stop {
             Ok(()) => Ok(()),
             Err(Stop::SegmentFull) if untouched && taken == 0 => {
@@ -216,11 +216,11 @@ impl Ingester {
         self.shared.memory.publish(self.writer.base_row() + self.writer.rows() as u64);
     }
 
-    /// Kills what the new rows replace, and enters them in the key table.
-    fn settle(&mut self, first: u32, taken: usize) -> Result<(), AddError> {
+    /// Kills what the new rows replace, and enters them in the key table. Says how many of them are in.
+    fn settle(&mut self, first: u32, taken: usize) -> usize {
         let numbered = self.shared.numbers.explicit_end.load(Relaxed);
         if !self.keyed && numbered == 0 {
-            return Ok(());
+            return taken;
         }
         let shared = &self.shared;
         let table = shared.keys();
@@ -228,7 +228,7 @@ impl Ingester {
         // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
         shared.memory.pins().pin(&self.pin);
         let first_row = self.writer.base_row() + first as u64;
-        let mut result = Ok(());
+        let (mut settled, mut result) = (0, Ok(()));
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
             if result.is_ok() {
                 result = match self.batch.key(document) {
@@ -242,14 +242,15 @@ impl Ingester {
                     Key::Automatic(_) => Ok(()),
                 };
             }
-            if result.is_err() {
-                // The one that is refused, and those behind it, never come to life.
+            if result.is_ok() {
+                settled += 1;
+            } else {
+                // The one that finds no place, and those behind it, never come to life in these rows.
                 kill(shared, &Snapshot::of_role(&shared.memory, row + 1), row, row);
-                self.unsettled += 1;
             }
         }
         shared.memory.pins().unpin(&self.pin);
-        result
+        settled
     }
 
     /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
@@ -343,6 +344,19 @@ impl Ingester {
         }
         self.shared.memory.wait_for_space();
         Ok(())
+    }
+
+    /// The key table is full. If the oldest may be dropped, its keys go with it, and the documents that found no
+    /// place are tried again.
+    fn wait_for_keys(&mut self) -> Result<(), AddError> {
+        if self.shared.on_full != OnFull::DropOldest {
+            return Err(AddError::KeysFull);
+        }
+        let window = self.shared.memory.window();
+        if window.oldest == window.end && !self.sealed {
+            self.next_segment()?;
+        }
+        self.wait_for_room()
     }
 
     /// The long-term partition is full: what now is the policy's matter.
