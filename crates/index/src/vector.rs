@@ -50,6 +50,10 @@ impl<'a> Vectors<'a> {
 
     /// `len` units from `start`, which lie in one piece.
     pub fn units(&self, start: u32, len: u64) -> &'a [AtomicU16] {
+        // Nothing may be behind the directory yet.
+        if len == 0 {
+            return &[];
+        }
         let chunk = self.directory[(start >> self.shift) as usize].load(Acquire);
         let inside = (start & ((1 << self.shift) - 1)) as u64;
         self.region.view(Span::new(chunk + inside * 2, len))
