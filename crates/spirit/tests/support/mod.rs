@@ -9,7 +9,7 @@ use std::time::Duration;
 use spirit::{Analyzer, Options};
 
 /// How long a call that may hang is waited for: thousands of times what it needs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The smallest segment there is.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
