@@ -3,7 +3,8 @@
 # index's own region is one mapping, whose bounds every view checks for itself.
 #
 # Left out: `hot_path`, whose child may make no system call (the sanitizer's runtime does), the model checker's
-# tests, which have no real memory, `full_heap`, which opens so many indexes that it would take longer than all the rest, and the proof of flat memory, since freed memory is kept in quarantine.
+# tests, which have no real memory, `full_heap`, which opens so many indexes that it would take longer than all
+# the rest, and the proof of flat memory, since freed memory is kept in quarantine.
 set -eu
 cd "$(dirname "$0")/.."
 
