@@ -19,6 +19,12 @@ target="x86_64-unknown-linux-gnu"
 std=""
 if [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std" ]; then
     std="-Zbuild-std"
+elif [ -z "${SPIRIT_TSAN:-}" ]; then
+    # A report of what the standard library's own join or mutex orders is no finding, and no list of
+    # suppressions is complete: the verdict is left to a run with the source.
+    echo "tsan: the standard library's source is not installed (rustup component add rust-src): NOT RUN" >&2
+    echo "tsan: SPIRIT_TSAN=1 runs it all the same, with ci/tsan.supp; expect reports of std's own joins" >&2
+    exit 77
 else
     export RUSTFLAGS="$RUSTFLAGS -Cunsafe-allow-abi-mismatch=sanitizer"
     export TSAN_OPTIONS="${TSAN_OPTIONS:-} suppressions=$PWD/ci/tsan.supp"
