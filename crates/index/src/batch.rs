@@ -23,6 +23,8 @@ pub struct BatchToken {
 /// How a document is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
+    /// By the number that it is given when the batch is numbered.
+    Next,
     /// The number of documents that the index had accepted before.
     Automatic(u64),
     /// What the caller chose; 1 to [`KEY_BYTES_MAX`] bytes.
@@ -32,6 +34,8 @@ pub enum Key<'a> {
 /// A document's key, as the batch keeps it.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchKey {
+    /// An automatic key that is not known yet.
+    Next,
     /// An automatic key.
     Automatic(u64),
     /// Bytes `start .. start + len` of the batch's keys.
@@ -95,6 +99,8 @@ pub struct Batch {
     documents: Vec<Document>,
     long: LongTerms,
     keys: Vec<u8>,
+    /// Whether a document was given a key of its own.
+    keyed: bool,
     /// Tokens of the documents that were dropped from the front.
     dropped_tokens: usize,
     dropped_documents: usize,
@@ -108,6 +114,7 @@ impl Batch {
             documents: Vec::with_capacity(documents),
             long: LongTerms(Vec::with_capacity(4096)),
             keys: Vec::with_capacity(KEY_BYTES_MAX * 16),
+            keyed: false,
             dropped_tokens: 0,
             dropped_documents: 0,
         }
@@ -119,13 +126,24 @@ impl Batch {
         self.documents.clear();
         self.long.0.clear();
         self.keys.clear();
+        self.keyed = false;
         self.dropped_tokens = 0;
         self.dropped_documents = 0;
     }
 
-    /// Adds a token to the document that the next [`finish`](Self::finish) ends; returns its hash.
+    /// Adds a token of a short term to the document that the next [`finish`](Self::finish) ends; returns its
+    /// hash.
     #[inline(always)]
-    pub fn push(&mut self, key: TermKey, bytes: &[u8]) -> u64 {
+    pub fn push(&mut self, key: TermKey) -> u64 {
+        debug_assert!(!key.is_long());
+        let hash = key.hash();
+        self.tokens.push(BatchToken { key, hash, ordinal: 0, long: 0 });
+        hash
+    }
+
+    /// The same for a term of any length: `bytes` are all of it.
+    #[cold]
+    pub fn push_any(&mut self, key: TermKey, bytes: &[u8]) -> u64 {
         let hash = key.hash();
         let long = if key.is_long() { self.long.push(bytes) } else { 0 };
         self.tokens.push(BatchToken { key, hash, ordinal: 0, long });
@@ -134,14 +152,17 @@ impl Batch {
 
     /// Adds a position without a term.
     pub fn push_hole(&mut self) {
-        self.tokens.push(BatchToken { key: TermKey::default(), hash: 0, ordinal: 0, long: 0 });
+        self.tokens.push(BatchToken { key: TermKey::HOLE, hash: 0, ordinal: 0, long: 0 });
     }
 
     /// Ends a document: it has the tokens since the last one. Its sequence number comes later.
+    #[inline]
     pub fn finish(&mut self, key: Key<'_>) {
         let key = match key {
+            Key::Next => BatchKey::Next,
             Key::Automatic(number) => BatchKey::Automatic(number),
             Key::Bytes(bytes) => {
+                self.keyed = true;
                 let start = self.keys.len() as u32;
                 self.keys.extend_from_slice(bytes);
                 BatchKey::Bytes { start, len: bytes.len() as u32 }
@@ -157,14 +178,33 @@ impl Batch {
         self.tokens.truncate(end + self.dropped_tokens);
     }
 
+    /// Whether a document was given a key of its own.
+    pub fn is_keyed(&self) -> bool {
+        self.keyed
+    }
+
     /// The documents that are left.
     pub fn documents(&self) -> &[Document] {
         &self.documents[self.dropped_documents..]
     }
 
-    /// The documents that are left, to be numbered.
-    pub fn documents_mut(&mut self) -> &mut [Document] {
-        &mut self.documents[self.dropped_documents..]
+    /// Documents whose automatic key was not drawn before they came here: how many numbers the batch takes.
+    pub fn unnumbered(&self) -> usize {
+        self.documents().iter().filter(|d| !matches!(d.key, BatchKey::Automatic(_))).count()
+    }
+
+    /// Gives the documents sequence numbers from `sequence` on and those that have no number yet the numbers from
+    /// `number` on; a document with a key of its own takes a number as well, and keeps its key.
+    pub fn number(&mut self, sequence: u64, mut number: u64) {
+        for (document, sequence) in self.documents.iter_mut().zip(sequence..) {
+            document.sequence = sequence;
+            match document.key {
+                BatchKey::Automatic(_) => continue,
+                BatchKey::Next => document.key = BatchKey::Automatic(number),
+                BatchKey::Bytes { .. } => {}
+            }
+            number += 1;
+        }
     }
 
     /// Tokens that are left.
@@ -180,6 +220,7 @@ impl Batch {
     /// The key of a document.
     pub fn key(&self, document: &Document) -> Key<'_> {
         match document.key {
+            BatchKey::Next => Key::Next,
             BatchKey::Automatic(number) => Key::Automatic(number),
             BatchKey::Bytes { start, len } => {
                 Key::Bytes(&self.keys[start as usize..(start + len) as usize])

@@ -14,8 +14,9 @@ use spirit_mem::{Region, Span};
 
 use crate::descriptor::{SegmentId, State, Window};
 use crate::dictionary::{Dictionary, DictionaryFull, DictionaryWriter, TermId};
+use crate::extent::Extent;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
-use crate::fresh::{Extent, FreshCounts};
+use crate::fresh::FreshCounts;
 use crate::memory::{Memory, Partition};
 use crate::posting::rank_of;
 use crate::term::{TERM_BYTES_MAX, Term, TermKey};

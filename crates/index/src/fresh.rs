@@ -5,34 +5,24 @@
 //! prefetched, then all are *posted*. One cache line a token is touched for good: the term's record, which
 //! holds key, list head and the newest postings.
 //!
-//! | record word (32 bit) | |
-//! |---|---|
-//! | 0..4 | key |
-//! | 4..6 | chain: tail block and spilled postings |
-//! | 6 | postings |
-//! | 7 | first word of a long term's bytes in the area; 0: none |
-//! | 8..16 | the newest postings |
-//!
-//! The table has a 32-bit slot a term, so that as much of it as possible stays near the processor: the ordinal
-//! plus one in as many low bits as the number of slots has, and a tag of the hash above. Linear probing, never
-//! more than 70 % full; a slot is stored (release) after the record it leads to is written. A tag that is
-//! right by accident is found out when the record's key is compared. A batch that does
+//! What lies where is the [extent](crate::extent)'s matter. A batch that does
 //! not fit is taken up to the last document that does; the rest goes to the next segment.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU16;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use spirit_mem::{Line, Region, Span, prefetch};
+use spirit_mem::prefetch;
 
 use crate::batch::{Batch, BatchToken, Document, Key};
 use crate::descriptor::SegmentId;
-use crate::geometry::{FreshSpans, Geometry};
-use crate::list::{Blocks, Full, List};
+use crate::extent::Extent;
+use crate::list::Full;
 use crate::memory::{Memory, Partition};
 use crate::posting::posting;
-use crate::rows::{KEY_INLINE_MAX, RowKey, Rows};
+use crate::row_writer::RowWriter;
+use crate::rows::{KEY_INLINE_MAX, RowKey};
 use crate::term::{Term, TermKey};
-use crate::vector::{self, UNITS_PER_TOKEN_MAX, Vectors};
+use crate::vector::{self, UNITS_PER_TOKEN_MAX};
 
 /// Why a batch was not taken whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,132 +31,6 @@ pub enum Stop {
     SegmentFull,
     /// The long-term partition has no room for more rows or vectors now.
     HeapFull,
-}
-
-/// A term's record in a fresh segment.
-#[derive(Clone, Copy)]
-pub struct Record<'a>(&'a Line);
-
-impl<'a> Record<'a> {
-    /// The term's key.
-    #[inline(always)]
-    pub fn key(self) -> TermKey {
-        TermKey { low: self.0.pair(0).load(Relaxed), high: self.0.pair(1).load(Relaxed) }
-    }
-
-    /// The term's list.
-    #[inline(always)]
-    pub fn list(self) -> List<'a, AtomicU32, AtomicU64> {
-        List { chain: self.0.pair(2), count: self.0.word(6), buffer: self.0.words(8, 16) }
-    }
-
-    /// Where a long term's bytes begin in the area; 0 for a short term.
-    pub fn long(self) -> u32 {
-        self.0.word(7).load(Relaxed)
-    }
-
-    fn write(self, key: TermKey, long: u32) {
-        self.0.pair(0).store(key.low, Relaxed);
-        self.0.pair(1).store(key.high, Relaxed);
-        self.0.pair(2).store(0, Relaxed);
-        self.0.word(6).store(0, Relaxed);
-        self.0.word(7).store(long, Relaxed);
-    }
-}
-
-/// The parts of a fresh extent, as both its writer and its readers see them.
-#[derive(Clone, Copy)]
-pub struct Extent<'a> {
-    table: &'a [AtomicU32],
-    records: &'a [Line],
-    area: &'a [AtomicU32],
-    blocks: Blocks,
-}
-
-impl<'a> Extent<'a> {
-    /// The extent at `start`.
-    #[inline]
-    pub fn new(region: &'a Region, geometry: &Geometry, start: u64) -> Self {
-        let FreshSpans { table, records, area } = geometry.fresh(start);
-        Extent {
-            table: region.view(table),
-            records: region.view(records),
-            area: region.view(area),
-            blocks: geometry.settings.blocks,
-        }
-    }
-
-    /// The record of an ordinal.
-    #[inline(always)]
-    pub fn record(&self, ordinal: u32) -> Record<'a> {
-        Record(&self.records[ordinal as usize])
-    }
-
-    /// The words in which chains and long terms lie.
-    pub fn area(&self) -> &'a [AtomicU32] {
-        self.area
-    }
-
-    /// How large the blocks are.
-    pub fn blocks(&self) -> Blocks {
-        self.blocks
-    }
-
-    /// Where the search for `hash` begins.
-    #[inline(always)]
-    fn home(&self, hash: u64) -> usize {
-        hash as usize & (self.table.len() - 1)
-    }
-
-    /// The bytes of `record`'s term, which is long.
-    pub fn long_bytes(&self, record: Record<'_>) -> impl Iterator<Item = u8> + use<'a> {
-        let first = record.long() as usize;
-        let len = record.key().len();
-        let words = &self.area[first..first + len.div_ceil(4)];
-        (0..len).map(move |i| (words[i / 4].load(Relaxed) >> (8 * (i % 4))) as u8)
-    }
-
-    /// The slot of an ordinal whose term has this hash.
-    #[inline(always)]
-    fn slot(&self, hash: u64, ordinal: u32) -> u32 {
-        self.tag(hash) | (ordinal + 1)
-    }
-
-    /// The bits of a slot above the ordinal.
-    #[inline(always)]
-    fn tag(&self, hash: u64) -> u32 {
-        (hash >> 32) as u32 & self.tag_mask()
-    }
-
-    #[inline(always)]
-    fn tag_mask(&self) -> u32 {
-        !(self.table.len() as u32 - 1)
-    }
-
-    fn is(&self, record: Record<'_>, key: TermKey, bytes: &[u8]) -> bool {
-        record.key() == key && (!key.is_long() || self.long_bytes(record).eq(bytes.iter().copied()))
-    }
-
-    /// The ordinal of a term, if the segment has it.
-    pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
-        let mut at = self.home(hash);
-        loop {
-            let slot = self.table[at].load(Acquire);
-            let ordinal = (slot & !self.tag_mask()).checked_sub(1)?;
-            if slot & self.tag_mask() == self.tag(hash)
-                && self.is(self.record(ordinal), term.key, term.bytes)
-            {
-                return Some(ordinal);
-            }
-            at = (at + 1) & (self.table.len() - 1);
-        }
-    }
-
-    /// Asks for the table slot of `hash`.
-    #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
-        prefetch(&self.table[self.home(hash)]);
-    }
 }
 
 /// The writer of a fresh segment.
@@ -181,13 +45,7 @@ pub struct FreshWriter {
     terms_max: u32,
     /// First used word of the area's upper end.
     high: u32,
-    rows: u32,
-    row_directory: Span<AtomicU64>,
-    row_chunks: u32,
-    vector_directory: Span<AtomicU64>,
-    /// Next unit, and the end of the units that are backed.
-    unit: u32,
-    unit_end: u32,
+    rows: RowWriter,
     postings: u64,
     tokens: u64,
     vector_units: u64,
@@ -222,8 +80,7 @@ impl FreshWriter {
     ) -> Option<FreshWriter> {
         let geometry = memory.geometry();
         let extent = memory.allocate(Partition::Short, geometry.settings.segment_bytes, id)?;
-        let chunks = geometry.row_chunks_max + geometry.vector_chunks_max;
-        let Some(directory) = memory.allocate(Partition::Long, chunks * 8, id) else {
+        let Some(rows) = RowWriter::open(memory, id) else {
             memory.give_back(Partition::Short, id);
             return None;
         };
@@ -231,8 +88,6 @@ impl FreshWriter {
         for slot in memory.region().view(spans.table) {
             slot.store(0, Relaxed);
         }
-        let row_directory = Span::new(directory, geometry.row_chunks_max);
-        let vector_directory = Span::new(row_directory.end(), geometry.vector_chunks_max);
         Some(FreshWriter {
             id,
             extent,
@@ -241,12 +96,7 @@ impl FreshWriter {
             terms: 0,
             terms_max: (geometry.fresh_slots * 7 / 10) as u32,
             high: spans.area.len() as u32,
-            rows: 0,
-            row_directory,
-            row_chunks: 0,
-            vector_directory,
-            unit: 0,
-            unit_end: 0,
+            rows,
             postings: 0,
             tokens: 0,
             vector_units: 0,
@@ -267,17 +117,18 @@ impl FreshWriter {
 
     /// Rows written.
     pub fn rows(&self) -> u32 {
-        self.rows
+        self.rows.rows()
     }
 
     /// Whether nothing was ever tried in it: a document that does not fit now never will.
     pub fn is_untouched(&self) -> bool {
-        self.rows == 0 && self.terms == 0
+        self.rows() == 0 && self.terms == 0
     }
 
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
-        let FreshWriter { rows, terms, postings, tokens, .. } = *self;
+        let FreshWriter { terms, postings, tokens, .. } = *self;
+        let rows = self.rows();
         let extent_bytes =
             self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
         FreshCounts { rows, terms, postings, tokens, vector_units: self.vector_units, extent_bytes }
@@ -290,8 +141,7 @@ impl FreshWriter {
         descriptor.set_base_row(self.base_row);
         descriptor.set_base_sequence(self.base_sequence);
         descriptor.set_rows(u64::MAX);
-        descriptor.set_row_directory(self.row_directory.start());
-        descriptor.set_vector_directory(self.vector_directory.start());
+        self.rows.describe(descriptor);
         descriptor.set_extent(self.extent);
         descriptor.set_dead(0);
         descriptor.set_postings(0);
@@ -310,7 +160,7 @@ impl FreshWriter {
     /// all. The batch still has them; nothing is visible yet.
     pub fn append(&mut self, memory: &Memory, batch: &mut Batch) -> (usize, Result<(), Stop>) {
         let extent = self.extent(memory);
-        let room = self.reserve_rows(memory, batch.documents().len());
+        let room = self.rows.reserve_rows(memory, batch.documents().len());
         let (resolved, mut stop) = self.resolve(&extent, batch);
         let mut taken = 0;
         while taken < batch.documents().len().min(room) {
@@ -325,96 +175,59 @@ impl FreshWriter {
             taken += 1;
         }
         if taken == room && taken < batch.documents().len() && stop.is_ok() {
-            let full = self.rows as u64 + 1 > self.row_limit(memory);
+            let full = self.rows() >= memory.geometry().rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         (taken, stop)
     }
 
-    fn row_limit(&self, memory: &Memory) -> u64 {
-        memory.geometry().rows_max() as u64
-    }
-
-    /// Backs rows for `wanted` more documents; says for how many there is room.
-    fn reserve_rows(&mut self, memory: &Memory, wanted: usize) -> usize {
-        let geometry = memory.geometry();
-        let directory = memory.region().view(self.row_directory);
-        loop {
-            let backed = (self.row_chunks as usize) << geometry.row_shift;
-            let room = backed - self.rows as usize;
-            if room >= wanted || self.row_chunks as u64 == geometry.row_chunks_max {
-                return room.min(wanted);
-            }
-            let bytes = crate::geometry::ROW_BYTES << geometry.row_shift;
-            let Some(chunk) = memory.allocate(Partition::Long, bytes, self.id) else { return room };
-            directory[self.row_chunks as usize].store(chunk, Release);
-            self.row_chunks += 1;
-        }
-    }
-
-    /// Backs `units` contiguous units.
-    fn reserve_units(&mut self, memory: &Memory, units: u32) -> Result<(), Stop> {
-        if self.unit_end - self.unit >= units {
-            return Ok(());
-        }
-        let geometry = memory.geometry();
-        let chunks = units.div_ceil(1 << geometry.vector_shift).max(1);
-        let first = self.unit_end >> geometry.vector_shift;
-        if first as u64 + chunks as u64 > geometry.vector_chunks_max {
-            return Err(Stop::SegmentFull);
-        }
-        let bytes = (chunks as u64 * 2) << geometry.vector_shift;
-        let start = memory.allocate(Partition::Long, bytes, self.id).ok_or(Stop::HeapFull)?;
-        let directory = memory.region().view(self.vector_directory);
-        for i in 0..chunks {
-            directory[(first + i) as usize]
-                .store(start + ((i as u64 * 2) << geometry.vector_shift), Release);
-        }
-        self.unit = first << geometry.vector_shift;
-        self.unit_end = (first + chunks) << geometry.vector_shift;
-        Ok(())
-    }
-
-    fn units<'a>(&self, memory: &'a Memory, len: u32) -> &'a [AtomicU16] {
-        let shift = memory.geometry().vector_shift;
-        Vectors::new(memory.region(), self.vector_directory, shift).units(self.unit, len as u64)
-    }
-
     /// Finds or inserts the terms of all tokens, and asks for their records. Returns how many were resolved.
-    #[inline]
+    // A function of its own, like `post_all`: the two loops need all registers there are.
+    #[inline(never)]
     fn resolve(&mut self, extent: &Extent<'_>, batch: &mut Batch) -> (usize, Result<(), Stop>) {
-        let mask = extent.table.len() - 1;
-        let tag_mask = extent.tag_mask();
         let (tokens, long) = batch.tokens_mut();
         for (done, token) in tokens.iter_mut().enumerate() {
-            if token.key.is_hole() {
-                continue;
-            }
-            let mut at = token.hash as usize & mask;
-            token.ordinal = loop {
-                let slot = extent.table[at].load(Relaxed);
-                if slot == 0 {
-                    match self.insert(extent, at, token.hash, token.key, long.bytes(token.long)) {
-                        Ok(ordinal) => break ordinal,
-                        Err(Full) => return (done, Err(Stop::SegmentFull)),
-                    }
-                }
+            token.ordinal = match extent.guess(token.hash) {
                 // The tag decides; a short term's record is compared when it is there, in `post_all`.
-                let ordinal = (slot & !tag_mask).wrapping_sub(1);
-                if slot & tag_mask == (token.hash >> 32) as u32 & tag_mask
-                    && (!token.key.is_long()
-                        || extent.is(extent.record(ordinal), token.key, long.bytes(token.long)))
-                {
-                    break ordinal;
-                }
-                at = (at + 1) & mask;
+                Some(ordinal) if token.key.is_whole() => ordinal,
+                _ => match self.find_or_insert(extent, token, long.bytes(token.long)) {
+                    Ok(ordinal) => ordinal,
+                    Err(Full) => return (done, Err(Stop::SegmentFull)),
+                },
             };
-            prefetch(&extent.records[token.ordinal as usize]);
+            prefetch(extent.record(token.ordinal).line());
         }
         (tokens.len(), Ok(()))
     }
 
+    /// The ordinal of a token's term, wherever it is and if it is nowhere; any for a hole. Here, too, the tag
+    /// decides for a short term.
     #[inline(never)]
+    fn find_or_insert(
+        &mut self,
+        extent: &Extent<'_>,
+        token: &BatchToken,
+        long: &[u8],
+    ) -> Result<u32, Full> {
+        if token.key.is_hole() {
+            return Ok(0);
+        }
+        let table = extent.table();
+        let mut at = extent.home(token.hash);
+        loop {
+            let slot = table[at].load(Relaxed);
+            if slot == 0 {
+                return self.insert(extent, at, token.hash, token.key, long);
+            }
+            if let Some(ordinal) = extent.ordinal_in(slot, token.hash)
+                && (!token.key.is_long() || extent.is(extent.record(ordinal), token.key, long))
+            {
+                return Ok(ordinal);
+            }
+            at = (at + 1) & (table.len() - 1);
+        }
+    }
+
     fn insert(
         &mut self,
         extent: &Extent<'_>,
@@ -431,7 +244,7 @@ impl FreshWriter {
         let first = if words > 0 { self.high - words } else { 0 };
         if words > 0 {
             self.high = first;
-            for (word, bytes) in extent.area[first as usize..].iter().zip(long.chunks(4)) {
+            for (word, bytes) in extent.area()[first as usize..].iter().zip(long.chunks(4)) {
                 let mut value = [0; 4];
                 value[..bytes.len()].copy_from_slice(bytes);
                 word.store(u32::from_le_bytes(value), Relaxed);
@@ -439,13 +252,13 @@ impl FreshWriter {
         }
         extent.record(ordinal).write(key, first);
         self.terms += 1;
-        extent.table[at].store(extent.slot(hash, ordinal), Release);
+        extent.table()[at].store(extent.slot(hash, ordinal), Release);
         Ok(ordinal)
     }
 
     /// The first word of the area behind `terms` records.
     fn low_after(&self, extent: &Extent<'_>, terms: u32) -> u32 {
-        extent.table.len() as u32 + terms * 16
+        extent.table().len() as u32 + terms * 16
     }
 
     /// Posts one document's tokens and writes its vector and row.
@@ -466,11 +279,11 @@ impl FreshWriter {
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
-        self.reserve_units(memory, vector_units + key_units)?;
+        self.rows.reserve_units(memory, vector_units + key_units)?;
         let key = self.write_key(memory, batch.key(document));
-        let start = self.unit;
+        let start = self.rows.unit();
         let posted = if positions {
-            self.post_all::<true>(extent, tokens, self.units(memory, vector_units))
+            self.post_all::<true>(extent, tokens, self.rows.units(memory, vector_units))
         } else {
             self.post_all::<false>(extent, tokens, &[])
         };
@@ -478,11 +291,11 @@ impl FreshWriter {
             self.abandon(memory, delta);
             return Err(Stop::SegmentFull);
         };
-        self.unit += units;
+        self.rows.take_units(units);
         self.vector_units += (units + key_units) as u64;
         self.tokens += tokens.len() as u64;
-        self.row(memory).write(delta, start, tokens.len() as u32, key);
-        self.rows += 1;
+        self.rows.next_row(memory).write(delta, start, tokens.len() as u32, key);
+        self.rows.end_row(memory);
         Ok(())
     }
 
@@ -490,94 +303,104 @@ impl FreshWriter {
     /// and a segment with dead rows cannot be counted from statistics; so only documents that are large for
     /// the segment are tried.
     fn has_room(&self, extent: &Extent<'_>, tokens: usize) -> bool {
-        let worst = tokens as u64 * extent.blocks.block_words_max();
+        let worst = tokens as u64 * extent.blocks().block_words_max();
         let free = self.high.saturating_sub(self.low_after(extent, self.terms)) as u64;
-        worst <= free || worst > extent.area.len() as u64 / 16
+        worst <= free || worst > extent.area().len() as u64 / 16
     }
 
     /// Posts the tokens of the next row; returns the units that its vector took.
-    #[inline(always)]
+    #[inline(never)]
     fn post_all<const POSITIONS: bool>(
         &mut self,
         extent: &Extent<'_>,
         tokens: &[BatchToken],
         units: &[AtomicU16],
     ) -> Result<u32, Full> {
-        let word = posting(self.rows);
-        let mut high = self.high;
-        let mut postings = 0;
+        let word = posting(self.rows());
+        let (area, blocks) = (extent.area(), extent.blocks());
+        // Tokens that add no posting: further occurrences of a term, and holes.
+        let mut repeated = 0;
         let mut at = 0;
         for token in tokens {
-            if token.key.is_hole() {
-                if POSITIONS {
-                    at = vector::put(units, at, None);
-                }
-                continue;
-            }
             let mut ordinal = token.ordinal;
             let mut record = extent.record(ordinal);
-            if record.key() != token.key {
-                self.high = high;
-                ordinal = self.resolve_again(extent, token.key, token.hash)?;
-                high = self.high;
-                record = extent.record(ordinal);
+            if !record.key().is(token.key) {
+                let Some(other) = self.resolve_again(extent, token)? else {
+                    repeated += 1;
+                    if POSITIONS {
+                        at = vector::put(units, at, None);
+                    }
+                    continue;
+                };
+                (ordinal, record) = (other, extent.record(other));
             }
-            let low = self.low_after(extent, self.terms);
-            let added = record.list().append(word, extent.area, extent.blocks, |words| {
-                let block = high.checked_sub(words).filter(|block| *block >= low)?;
-                high = block;
-                Some(block)
-            });
-            self.high = high;
-            postings += u64::from(added?);
+            let allocate = |words| self.allocate(extent, words);
+            if !record.list().append(word, area, blocks, allocate)? {
+                repeated += 1;
+            }
             if POSITIONS {
                 at = vector::put(units, at, Some(ordinal));
             }
         }
-        self.postings += postings;
+        self.postings += tokens.len() as u64 - repeated;
         Ok(at as u32)
     }
 
-    /// A short term whose slot was taken for another's with the same tag: one in thousands, found by its key.
+    /// Room for `words` words of a block.
+    fn allocate(&mut self, extent: &Extent<'_>, words: u32) -> Option<u32> {
+        let low = self.low_after(extent, self.terms);
+        let block = self.high.checked_sub(words).filter(|block| *block >= low)?;
+        self.high = block;
+        Some(block)
+    }
+
+    /// The ordinal of a token that is not what its slot's tag said: a short term whose slot was taken for
+    /// another's with the same tag, one in thousands; or none at all, a hole.
     #[cold]
-    fn resolve_again(&mut self, extent: &Extent<'_>, key: TermKey, hash: u64) -> Result<u32, Full> {
-        let (bytes, len) = key.inline_bytes();
-        if let Some(ordinal) = extent.find(Term { key, bytes: &bytes[..len] }, hash) {
-            return Ok(ordinal);
+    fn resolve_again(
+        &mut self,
+        extent: &Extent<'_>,
+        token: &BatchToken,
+    ) -> Result<Option<u32>, Full> {
+        if token.key.is_hole() {
+            return Ok(None);
         }
-        let mut at = extent.home(hash);
-        while extent.table[at].load(Relaxed) != 0 {
-            at = (at + 1) & (extent.table.len() - 1);
+        let (bytes, len) = token.key.inline_bytes();
+        if let Some(ordinal) =
+            extent.find(Term { key: token.key, bytes: &bytes[..len] }, token.hash)
+        {
+            return Ok(Some(ordinal));
         }
-        self.insert(extent, at, hash, key, &[])
+        let mut at = extent.home(token.hash);
+        while extent.table()[at].load(Relaxed) != 0 {
+            at = (at + 1) & (extent.table().len() - 1);
+        }
+        self.insert(extent, at, token.hash, token.key, &[]).map(Some)
     }
 
     /// A document that broke off half way: its row is dead from birth, so its postings never count.
     fn abandon(&mut self, memory: &Memory, delta: u32) {
-        let row = self.row(memory);
+        let row = self.rows.next_row(memory);
         row.write(delta, 0, 0, RowKey::default());
         row.kill(0);
-        self.rows += 1;
+        self.rows.end_row(memory);
         memory.note_dead(memory.table().descriptor(self.id));
     }
 
     /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.
     pub fn append_dead(&mut self, memory: &Memory, sequence: u64) -> Result<(), Stop> {
         let delta = u32::try_from(sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
-        if self.reserve_rows(memory, 1) == 0 {
-            let full = self.rows as u64 >= self.row_limit(memory);
+        if self.rows.reserve_rows(memory, 1) == 0 {
+            let full = self.rows() >= memory.geometry().rows_max();
             return Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         self.abandon(memory, delta);
         Ok(())
     }
 
-    fn row<'a>(&self, memory: &'a Memory) -> crate::rows::Row<'a> {
-        Rows::new(memory.region(), self.row_directory, memory.geometry().row_shift).row(self.rows)
-    }
-
     fn write_key(&mut self, memory: &Memory, key: Key<'_>) -> RowKey {
         match key {
+            Key::Next => unreachable!("a batch is numbered before it is appended"),
             Key::Automatic(number) => {
                 let descriptor = memory.table().descriptor(self.id);
                 if descriptor.numbers_end() == 0 {
@@ -589,12 +412,13 @@ impl FreshWriter {
             Key::Bytes(bytes) if bytes.len() <= KEY_INLINE_MAX => RowKey::inline(bytes),
             Key::Bytes(bytes) => {
                 let count = bytes.len().div_ceil(2) as u32;
-                for (unit, pair) in self.units(memory, count).iter().zip(bytes.chunks(2)) {
+                for (unit, pair) in self.rows.units(memory, count).iter().zip(bytes.chunks(2)) {
                     let high = pair.get(1).copied().unwrap_or(0);
                     unit.store(pair[0] as u16 | (high as u16) << 8, Relaxed);
                 }
-                self.unit += count;
-                RowKey::stored(self.unit - count, bytes.len())
+                let first = self.rows.unit();
+                self.rows.take_units(count);
+                RowKey::stored(first, bytes.len())
             }
         }
     }

@@ -188,7 +188,7 @@ impl Geometry {
         let long = (start, dram.saturating_sub(start));
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
-        let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64 + 1);
+        let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
         Geometry {
             settings,
             bytes: dram,

@@ -11,6 +11,7 @@
 pub mod batch;
 pub mod descriptor;
 pub mod dictionary;
+pub mod extent;
 pub mod flush;
 pub mod flushed;
 pub mod fresh;
@@ -21,6 +22,7 @@ pub mod list;
 pub mod memory;
 pub mod posting;
 pub mod rewrite;
+mod row_writer;
 pub mod rows;
 pub mod snapshot;
 pub mod term;

@@ -80,13 +80,12 @@ impl Blocks {
 }
 
 /// A list's head: the words of a term's record that belong to it.
-#[derive(Clone, Copy)]
 pub struct List<'a, A32, A64> {
     /// Tail block (high half, 0: none) and spilled postings (low half).
     pub chain: &'a A64,
     /// Postings ever appended.
     pub count: &'a A32,
-    /// The newest postings.
+    /// The newest postings. While there are none, the last word is 0.
     pub buffer: &'a [A32],
 }
 
@@ -150,6 +149,14 @@ impl Chain {
     }
 }
 
+impl<A32, A64> Clone for List<'_, A32, A64> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A32, A64> Copy for List<'_, A32, A64> {}
+
 impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
     /// Appends the posting `word`, or counts one more occurrence if its row is the list's newest. Returns
     /// whether a posting was added. `allocate` gives room for a number of words in `area`.
@@ -157,63 +164,37 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
     /// Writer only.
     #[inline(always)]
     pub fn append(
-        &self,
+        self,
         word: u32,
         area: &[A32],
         blocks: Blocks,
         allocate: impl FnOnce(u32) -> Option<u32>,
     ) -> Result<bool, Full> {
         let count = self.count.load(Relaxed);
-        let mut buffered = count.wrapping_sub(self.chain.load(Relaxed) as u32) as usize;
-        if buffered > 0 {
-            let newest = &self.buffer[(buffered - 1) & (BUFFER - 1)];
-            let value = newest.load(Relaxed);
-            if rank(value) == rank(word) {
-                if value & FREQUENCY_MAX < FREQUENCY_MAX {
-                    newest.store(value + 1, Relaxed);
-                }
-                return Ok(false);
+        // Of a list without postings this is the word that says so: no posting has rank 0.
+        let newest = &self.buffer[count.wrapping_sub(1) as usize & (BUFFER - 1)];
+        let value = newest.load(Relaxed);
+        if rank(value) == rank(word) {
+            if value & FREQUENCY_MAX < FREQUENCY_MAX {
+                newest.store(value + 1, Relaxed);
             }
-            if buffered == BUFFER {
-                self.spill(area, blocks, allocate)?;
-                buffered = 0;
-            }
+            return Ok(false);
+        }
+        // Whole buffers are spilled, and none before the next posting comes: the count alone says when.
+        let buffered = count as usize & (BUFFER - 1);
+        if buffered == 0 && count > 0 {
+            spill(self.chain, self.buffer, area, blocks, allocate)?;
         }
         // Release: see "Overwrite" above.
-        self.buffer[buffered & (BUFFER - 1)].store(word, Release);
+        self.buffer[buffered].store(word, Release);
         self.count.store(count + 1, Release);
         Ok(true)
-    }
-
-    fn spill(
-        &self,
-        area: &[A32],
-        blocks: Blocks,
-        allocate: impl FnOnce(u32) -> Option<u32>,
-    ) -> Result<(), Full> {
-        let chain = Chain::from_word(self.chain.load(Relaxed));
-        let units = chain.spilled / BUFFER as u32;
-        let (fill, capacity) = blocks.tail(units + 1);
-        let block = if fill > 1 {
-            chain.block
-        } else {
-            let block = allocate(1 + capacity * BUFFER as u32).ok_or(Full)?;
-            area[block as usize].store(chain.block, Relaxed);
-            block
-        };
-        let at = block as usize + 1 + (fill as usize - 1) * BUFFER;
-        for (to, from) in area[at..at + BUFFER].iter().zip(self.buffer) {
-            to.store(from.load(Relaxed), Relaxed);
-        }
-        let spilled = chain.spilled + BUFFER as u32;
-        self.chain.store((block as u64) << 32 | spilled as u64, Release);
-        Ok(())
     }
 
     /// The list as of now, without loop or lock. It holds at least every posting of every row that was
     /// visible when the caller loaded its watermark.
     #[inline]
-    pub fn read(&self) -> Head {
+    pub fn read(self) -> Head {
         let first = self.chain.load(Acquire);
         let count = self.count.load(Acquire);
         let mut buffer = [0; BUFFER];
@@ -224,6 +205,36 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         let buffered = if first == second { count.wrapping_sub(first as u32) as usize } else { 0 };
         Head { buffer, buffered: buffered.min(BUFFER), chain: Chain::from_word(second) }
     }
+}
+
+/// Moves a full buffer to the tail block.
+// Not inlined, and given what it needs one by one: one posting in eight comes here, and the others want the
+// registers.
+#[inline(never)]
+fn spill<A32: Atom32, A64: Atom64>(
+    head: &A64,
+    buffer: &[A32],
+    area: &[A32],
+    blocks: Blocks,
+    allocate: impl FnOnce(u32) -> Option<u32>,
+) -> Result<(), Full> {
+    let chain = Chain::from_word(head.load(Relaxed));
+    let units = chain.spilled / BUFFER as u32;
+    let (fill, capacity) = blocks.tail(units + 1);
+    let block = if fill > 1 {
+        chain.block
+    } else {
+        let block = allocate(1 + capacity * BUFFER as u32).ok_or(Full)?;
+        area[block as usize].store(chain.block, Relaxed);
+        block
+    };
+    let at = block as usize + 1 + (fill as usize - 1) * BUFFER;
+    for (to, from) in area[at..at + BUFFER].iter().zip(buffer) {
+        to.store(from.load(Relaxed), Relaxed);
+    }
+    let spilled = chain.spilled + BUFFER as u32;
+    head.store((block as u64) << 32 | spilled as u64, Release);
+    Ok(())
 }
 
 #[cfg(test)]

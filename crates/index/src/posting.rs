@@ -7,7 +7,8 @@
 //!
 //! Word: rank in the high 24 bits, frequency in the low 8, saturated at [`FREQUENCY_MAX`].
 
-/// The largest local id: a segment holds at most this many rows plus one.
+/// The largest local id that a posting can name. A fresh segment stops before it, so that no posting of its has
+/// rank 0.
 pub const LOCAL_MAX: u32 = (1 << 24) - 1;
 
 /// Frequencies are exact below this; at it, the document vector has the exact count.

@@ -25,7 +25,8 @@ use spirit_mem::{Region, Span};
 
 use crate::geometry::ROW_BYTES;
 
-const WORDS: usize = (ROW_BYTES / 8) as usize;
+/// 64-bit words of a row.
+pub(crate) const ROW_WORDS: u64 = ROW_BYTES / 8;
 
 /// A row's key word: how the document is called.
 ///
@@ -125,7 +126,7 @@ impl<'a> Rows<'a> {
     pub fn row(&self, local: u32) -> Row<'a> {
         let chunk = self.directory[(local >> self.shift) as usize].load(Acquire);
         let inside = (local & ((1 << self.shift) - 1)) as u64;
-        Row(self.region.view(Span::new(chunk + inside * ROW_BYTES, WORDS as u64)))
+        Row(self.region.view(Span::new(chunk + inside * ROW_BYTES, ROW_WORDS)))
     }
 
     /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.
@@ -150,6 +151,7 @@ impl<'a> Row<'a> {
     }
 
     /// Writes the row of an operation that is not visible yet.
+    #[inline(always)]
     pub fn write(self, sequence: u32, vector: u32, tokens: u32, key: RowKey) {
         self.0[0].store(sequence as u64 | (vector as u64) << 32, Relaxed);
         self.0[1].store(tokens as u64, Relaxed);

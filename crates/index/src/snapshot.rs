@@ -10,8 +10,8 @@ use spirit_mem::Span;
 
 use crate::descriptor::{Descriptor, SegmentId, Superseded, Window};
 use crate::dictionary::{Dictionary, Entries};
+use crate::extent::Extent;
 use crate::flushed::Flushed;
-use crate::fresh::Extent;
 use crate::memory::Memory;
 use crate::posting::LOCAL_MAX;
 use crate::rows::Rows;

@@ -20,7 +20,10 @@ const LONG: u64 = 0xFF;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u8);
 
-/// The 16-byte key of a term. All zeros is no term: it marks a position whose token was not kept.
+/// What a hole has in place of a length.
+const HOLE: u64 = 0xFE;
+
+/// The 16-byte key of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TermKey {
     /// Key bytes 0..8, little endian.
@@ -52,17 +55,28 @@ impl<'a> Term<'a> {
 }
 
 impl TermKey {
+    /// Marks a position whose token was not kept. The key of no term, and of no record.
+    pub const HOLE: TermKey = TermKey { low: 0, high: HOLE << 56 };
+
     /// The key of a term whose first 16 bytes, zero padded, are `head`.
     #[inline(always)]
     pub fn new(field: FieldId, head: u128, bytes: &[u8]) -> TermKey {
         if bytes.len() <= INLINE_BYTES_MAX {
-            let high = (head >> 64) as u64 | (field.0 as u64) << 48 | (bytes.len() as u64) << 56;
-            TermKey { low: head as u64, high }
+            Self::short(field, head, bytes.len())
         } else {
             Self::long(field, bytes)
         }
     }
 
+    /// The key of a term of `len` bytes, at most [`INLINE_BYTES_MAX`]: `head`, zero padded.
+    #[inline(always)]
+    pub fn short(field: FieldId, head: u128, len: usize) -> TermKey {
+        debug_assert!(len <= INLINE_BYTES_MAX);
+        let high = (head >> 64) as u64 | (field.0 as u64) << 48 | (len as u64) << 56;
+        TermKey { low: head as u64, high }
+    }
+
+    /// The key of a term of more than [`INLINE_BYTES_MAX`] bytes.
     #[cold]
     fn long(field: FieldId, bytes: &[u8]) -> TermKey {
         let first = u32::from_le_bytes(bytes[..4].try_into().expect("a long term has 4 bytes"));
@@ -76,10 +90,23 @@ impl TermKey {
         self.high >> 56 == LONG
     }
 
+    /// Whether it is `other`, by one branch.
+    #[inline(always)]
+    pub fn is(self, other: TermKey) -> bool {
+        (self.low ^ other.low) | (self.high ^ other.high) == 0
+    }
+
     /// Whether it marks a position without a term.
     #[inline(always)]
     pub fn is_hole(self) -> bool {
-        self.high == 0
+        self.high >> 56 == HOLE
+    }
+
+    /// Whether the key says all: of a short term, not of a long one nor a hole.
+    #[inline(always)]
+    pub fn is_whole(self) -> bool {
+        // The lengths of short terms leave the top bit clear.
+        self.high as i64 >= 0
     }
 
     /// The term's field.
@@ -92,7 +119,7 @@ impl TermKey {
         if self.is_long() { (self.high & 0xFFFF) as usize } else { (self.high >> 56) as usize }
     }
 
-    /// Whether the term has no bytes, as only a hole has.
+    /// Whether the term has no bytes, as only the key of no term has.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -146,6 +173,8 @@ mod tests {
             let term = Term::new(FieldId(3), a).unwrap();
             assert_eq!((term.key.len(), term.key.field()), (a.len(), FieldId(3)));
             assert_eq!(term.key.is_long(), a.len() > INLINE_BYTES_MAX);
+            assert_eq!(term.key.is_whole(), a.len() <= INLINE_BYTES_MAX);
+            assert!(!term.key.is_hole());
             for (j, b) in words.iter().enumerate() {
                 assert_eq!(term.key == Term::new(FieldId(3), b).unwrap().key, i == j);
                 assert_ne!(term.key, Term::new(FieldId(4), b).unwrap().key);
@@ -153,6 +182,6 @@ mod tests {
         }
         assert!(Term::new(FieldId(0), b"").is_none());
         assert!(Term::new(FieldId(0), &[b'x'; 256]).is_none());
-        assert!(TermKey::default().is_hole());
+        assert!(TermKey::HOLE.is_hole() && !TermKey::HOLE.is_whole());
     }
 }

@@ -53,6 +53,7 @@ mod block;
 
 mod bitmap;
 mod classify;
+mod edges;
 mod intersect;
 mod popcount;
 mod probe;
@@ -60,6 +61,7 @@ mod transfer;
 
 pub use bitmap::{and_count, and_into};
 pub use classify::classify_lower;
+pub use edges::{EDGE_BLOCKS, Edges, MIXED};
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;
 pub use probe::{probe_count, probe_into, set_bits};

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use spirit_mem::Pins;
 
+use crate::collector::Called;
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
-use crate::ingest::{Called, Ingester};
+use crate::ingest::Ingester;
 use crate::options::Options;
 use crate::shared::Numbers;
 
@@ -61,10 +62,13 @@ impl Index {
         let mut added = 0;
         if let [only] = &*self.executors {
             let mut role = only.role().map_err(|error| AddAllError { added, error })?;
-            for (key, text) in documents {
-                step(only, &mut role, key, text, &mut added)?;
+            let mut documents = documents.into_iter();
+            let mut collected = Ok(true);
+            while collected == Ok(true) {
+                collected = collect(&mut role, &mut documents);
+                commit(only, &mut role, &mut added)?;
             }
-            return commit(only, &mut role, &mut added).map(|()| added);
+            return collected.map(|_| added).map_err(|error| AddAllError { added, error });
         }
         for (key, text) in documents {
             let result = match key {
@@ -90,7 +94,7 @@ impl Index {
         let executor = self.executor_of(number);
         let mut role = executor.role()?;
         drop(admission);
-        role.collect(Called::Number(number), text)?;
+        role.collector().collect(Called::Number(number), text)?;
         let (_, result) = role.commit();
         executor.serve(&mut role);
         result
@@ -133,18 +137,20 @@ impl Index {
     }
 }
 
-fn step(
-    executor: &Executor,
+/// Cuts documents until the batch is full; says whether there may be more of them.
+#[inline]
+fn collect<'a>(
     role: &mut Ingester,
-    key: Option<&str>,
-    text: &str,
-    added: &mut u64,
-) -> Result<(), AddAllError> {
-    if let Err(error) = role.collect(key.into(), text) {
-        commit(executor, role, added)?;
-        return Err(AddAllError { added: *added, error });
+    documents: &mut impl Iterator<Item = (Option<&'a str>, &'a str)>,
+) -> Result<bool, AddError> {
+    let mut collector = role.collector();
+    while !collector.is_full() {
+        match documents.next() {
+            Some((key, text)) => collector.collect(key.into(), text)?,
+            None => return Ok(false),
+        }
     }
-    if role.batch_is_full() { commit(executor, role, added) } else { Ok(()) }
+    Ok(true)
 }
 
 fn commit(executor: &Executor, role: &mut Ingester, added: &mut u64) -> Result<(), AddAllError> {

@@ -9,26 +9,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
-use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::batch::{Batch, Key};
 use spirit_index::descriptor::{SegmentId, State};
 use spirit_index::flush::Flush;
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self, Keys};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::term::{FieldId, TermKey};
 use spirit_mem::PinSlot;
 use spirit_text::{Analyzer, Tokenizer};
 
+use crate::collector::{BATCH_DOCUMENTS, BATCH_TOKENS, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::options::OnFull;
 use crate::shared::Shared;
-
-/// Tokens after which a batch is committed: enough to overlap the cache misses of all of them.
-pub(crate) const BATCH_TOKENS: usize = 256;
-/// Documents after which a batch is committed.
-const BATCH_DOCUMENTS: usize = 256;
 
 /// Replaced rows after which their slots are looked at.
 const REPLACED_LOOK: usize = 64;
@@ -44,33 +39,11 @@ struct Replaced {
     stamp: Option<u64>,
 }
 
-/// The field of a document's text.
-pub(crate) const TEXT: FieldId = FieldId(0);
-
-/// How a document that is being added is called.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Called<'a> {
-    /// As the caller says.
-    By(&'a str),
-    /// By the number of documents accepted before: drawn here, for an index of one executor.
-    Next,
-    /// By a number that was drawn before, since it decided the executor.
-    Number(u64),
-}
-
-impl<'a> From<Option<&'a str>> for Called<'a> {
-    fn from(key: Option<&'a str>) -> Called<'a> {
-        key.map_or(Called::Next, Called::By)
-    }
-}
-
 /// The writer of one executor.
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
     tokenizer: Tokenizer,
     batch: Batch,
-    /// Whether a document of the batch has an explicit key.
-    keyed: bool,
     writer: FreshWriter,
     tasks: SyncSender<Task>,
     pin: PinSlot,
@@ -95,7 +68,6 @@ impl Ingester {
         Some(Ingester {
             tokenizer: Tokenizer::new(analyzer, document_bytes_max),
             batch: Batch::with_capacity(BATCH_TOKENS * 4, BATCH_DOCUMENTS),
-            keyed: false,
             writer,
             tasks,
             pin,
@@ -111,52 +83,11 @@ impl Ingester {
         (self.writer.id(), self.writer.counts())
     }
 
-    /// Whether the batch should be committed before more is collected.
-    pub(crate) fn batch_is_full(&self) -> bool {
-        self.batch.token_count() >= BATCH_TOKENS || self.batch.documents().len() >= BATCH_DOCUMENTS
-    }
-
-    /// Cuts a document into the batch.
-    pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
-        if let Called::By(key) = called
-            && (key.is_empty() || key.len() > KEY_BYTES_MAX)
-        {
-            return Err(AddError::Key { bytes: key.len() });
-        }
-        let extent = self.writer.extent(&self.shared.memory);
-        let batch = &mut self.batch;
-        let mut next = 0;
-        let summary = self.tokenizer.for_each(text, |token| {
-            while next < token.position() {
-                batch.push_hole();
-                next += 1;
-            }
-            next += 1;
-            let bytes = token.bytes();
-            let hash = batch.push(TermKey::new(TEXT, token.head(), bytes), bytes);
-            extent.prefetch(hash);
-        });
-        let summary = summary.map_err(|_| AddError::DocumentTooLong {
-            bytes: text.len(),
-            bytes_max: self.tokenizer.document_bytes_max(),
-        })?;
-        for _ in next..summary.tokens {
-            self.batch.push_hole();
-        }
-        if summary.skipped > 0 {
-            Shared::add_to(&self.shared.skipped_tokens, summary.skipped as u64);
-        }
-        let accepted = &self.shared.numbers.documents;
-        self.batch.finish(match called {
-            Called::By(key) => {
-                accepted.fetch_add(1, Relaxed);
-                self.keyed = true;
-                Key::Bytes(key.as_bytes())
-            }
-            Called::Next => Key::Automatic(accepted.fetch_add(1, Relaxed)),
-            Called::Number(number) => Key::Automatic(number),
-        });
-        Ok(())
+    /// Where the next batch is collected, to be committed afterwards.
+    #[inline]
+    pub(crate) fn collector(&mut self) -> Collector<'_> {
+        let Ingester { shared, tokenizer, batch, writer, .. } = self;
+        Collector { shared, extent: writer.extent(&shared.memory), tokenizer, batch }
     }
 
     /// Writes the batch and makes it visible. Says how many documents went in; an error is of the one after
@@ -176,16 +107,15 @@ impl Ingester {
             self.shared.numbers.refused.fetch_add(left as u64, Relaxed);
         }
         self.batch.clear();
-        self.keyed = false;
         ((all - left) as u64, result)
     }
 
+    /// Draws the numbers of a whole batch at once.
     fn number(&mut self) {
-        let documents = self.batch.documents_mut();
-        let first = self.shared.numbers.sequence.fetch_add(documents.len() as u64, Relaxed);
-        for (document, sequence) in documents.iter_mut().zip(first..) {
-            document.sequence = sequence;
-        }
+        let numbers = &self.shared.numbers;
+        let sequence = numbers.sequence.fetch_add(self.batch.documents().len() as u64, Relaxed);
+        let number = numbers.documents.fetch_add(self.batch.unnumbered() as u64, Relaxed);
+        self.batch.number(sequence, number);
     }
 
     fn write_some(&mut self) -> Result<(), AddError> {
@@ -219,7 +149,7 @@ impl Ingester {
     /// Kills what the new rows replace, and enters them in the key table. Says how many of them are in.
     fn settle(&mut self, first: u32, taken: usize) -> usize {
         let numbered = self.shared.numbers.explicit_end.load(Relaxed);
-        if !self.keyed && numbered == 0 {
+        if !self.batch.is_keyed() && numbered == 0 {
             return taken;
         }
         let shared = &self.shared;
@@ -239,7 +169,7 @@ impl Ingester {
                         settle_number(shared, *table, n, row, &mut self.replaced);
                         Ok(())
                     }
-                    Key::Automatic(_) => Ok(()),
+                    Key::Automatic(_) | Key::Next => Ok(()),
                 };
             }
             if result.is_ok() {

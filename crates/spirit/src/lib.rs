@@ -26,6 +26,7 @@
 //! when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
+mod collector;
 mod error;
 mod executor;
 mod flush_stage;

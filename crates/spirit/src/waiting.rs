@@ -12,8 +12,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Mutex, MutexGuard};
 
+use crate::collector::{Called, Collector};
 use crate::error::AddError;
-use crate::ingest::{Called, Ingester};
+use crate::ingest::Ingester;
 
 /// Documents that can wait at once.
 const SLOTS: usize = 64;
@@ -56,11 +57,15 @@ impl Slot {
 /// The slots of an executor.
 pub(crate) struct Waiting {
     slots: Box<[Slot]>,
+    /// Documents that wait, or are about to: the holder looks at the slots only if there are some. A hint, so
+    /// relaxed: whoever waits tries to take the role as well.
+    pending: AtomicU32,
 }
 
 impl Waiting {
     pub(crate) fn new() -> Waiting {
-        Waiting { slots: (0..SLOTS).map(|_| Slot::default()).collect() }
+        let slots = (0..SLOTS).map(|_| Slot::default()).collect();
+        Waiting { slots, pending: AtomicU32::new(0) }
     }
 
     /// Adds a document through `role`, taking it or waiting for whoever has it.
@@ -80,8 +85,11 @@ impl Waiting {
             return add_one(&mut held, key, text);
         };
         slot.request().fill(key, text);
+        self.pending.fetch_add(1, Relaxed);
         slot.state.store(READY, Release);
-        self.wait(role, slot)
+        let answer = self.wait(role, slot);
+        self.pending.fetch_sub(1, Relaxed);
+        answer
     }
 
     fn claim(&self) -> Option<&Slot> {
@@ -112,9 +120,9 @@ impl Waiting {
 
     /// Ingests all documents that wait.
     pub(crate) fn serve(&self, role: &mut Ingester) {
-        loop {
+        while self.pending.load(Relaxed) > 0 {
             let mut taken = [0; SLOTS];
-            let count = self.collect(role, &mut taken);
+            let count = self.collect(&mut role.collector(), &mut taken);
             if count == 0 {
                 return;
             }
@@ -123,15 +131,15 @@ impl Waiting {
     }
 
     /// Cuts waiting documents into the batch, until that is full.
-    fn collect(&self, role: &mut Ingester, taken: &mut [usize; SLOTS]) -> usize {
+    fn collect(&self, collector: &mut Collector<'_>, taken: &mut [usize; SLOTS]) -> usize {
         let mut count = 0;
         for (i, slot) in self.slots.iter().enumerate() {
-            if role.batch_is_full() {
+            if collector.is_full() {
                 break;
             }
             if slot.state.load(Acquire) == READY {
                 let request = slot.request();
-                match role.collect(request.key().into(), &request.text) {
+                match collector.collect(request.key().into(), &request.text) {
                     Ok(()) => {
                         taken[count] = i;
                         count += 1;
@@ -181,6 +189,6 @@ impl Request {
 }
 
 fn add_one(role: &mut Ingester, key: Option<&str>, text: &str) -> Result<(), AddError> {
-    role.collect(Called::from(key), text)?;
+    role.collector().collect(Called::from(key), text)?;
     role.commit().1
 }

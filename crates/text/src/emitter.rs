@@ -5,7 +5,8 @@
 //! loops; everything off the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is
 //! not repeated at each rare call site.
 
-use crate::{TERM_BYTES_MAX, Token};
+use crate::TERM_BYTES_MAX;
+use crate::token::{Sink, Token};
 
 /// What became of one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +18,13 @@ pub struct Summary {
 }
 
 /// A sink and the position of the next token.
-pub(crate) struct Emitter<F> {
+pub(crate) struct Emitter<S> {
     pub(crate) summary: Summary,
-    sink: F,
+    sink: S,
 }
 
-impl<F: FnMut(Token<'_>)> Emitter<F> {
-    pub(crate) fn new(sink: F) -> Emitter<F> {
+impl<S: Sink> Emitter<S> {
+    pub(crate) fn new(sink: S) -> Emitter<S> {
         Emitter { summary: Summary::default(), sink }
     }
 
@@ -43,7 +44,7 @@ impl<F: FnMut(Token<'_>)> Emitter<F> {
             self.summary.skipped += 1;
             return;
         }
-        (self.sink)(Token::new(tail, len, position));
+        self.sink.token(Token::new(tail, len, position));
     }
 
     /// [`Emitter::emit`] for places that are not worth a copy of the sink.
@@ -55,6 +56,6 @@ impl<F: FnMut(Token<'_>)> Emitter<F> {
     /// Hands on a token another emitter has already numbered and measured.
     #[inline(never)]
     pub(crate) fn forward(&mut self, token: Token<'_>) {
-        (self.sink)(token);
+        self.sink.token(token);
     }
 }

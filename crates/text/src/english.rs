@@ -14,7 +14,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::emitter::Emitter;
 use crate::fold::Fold;
-use crate::token::Token;
+use crate::token::{Sink, Token};
 
 /// The words left out, sorted.
 const STOP_WORDS: [&str; 33] = [
@@ -56,7 +56,7 @@ impl English {
     }
 
     /// Hands on what is left of a word of `standard`, if anything.
-    pub(crate) fn emit<F: FnMut(Token<'_>)>(&mut self, token: Token<'_>, out: &mut Emitter<F>) {
+    pub(crate) fn emit<S: Sink>(&mut self, token: Token<'_>, out: &mut Emitter<S>) {
         let word = strip_possessive(token.text());
         if word.is_empty() || is_stop_word(word) {
             return;

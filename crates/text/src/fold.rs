@@ -6,7 +6,7 @@
 
 use crate::TERM_BYTES_MAX;
 use crate::emitter::Emitter;
-use crate::token::{HEAD_BYTES, Token};
+use crate::token::{HEAD_BYTES, Sink, Token};
 
 /// Length recorded for a term that outgrew the buffer: any value the emitter will skip.
 const OVERFLOW: usize = TERM_BYTES_MAX + 1;
@@ -48,7 +48,7 @@ impl Fold {
     }
 
     /// Hands the term to the sink, unless it is empty, and starts the next one.
-    fn emit<F: FnMut(Token<'_>)>(&mut self, out: &mut Emitter<F>) {
+    fn emit<S: Sink>(&mut self, out: &mut Emitter<S>) {
         if self.len != 0 {
             out.emit_outlined(&self.bytes, self.len);
         }
@@ -56,7 +56,7 @@ impl Fold {
     }
 
     /// Emits `word` lower-cased, as one token.
-    pub(crate) fn emit_lower<F: FnMut(Token<'_>)>(&mut self, word: &str, out: &mut Emitter<F>) {
+    pub(crate) fn emit_lower<S: Sink>(&mut self, word: &str, out: &mut Emitter<S>) {
         for c in word.chars() {
             self.push_lower(c);
         }
@@ -64,7 +64,7 @@ impl Fold {
     }
 
     /// Emits `value` verbatim, as one token.
-    pub(crate) fn emit_verbatim<F: FnMut(Token<'_>)>(&mut self, value: &str, out: &mut Emitter<F>) {
+    pub(crate) fn emit_verbatim<S: Sink>(&mut self, value: &str, out: &mut Emitter<S>) {
         self.push(value.as_bytes());
         self.emit(out);
     }

@@ -43,7 +43,7 @@ mod tokenizer;
 
 pub use analyzer::{Analyzer, UnknownAnalyzer};
 pub use emitter::Summary;
-pub use token::Token;
+pub use token::{Sink, Token};
 pub use tokenizer::{TextTooLong, Tokenizer};
 
 /// Longest term kept, in bytes of its lower-cased form.

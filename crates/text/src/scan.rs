@@ -4,10 +4,10 @@
 //! analyzers but `keyword` start from runs; what a run means is theirs to say. This file knows
 //! bytes and bits, not words.
 //!
-//! [`Runs`] keeps the edges of one block of 64 bytes in a register and takes them off bit by bit,
-//! so a run costs a few instructions and no memory besides the masks.
+//! [`Runs`] has the kernel turn the marks into positions, some blocks at a time, so that a run costs a few
+//! instructions and no branch that cannot be predicted.
 
-use spirit_kernel::{Level, classify_lower};
+use spirit_kernel::{Edges, Level, MIXED, classify_lower};
 
 use crate::token::HEAD_BYTES;
 
@@ -26,6 +26,7 @@ pub(crate) struct Scan {
     lower: Vec<u8>,
     /// Per block: letters and digits, non-ASCII bytes.
     masks: Vec<[u64; 2]>,
+    edges: Edges,
 }
 
 impl Scan {
@@ -33,6 +34,7 @@ impl Scan {
         Scan {
             lower: vec![0; LEAD_BYTES + text_bytes_max + TAIL_BYTES],
             masks: vec![[0; 2]; text_bytes_max / BLOCK_BYTES + 1],
+            edges: Edges::default(),
         }
     }
 
@@ -49,7 +51,7 @@ impl Scan {
         // The previous text may have been longer: its bytes must not look like a continuation of
         // this one.
         self.lower[end..end + 2].fill(0);
-        (Lower(&self.lower), Runs::new(masks))
+        (Lower(&self.lower), Runs::new(level, masks, &mut self.edges))
     }
 }
 
@@ -88,54 +90,40 @@ pub(crate) struct Run {
 }
 
 /// The runs of one text in ascending order; no two touch.
+///
+/// A loop over all of them is fastest as `for_each`: it then runs over arrays.
 pub(crate) struct Runs<'a> {
+    level: Level,
     /// Blocks not looked at yet.
-    blocks: std::slice::Iter<'a, [u64; 2]>,
-    /// First byte after the current block.
-    block_end: usize,
-    /// Starts of runs in the current block that are still to be taken.
-    starts: u64,
-    /// Ends of runs in the current block that are still to be taken, kept apart from the starts so
-    /// that the two are taken off by independent chains of instructions.
-    ends: u64,
-    /// Those of the ends that belong to mixed runs.
-    mixed_ends: u64,
-    /// 1 if a run goes on into the next block.
-    open: u64,
-    /// Whether that run is mixed so far.
-    open_mixed: bool,
+    blocks: &'a [[u64; 2]],
+    /// The runs of the blocks looked at last, and how many of them were taken.
+    edges: &'a mut Edges,
+    taken: usize,
 }
 
 impl<'a> Runs<'a> {
-    fn new(masks: &'a [[u64; 2]]) -> Runs<'a> {
-        Runs {
-            blocks: masks.iter(),
-            block_end: 0,
-            starts: 0,
-            ends: 0,
-            mixed_ends: 0,
-            open: 0,
-            open_mixed: false,
-        }
+    #[inline]
+    fn new(level: Level, blocks: &'a [[u64; 2]], edges: &'a mut Edges) -> Runs<'a> {
+        edges.begin();
+        Runs { level, blocks, edges, taken: 0 }
     }
 
-    /// Makes the next block the current one; `None` after the last.
-    #[inline(always)]
-    fn load_block(&mut self) -> Option<()> {
-        let &[alnum, high] = self.blocks.next()?;
-        let run = alnum | high;
-        let before = run << 1 | self.open;
-        self.starts = run & !before;
-        self.ends = before & !run;
-        self.open = run >> (BLOCK_BYTES - 1);
-        // Adding a run's non-ASCII bits to the run carries exactly one bit out at its end, however
-        // many they are.
-        let (sum, carry) = run.overflowing_add(high);
-        let (sum, carry_open) = sum.overflowing_add(u64::from(self.open_mixed));
-        self.open_mixed = carry | carry_open;
-        self.mixed_ends = sum & !run;
-        self.block_end += BLOCK_BYTES;
+    /// Finds the runs of the next blocks; `None` after the last.
+    fn look_on(&mut self) -> Option<()> {
+        if self.blocks.is_empty() {
+            return None;
+        }
+        let read = self.edges.read(self.level, self.blocks);
+        self.blocks = &self.blocks[read..];
+        self.taken = 0;
         Some(())
+    }
+}
+
+impl Run {
+    #[inline(always)]
+    fn between(start: u32, end: u32) -> Run {
+        Run { start: start as usize, end: (end & !MIXED) as usize, mixed: end & MIXED != 0 }
     }
 }
 
@@ -144,20 +132,24 @@ impl Iterator for Runs<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Run> {
-        while self.starts == 0 {
-            self.load_block()?;
+        while self.taken == self.edges.ends().len() {
+            self.look_on()?;
         }
-        let start = self.block_end - BLOCK_BYTES + self.starts.trailing_zeros() as usize;
-        self.starts &= self.starts - 1;
-        // Without an end in this block the run was its last, so no start is lost. The last block of
-        // all has a bit past the text, where its last run ends.
-        while self.ends == 0 {
-            self.load_block()?;
+        let run = Run::between(self.edges.starts()[self.taken], self.edges.ends()[self.taken]);
+        self.taken += 1;
+        Some(run)
+    }
+
+    #[inline(always)]
+    fn fold<B, F: FnMut(B, Run) -> B>(mut self, mut state: B, mut visit: F) -> B {
+        loop {
+            let left = self.edges.starts().iter().zip(self.edges.ends()).skip(self.taken);
+            state =
+                left.fold(state, |state, (start, end)| visit(state, Run::between(*start, *end)));
+            if self.look_on().is_none() {
+                return state;
+            }
         }
-        let end_bit = self.ends.trailing_zeros() as usize;
-        self.ends &= self.ends - 1;
-        let end = self.block_end - BLOCK_BYTES + end_bit;
-        Some(Run { start, end, mixed: self.mixed_ends >> end_bit & 1 != 0 })
     }
 }
 

@@ -7,40 +7,40 @@
 use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::scan::{Lower, Run, Runs};
-use crate::token::Token;
+use crate::token::Sink;
 
 /// Emits the tokens of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
-#[inline(always)]
-pub(crate) fn words<F: FnMut(Token<'_>)>(
+#[inline(never)]
+pub(crate) fn words<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let mut position = out.summary.tokens;
-    for run @ Run { start, end, mixed } in runs {
+    runs.for_each(|Run { start, end, mixed }| {
         if mixed {
             out.summary.tokens = position;
-            split_run(text, lower, run, fold, out);
+            split_run(text, lower, [start, end], fold, out);
             position = out.summary.tokens;
         } else {
             out.emit_at(position, lower.from(start), end - start);
             position += 1;
         }
-    }
+    });
     out.summary.tokens = position;
 }
 
 /// A run with non-ASCII characters: some may be letters, some punctuation.
 #[cold]
 #[inline(never)]
-fn split_run<F: FnMut(Token<'_>)>(
+fn split_run<S: Sink>(
     text: &str,
     lower: Lower<'_>,
-    Run { start, end, .. }: Run,
+    [start, end]: [usize; 2],
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let mut word = start;
     for (offset, c) in text[start..end].char_indices() {
@@ -65,12 +65,12 @@ fn is_alphanumeric(c: char) -> bool {
 }
 
 /// Emits one stretch of the text, which may be empty.
-fn emit_word<F: FnMut(Token<'_>)>(
+fn emit_word<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let word = &text[start..end];
     if !word.is_ascii() {

@@ -26,7 +26,7 @@ use crate::fold::Fold;
 use crate::joins::Joins;
 use crate::scan::{Lower, Run, Runs};
 use crate::standard::{emit_word, region_end, walk, with_underscores};
-use crate::token::Token;
+use crate::token::Sink;
 
 static JOINS: Joins = Joins::SOCIAL;
 
@@ -39,13 +39,13 @@ const PICTOGRAPH_MIN: char = '\u{2190}';
 
 /// Emits the words, marks and emoji of `text`, whose lower-cased copy is `lower` and whose runs are
 /// `runs`.
-#[inline(always)]
-pub(crate) fn words<F: FnMut(Token<'_>)>(
+#[inline(never)]
+pub(crate) fn words<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     walk(lower, runs, &JOINS, out, |floor, run, out| {
         if let Some([start, end]) = plain_span(text, lower, floor, run) {
@@ -91,12 +91,12 @@ fn may_be_word_byte(byte: u8) -> bool {
 /// Emits what is in one region of `text`.
 #[cold]
 #[inline(never)]
-fn region<F: FnMut(Token<'_>)>(
+fn region<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let (mut gap, mut at) = (start, start);
     while let Some(skipped) = lower.from(at)[..end - at].iter().position(may_begin_mark) {
@@ -180,12 +180,12 @@ fn is_closing_punctuation(c: char) -> bool {
 }
 
 /// Words and emoji of a stretch of the text that holds no mark.
-fn between_marks<F: FnMut(Token<'_>)>(
+fn between_marks<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let gap = &text[start..end];
     if gap.is_ascii() {

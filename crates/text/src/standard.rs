@@ -21,18 +21,18 @@ use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
 use crate::scan::{Lower, Run, Runs};
-use crate::token::Token;
+use crate::token::Sink;
 
 static JOINS: Joins = Joins::STANDARD;
 
 /// Emits the words of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
-#[inline(always)]
-pub(crate) fn words<F: FnMut(Token<'_>)>(
+#[inline(never)]
+pub(crate) fn words<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     walk(lower, runs, &JOINS, out, |floor, run, out| slow_lane(text, lower, floor, run, fold, out));
 }
@@ -43,12 +43,12 @@ pub(crate) fn words<F: FnMut(Token<'_>)>(
 /// byte of the text it came: the next floor. It may come as far as into the middle of a later run,
 /// but only of a mixed one.
 #[inline(always)]
-pub(crate) fn walk<F: FnMut(Token<'_>)>(
+pub(crate) fn walk<S: Sink>(
     lower: Lower<'_>,
     mut runs: Runs<'_>,
     joins: &Joins,
-    out: &mut Emitter<F>,
-    mut slow: impl FnMut(usize, Run, &mut Emitter<F>) -> usize,
+    out: &mut Emitter<S>,
+    mut slow: impl FnMut(usize, Run, &mut Emitter<S>) -> usize,
 ) {
     let mut floor = 0;
     let mut position = out.summary.tokens;
@@ -75,13 +75,13 @@ pub(crate) fn walk<F: FnMut(Token<'_>)>(
 /// The lanes for runs that are not words by themselves; see [`walk`].
 #[cold]
 #[inline(never)]
-fn slow_lane<F: FnMut(Token<'_>)>(
+fn slow_lane<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     mut floor: usize,
     run: Run,
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) -> usize {
     let mut at = with_underscores(lower, floor, run.start);
     while at < run.end {
@@ -108,12 +108,12 @@ pub(crate) fn with_underscores(lower: Lower<'_>, floor: usize, mut start: usize)
 }
 
 /// Emits one stretch of the text, unless it is made of `_` only.
-pub(crate) fn emit_word<F: FnMut(Token<'_>)>(
+pub(crate) fn emit_word<S: Sink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) {
     let word = &text[start..end];
     if !word.is_ascii() {
@@ -126,12 +126,12 @@ pub(crate) fn emit_word<F: FnMut(Token<'_>)>(
 /// Has the segmentation crate cut the region from `floor` on that holds byte `from`; returns its
 /// end.
 #[inline(never)]
-fn region<F: FnMut(Token<'_>)>(
+fn region<S: Sink>(
     text: &str,
     floor: usize,
     from: usize,
     fold: &mut Fold,
-    out: &mut Emitter<F>,
+    out: &mut Emitter<S>,
 ) -> usize {
     let end = region_end(text.as_bytes(), from);
     for word in text[floor..end].unicode_words() {

@@ -71,6 +71,25 @@ impl<'a> Token<'a> {
     }
 }
 
+/// Where the tokens of a text go, in order.
+///
+/// A trait and not a closure, because a sink that must be fast has to say `#[inline(always)]`: its code then
+/// lies in the loop that finds the tokens.
+pub trait Sink {
+    /// Takes the next token.
+    fn token(&mut self, token: Token<'_>);
+}
+
+/// A closure as a sink.
+pub(crate) struct Each<F>(pub(crate) F);
+
+impl<F: FnMut(Token<'_>)> Sink for Each<F> {
+    #[inline(always)]
+    fn token(&mut self, token: Token<'_>) {
+        (self.0)(token);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

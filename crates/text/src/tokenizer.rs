@@ -12,7 +12,8 @@ use crate::emitter::{Emitter, Summary};
 use crate::english::English;
 use crate::fold::Fold;
 use crate::scan::Scan;
-use crate::{Analyzer, Token, simple, social, standard};
+use crate::token::{Each, Sink, Token};
+use crate::{Analyzer, simple, social, standard};
 
 /// Cuts texts of bounded length into tokens.
 pub struct Tokenizer {
@@ -25,7 +26,7 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 4 GiB), on the best
+    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 2 GiB), on the best
     /// vector unit there is.
     ///
     /// It takes about 1.3 bytes of memory for each byte of the longest text; nothing that matters
@@ -37,7 +38,7 @@ impl Tokenizer {
     /// The same with a vector level of the caller's choice, for tests and measurements: the tokens
     /// do not depend on it.
     pub fn with_level(analyzer: Analyzer, document_bytes_max: usize, level: Level) -> Tokenizer {
-        assert!(document_bytes_max < u32::MAX as usize, "offsets in a text are 32 bits wide");
+        assert!(document_bytes_max < i32::MAX as usize, "offsets in a text are 31 bits wide");
         let scan_bytes_max = if analyzer == Analyzer::Keyword { 0 } else { document_bytes_max };
         Tokenizer {
             analyzer,
@@ -59,14 +60,20 @@ impl Tokenizer {
         self.document_bytes_max
     }
 
-    /// Calls `sink` for each token of `text`, in order.
-    ///
-    /// A text that is too long is refused whole, before the sink sees anything.
+    /// Calls `visit` for each token of `text`, in order; otherwise as [`feed`](Self::feed).
     #[inline]
-    pub fn for_each<F>(&mut self, text: &str, sink: F) -> Result<Summary, TextTooLong>
+    pub fn for_each<F>(&mut self, text: &str, visit: F) -> Result<Summary, TextTooLong>
     where
         F: FnMut(Token<'_>),
     {
+        self.feed(text, Each(visit))
+    }
+
+    /// Gives `sink` the tokens of `text`, in order.
+    ///
+    /// A text that is too long is refused whole, before the sink sees anything.
+    #[inline]
+    pub fn feed<S: Sink>(&mut self, text: &str, sink: S) -> Result<Summary, TextTooLong> {
         if text.len() > self.document_bytes_max {
             return Err(TextTooLong { bytes: text.len(), max: self.document_bytes_max });
         }
@@ -82,7 +89,8 @@ impl Tokenizer {
             Analyzer::Standard => standard::words(text, lower, runs, fold, &mut out),
             Analyzer::Social => social::words(text, lower, runs, fold, &mut out),
             Analyzer::English => {
-                let mut words = Emitter::new(|token: Token<'_>| self.english.emit(token, &mut out));
+                let mut words =
+                    Emitter::new(Each(|token: Token<'_>| self.english.emit(token, &mut out)));
                 standard::words(text, lower, runs, fold, &mut words);
                 return Ok(words.summary);
             }

@@ -1,0 +1,163 @@
+//! What the writer of a fresh segment lays down in the long-term partition: rows and document vectors, in
+//! chunks that are taken from the ring as they are needed (paper §4.4).
+//!
+//! The place of the next row and of the next unit are kept as offsets, so that a document costs no walk through
+//! a directory.
+
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicU64};
+
+use spirit_mem::Span;
+
+use crate::descriptor::{Descriptor, SegmentId};
+use crate::fresh::Stop;
+use crate::geometry::ROW_BYTES;
+use crate::memory::{Memory, Partition};
+use crate::rows::{ROW_WORDS, Row};
+
+const UNIT_BYTES: u64 = 2;
+
+/// The writer's end of a segment's rows and vectors.
+#[derive(Debug)]
+pub(crate) struct RowWriter {
+    id: SegmentId,
+    rows: u32,
+    /// Offset of the next row; meaningless while no chunk backs it.
+    row_place: u64,
+    row_directory: Span<AtomicU64>,
+    row_chunks: u32,
+    /// Next unit, and the end of the units that are backed, all in one piece.
+    unit: u32,
+    unit_end: u32,
+    /// Offset of the next unit.
+    unit_place: u64,
+    vector_directory: Span<AtomicU64>,
+}
+
+impl RowWriter {
+    /// Of a segment without rows, or `None` while the partition has no room for its directories.
+    pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
+        let geometry = memory.geometry();
+        let chunks = geometry.row_chunks_max + geometry.vector_chunks_max;
+        let start = memory.allocate(Partition::Long, chunks * 8, id)?;
+        let row_directory = Span::new(start, geometry.row_chunks_max);
+        Some(RowWriter {
+            id,
+            rows: 0,
+            row_place: 0,
+            row_directory,
+            row_chunks: 0,
+            unit: 0,
+            unit_end: 0,
+            unit_place: 0,
+            vector_directory: Span::new(row_directory.end(), geometry.vector_chunks_max),
+        })
+    }
+
+    /// Tells the segment's descriptor where rows and vectors are.
+    pub(crate) fn describe(&self, descriptor: Descriptor<'_>) {
+        descriptor.set_row_directory(self.row_directory.start());
+        descriptor.set_vector_directory(self.vector_directory.start());
+    }
+
+    /// Rows written.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Backs rows for `wanted` more documents; says for how many there is room.
+    pub(crate) fn reserve_rows(&mut self, memory: &Memory, wanted: usize) -> usize {
+        let geometry = memory.geometry();
+        let directory = memory.region().view(self.row_directory);
+        loop {
+            let backed = (self.row_chunks as usize) << geometry.row_shift;
+            let room = backed - self.rows as usize;
+            if room >= wanted || self.row_chunks as u64 == geometry.row_chunks_max {
+                return room.min(wanted);
+            }
+            let bytes = ROW_BYTES << geometry.row_shift;
+            let Some(chunk) = memory.allocate(Partition::Long, bytes, self.id) else { return room };
+            directory[self.row_chunks as usize].store(chunk, Release);
+            self.row_chunks += 1;
+            if room == 0 {
+                self.row_place = chunk;
+            }
+        }
+    }
+
+    /// The next row, which must be backed.
+    #[inline(always)]
+    pub(crate) fn next_row<'a>(&self, memory: &'a Memory) -> Row<'a> {
+        Row::at(memory.region().view(Span::new(self.row_place, ROW_WORDS)))
+    }
+
+    /// Goes on behind the row that was written.
+    #[inline(always)]
+    pub(crate) fn end_row(&mut self, memory: &Memory) {
+        self.rows += 1;
+        self.row_place += ROW_BYTES;
+        let shift = memory.geometry().row_shift;
+        if self.rows & ((1 << shift) - 1) == 0 {
+            self.enter_row_chunk(memory, self.rows >> shift);
+        }
+    }
+
+    #[cold]
+    fn enter_row_chunk(&mut self, memory: &Memory, chunk: u32) {
+        if chunk < self.row_chunks {
+            let directory = memory.region().view(self.row_directory);
+            self.row_place = directory[chunk as usize].load(Relaxed);
+        }
+    }
+
+    /// Backs `units` contiguous units.
+    #[inline(always)]
+    pub(crate) fn reserve_units(&mut self, memory: &Memory, units: u32) -> Result<(), Stop> {
+        if self.unit_end - self.unit >= units {
+            return Ok(());
+        }
+        self.enter_unit_chunk(memory, units)
+    }
+
+    #[cold]
+    fn enter_unit_chunk(&mut self, memory: &Memory, units: u32) -> Result<(), Stop> {
+        let geometry = memory.geometry();
+        let shift = geometry.vector_shift;
+        let chunks = units.div_ceil(1 << shift).max(1);
+        let first = self.unit_end >> shift;
+        if first as u64 + chunks as u64 > geometry.vector_chunks_max {
+            return Err(Stop::SegmentFull);
+        }
+        let bytes = (chunks as u64 * UNIT_BYTES) << shift;
+        let start = memory.allocate(Partition::Long, bytes, self.id).ok_or(Stop::HeapFull)?;
+        let directory = memory.region().view(self.vector_directory);
+        for i in 0..chunks {
+            let place = start + ((i as u64 * UNIT_BYTES) << shift);
+            directory[(first + i) as usize].store(place, Release);
+        }
+        self.unit = first << shift;
+        self.unit_end = (first + chunks) << shift;
+        self.unit_place = start;
+        Ok(())
+    }
+
+    /// The number of the next unit.
+    #[inline(always)]
+    pub(crate) fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// The next `len` units, which must be backed.
+    #[inline(always)]
+    pub(crate) fn units<'a>(&self, memory: &'a Memory, len: u32) -> &'a [AtomicU16] {
+        memory.region().view(Span::new(self.unit_place, len as u64))
+    }
+
+    /// Goes on behind units that were written.
+    #[inline(always)]
+    pub(crate) fn take_units(&mut self, units: u32) {
+        self.unit += units;
+        self.unit_place += units as u64 * UNIT_BYTES;
+    }
+}

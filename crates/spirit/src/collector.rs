@@ -1,0 +1,117 @@
+//! Collecting: from text to a batch of tokens, cut, hashed, and their table slots asked for.
+//!
+//! A collector lives for as many documents as a batch takes, so what does not change between documents is
+//! looked up once.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::extent::Extent;
+use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
+use spirit_text::{Sink, Token, Tokenizer};
+
+use crate::error::AddError;
+use crate::shared::Shared;
+
+/// The field of a document's text.
+pub(crate) const TEXT: FieldId = FieldId(0);
+
+/// Tokens after which a batch is full: enough to overlap the cache misses of all of them.
+pub(crate) const BATCH_TOKENS: usize = 256;
+/// Documents after which a batch is full.
+pub(crate) const BATCH_DOCUMENTS: usize = 256;
+
+/// How a document that is being added is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Called<'a> {
+    /// As the caller says.
+    By(&'a str),
+    /// By the number of documents accepted before: drawn with the batch, for an index of one executor.
+    Next,
+    /// By a number that was drawn before, since it decided the executor.
+    Number(u64),
+}
+
+impl<'a> From<Option<&'a str>> for Called<'a> {
+    fn from(key: Option<&'a str>) -> Called<'a> {
+        key.map_or(Called::Next, Called::By)
+    }
+}
+
+/// Cuts documents into a batch that goes into the segment with `extent`.
+pub(crate) struct Collector<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) extent: Extent<'a>,
+    pub(crate) tokenizer: &'a mut Tokenizer,
+    pub(crate) batch: &'a mut Batch,
+}
+
+impl Collector<'_> {
+    /// Whether the batch should be committed before more is collected.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.batch.token_count() >= BATCH_TOKENS || self.batch.documents().len() >= BATCH_DOCUMENTS
+    }
+
+    /// Cuts a document into the batch. One that is refused leaves nothing there.
+    #[inline]
+    pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
+        if let Called::By(key) = called
+            && (key.is_empty() || key.len() > KEY_BYTES_MAX)
+        {
+            return Err(AddError::Key { bytes: key.len() });
+        }
+        let first = self.batch.token_count();
+        let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
+        let summary = self.tokenizer.feed(text, &mut sink).map_err(|_| {
+            let bytes_max = self.tokenizer.document_bytes_max();
+            AddError::DocumentTooLong { bytes: text.len(), bytes_max }
+        })?;
+        sink.holes_to(summary.tokens);
+        if summary.skipped > 0 {
+            self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
+        }
+        self.batch.finish(match called {
+            Called::By(key) => Key::Bytes(key.as_bytes()),
+            Called::Next => Key::Next,
+            Called::Number(number) => Key::Automatic(number),
+        });
+        Ok(())
+    }
+}
+
+/// Where the tokens of one document go.
+struct ToBatch<'a> {
+    extent: Extent<'a>,
+    batch: &'a mut Batch,
+    /// The batch's tokens before the document's: each position of the document is one more.
+    first: usize,
+}
+
+impl ToBatch<'_> {
+    /// Positions without a term up to `position`.
+    #[cold]
+    fn holes_to(&mut self, position: u32) {
+        while self.batch.token_count() - self.first < position as usize {
+            self.batch.push_hole();
+        }
+    }
+}
+
+impl Sink for &mut ToBatch<'_> {
+    // Inlined, whatever the compiler thinks of it: this is the body of the tokenizer's loop.
+    #[inline(always)]
+    fn token(&mut self, token: Token<'_>) {
+        if self.batch.token_count() - self.first != token.position() as usize {
+            self.holes_to(token.position());
+        }
+        let hash = if token.len() <= INLINE_BYTES_MAX {
+            self.batch.push(TermKey::short(TEXT, token.head(), token.len()))
+        } else {
+            let bytes = token.bytes();
+            let key = TermKey::new(TEXT, token.head(), bytes);
+            self.batch.push_any(key, bytes)
+        };
+        self.extent.prefetch(hash);
+    }
+}
