@@ -5,7 +5,7 @@
 //! time, and warm. Not here: how an engine fares; memory latency dominates there.
 
 use spirit_kernel::{
-    Algorithm, Level, Progress, and_count, and_into, classify_lower, copy, intersect_count,
+    Algorithm, Edges, Level, Progress, and_count, and_into, classify_lower, copy, intersect_count,
     intersect_into, probe_count, reverse_into, seek, set_bits,
 };
 use std::hint::black_box;
@@ -172,14 +172,22 @@ fn transfers(random: &mut Random) {
 
 fn texts() {
     let text = b"Real-time Full-Text search, 24 bits a posting: how fast is it? ".repeat(20);
-    let (mut dst, mut masks) = (vec![0; text.len()], vec![[0; 2]; 20]);
+    let (mut dst, mut masks, mut edges) = ([[0; 64]; 20], [[0; 2]; 20], Edges::default());
     for len in [60, 64, 1_024] {
+        let blocks = len / 64 + 1;
+        let (dst, masks) = (&mut dst[..blocks], &mut masks[..blocks]);
         for level in Level::all_supported() {
             let ns = time(|| {
-                classify_lower(level, black_box(&text[..len]), &mut dst, &mut masks);
-                black_box(&mut dst);
+                classify_lower(level, black_box(&text[..len]), dst, masks);
+                black_box(&mut *dst);
             });
             report(&format!("classify_lower of {len} bytes"), level, ns, len);
+            let ns = time(|| {
+                edges.begin();
+                edges.read(level, black_box(masks));
+                black_box(edges.ends());
+            });
+            report(&format!("edges of {len} bytes"), level, ns, len);
         }
     }
 }

@@ -38,20 +38,23 @@ static CLASS: [u8; 256] = {
     }
 };
 
+/// A text's block with the room it goes to.
+type Place<'a> = (&'a [u8; BLOCK], &'a mut [u8; BLOCK], &'a mut [u64; 2]);
+
 /// Lower-cases the ASCII letters of `src` into `dst` and classifies its bytes.
 ///
 /// `masks[k]` becomes `[alnum, high]` of the 64 bytes from `64 * k` on: bit `i` of the first is set if
-/// byte `64 * k + i` is an ASCII letter or digit, bit `i` of the second if it is 0x80 or above. Bits
-/// beyond the text are 0. Nothing behind the text's length, or its last pair of masks, is written.
+/// byte `64 * k + i` is an ASCII letter or digit, bit `i` of the second if it is 0x80 or above. The room behind the
+/// text becomes zero, in `dst` as in `masks`. Whole blocks are stored, and no part of one twice: what is loaded from
+/// there next need not wait for the store to reach the cache.
 ///
 /// # Panics
 ///
-/// If `dst` is shorter than `src`, or there are fewer than `ceil(src.len() / 64)` pairs of masks.
-pub fn classify_lower(level: Level, src: &[u8], dst: &mut [u8], masks: &mut [[u64; 2]]) {
+/// If `dst` and `masks` differ in length, or have no room for the text.
+pub fn classify_lower(level: Level, src: &[u8], dst: &mut [[u8; BLOCK]], masks: &mut [[u64; 2]]) {
     let (bytes, blocks) = (src.len(), src.len().div_ceil(BLOCK));
-    assert!(dst.len() >= bytes, "dst holds {} bytes, the text has {bytes}", dst.len());
-    assert!(masks.len() >= blocks, "{} pairs of masks, the text needs {blocks}", masks.len());
-    let (dst, masks) = (&mut dst[..bytes], &mut masks[..blocks]);
+    assert!(dst.len() >= blocks, "dst holds {} blocks, the text has {bytes} bytes", dst.len());
+    assert!(masks.len() == dst.len(), "{} pairs of masks for {} blocks", masks.len(), dst.len());
     match level.usable() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `usable` returns Avx512 only on a machine that has all its features.
@@ -59,48 +62,70 @@ pub fn classify_lower(level: Level, src: &[u8], dst: &mut [u8], masks: &mut [[u6
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `usable` returns Avx2 only on a machine that has all its features.
         Level::Avx2 => unsafe { avx2(src, dst, masks) },
-        _ => portable(src, dst, masks),
+        _ => by_blocks(src, dst, masks, portable),
     }
 }
 
-fn portable(src: &[u8], dst: &mut [u8], masks: &mut [[u64; 2]]) {
-    for ((src, dst), masks) in src.chunks(BLOCK).zip(dst.chunks_mut(BLOCK)).zip(masks) {
-        *masks = [0; 2];
-        for (i, (from, to)) in src.iter().zip(dst).enumerate() {
-            let class = CLASS[usize::from(*from)];
-            masks[0] |= u64::from(class & ALNUM) << i;
-            masks[1] |= u64::from(class >> 1) << i;
-            *to = from.to_ascii_lowercase();
-        }
+/// Calls `classify` for each block, the last one by way of a padded copy.
+#[inline(always)]
+fn by_blocks(
+    src: &[u8],
+    dst: &mut [[u8; BLOCK]],
+    masks: &mut [[u64; 2]],
+    classify: impl Fn(Place<'_>),
+) {
+    let (whole, rest) = src.as_chunks::<BLOCK>();
+    let mut places = dst.iter_mut().zip(masks);
+    for (from, (to, masks)) in whole.iter().zip(&mut places) {
+        classify((from, to, masks));
+    }
+    let mut last = [0; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    for (to, masks) in places {
+        classify((&last, to, masks));
+        last = [0; BLOCK];
     }
 }
 
-/// A block a vector; the last one with masked loads and stores, which touch nothing beyond.
+fn portable((from, to, masks): Place<'_>) {
+    *masks = [0; 2];
+    for (i, (from, to)) in from.iter().zip(to).enumerate() {
+        let class = CLASS[usize::from(*from)];
+        masks[0] |= u64::from(class & ALNUM) << i;
+        masks[1] |= u64::from(class >> 1) << i;
+        *to = from.to_ascii_lowercase();
+    }
+}
+
+/// A block a vector; of the last one only the bytes that are there are loaded.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn avx512(src: &[u8], dst: &mut [u8], masks: &mut [[u64; 2]]) {
-    let ((from, src_rest), (to, dst_rest)) =
-        (src.as_chunks::<BLOCK>(), dst.as_chunks_mut::<BLOCK>());
-    let mut masks = masks.iter_mut();
-    for ((from, to), masks) in from.iter().zip(to).zip(&mut masks) {
+fn avx512(src: &[u8], dst: &mut [[u8; BLOCK]], masks: &mut [[u64; 2]]) {
+    let (whole, rest) = src.as_chunks::<BLOCK>();
+    let mut places = dst.iter_mut().zip(masks);
+    for (from, place) in whole.iter().zip(&mut places) {
         // SAFETY: the array is 64 readable bytes.
         let text = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
-        let (lower, classes) = classify_64(text);
-        // SAFETY: the array is 64 writable bytes.
-        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lower) };
-        *masks = classes;
+        store_classes(text, place);
     }
-    if let Some(masks) = masks.next() {
-        // A rest is shorter than a block, so the shift is in range.
-        let lanes = (1_u64 << src_rest.len().min(dst_rest.len())) - 1;
+    // A rest is shorter than a block, so the shift is in range.
+    let mut lanes = (1_u64 << rest.len()) - 1;
+    for place in places {
         // SAFETY: only the selected lanes are read, and they lie inside the slice.
-        let text = unsafe { _mm512_maskz_loadu_epi8(lanes, src_rest.as_ptr().cast()) };
-        // The lanes that are not there are zero bytes, which have no class.
-        let (lower, classes) = classify_64(text);
-        // SAFETY: only the selected lanes are written, and they lie inside the slice.
-        unsafe { _mm512_mask_storeu_epi8(dst_rest.as_mut_ptr().cast(), lanes, lower) };
-        *masks = classes;
+        let text = unsafe { _mm512_maskz_loadu_epi8(lanes, rest.as_ptr().cast()) };
+        store_classes(text, place);
+        lanes = 0;
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+fn store_classes(text: __m512i, (to, masks): (&mut [u8; BLOCK], &mut [u64; 2])) {
+    let (lower, classes) = classify_64(text);
+    // SAFETY: the array is 64 writable bytes.
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lower) };
+    *masks = classes;
 }
 
 /// The lower-cased text and its pair of masks.
@@ -121,22 +146,11 @@ fn classify_64(text: __m512i) -> (__m512i, [u64; 2]) {
     )
 }
 
-/// Two half blocks a step; the last block by way of a padded copy.
+/// Two half blocks a step.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2(src: &[u8], dst: &mut [u8], masks: &mut [[u64; 2]]) {
-    let ((from, src_rest), (to, dst_rest)) =
-        (src.as_chunks::<BLOCK>(), dst.as_chunks_mut::<BLOCK>());
-    let mut masks = masks.iter_mut();
-    for ((from, to), masks) in from.iter().zip(to).zip(&mut masks) {
-        *masks = classify_block_avx2(from, to);
-    }
-    if let Some(masks) = masks.next() {
-        let (mut from, mut to) = ([0; BLOCK], [0; BLOCK]);
-        from[..src_rest.len()].copy_from_slice(src_rest);
-        *masks = classify_block_avx2(&from, &mut to);
-        dst_rest.copy_from_slice(&to[..src_rest.len()]);
-    }
+fn avx2(src: &[u8], dst: &mut [[u8; BLOCK]], masks: &mut [[u64; 2]]) {
+    by_blocks(src, dst, masks, |(from, to, masks)| *masks = classify_block_avx2(from, to));
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -2,12 +2,15 @@
 //!
 //! A *run* is a maximal stretch of bytes that are letters, digits or not ASCII at all, as
 //! [`classify_lower`](crate::classify_lower) marks them. Taking bits off a mask one by one costs five
-//! instructions and, at the end of each block, a branch that nobody can predict; AVX-512 compresses the indices of
-//! sixteen bits at once and needs no branch.
+//! instructions a bit and, at the end of each block, a branch that nobody can predict; the byte compress of AVX-512
+//! (VBMI2, which the machine is asked for apart) turns a whole mask into the indices of its bits at once.
 //!
 //! Starts and ends go to two arrays and find each other by their place there: runs do not touch.
 
 use crate::level::Level;
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 
 /// Blocks that one [`Edges::read`] takes at most.
 pub const EDGE_BLOCKS: usize = 32;
@@ -75,11 +78,14 @@ impl Edges {
         let masks = &masks[..masks.len().min(EDGE_BLOCKS)];
         match level.usable() {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `usable` returns Avx512 only on a machine that has all its features.
-            Level::Avx512 => unsafe { avx512(self, masks) },
+            Level::Avx512 if is_x86_feature_detected!("avx512vbmi2") => {
+                // SAFETY: `usable` returns Avx512 only on a machine that has all its features, and this one has
+                // the one beyond them.
+                unsafe { vbmi2(self, masks) }
+            }
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `usable` returns Avx2 only on a machine that has all its features.
-            Level::Avx2 => unsafe { bits(self, masks) },
+            // SAFETY: `usable` returns Avx2 or more only on a machine that has all features of Avx2.
+            Level::Avx2 | Level::Avx512 => unsafe { bits(self, masks) },
             _ => portable(self, masks),
         }
         masks.len()
@@ -139,35 +145,45 @@ fn bits(edges: &mut Edges, masks: &[[u64; 2]]) {
     portable(edges, masks);
 }
 
-/// Sixteen bits a step, without a branch.
+/// A mask at once: up to sixteen of its bits without a branch, and text seldom has more words in a block.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn avx512(edges: &mut Edges, masks: &[[u64; 2]]) {
-    use std::arch::x86_64::*;
-    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let mixed = _mm512_set1_epi32(MIXED as i32);
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
+fn vbmi2(edges: &mut Edges, masks: &[[u64; 2]]) {
+    let index: [u8; BLOCK] = std::array::from_fn(|i| i as u8);
+    // SAFETY: the array is 64 readable bytes.
+    let index = unsafe { _mm512_loadu_si512(index.as_ptr().cast()) };
+    let sign = _mm512_set1_epi8(i8::MIN);
     for mask in masks {
         let first = edges.next;
-        let block = edges.enter(*mask);
-        for quarter in (0..BLOCK).step_by(LANES) {
-            let at = _mm512_add_epi32(lanes, _mm512_set1_epi32((first + quarter as u32) as i32));
-            let starts = (block.starts >> quarter) as u16;
-            if let Some(to) = edges.starts[edges.started..].first_chunk_mut::<LANES>() {
-                let packed = _mm512_maskz_compress_epi32(starts, at);
-                // SAFETY: the array is sixteen writable words.
-                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), packed) };
-            }
-            edges.started += starts.count_ones() as usize;
-            let ends = (block.ends >> quarter) as u16;
-            if let Some(to) = edges.ends[edges.ended..].first_chunk_mut::<LANES>() {
-                let mixed_ends = (block.mixed_ends >> quarter) as u16;
-                let marked = _mm512_mask_or_epi32(at, mixed_ends, at, mixed);
-                let packed = _mm512_maskz_compress_epi32(ends, marked);
-                // SAFETY: the array is sixteen writable words.
-                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), packed) };
-            }
-            edges.ended += ends.count_ones() as usize;
-        }
+        let Block { starts, ends, mixed_ends } = edges.enter(*mask);
+        let packed = _mm512_maskz_compress_epi8(starts, index);
+        put(packed, starts, first, &mut edges.starts[edges.started..]);
+        edges.started += starts.count_ones() as usize;
+        let marked = _mm512_mask_add_epi8(index, mixed_ends, index, sign);
+        let packed = _mm512_maskz_compress_epi8(ends, marked);
+        put(packed, ends, first, &mut edges.ends[edges.ended..]);
+        edges.ended += ends.count_ones() as usize;
+    }
+}
+
+/// Stores the packed bit indices of `mask` as positions; a sign bit becomes [`MIXED`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn put(packed: __m512i, mask: u64, first: u32, out: &mut [u32]) {
+    let keep = _mm512_set1_epi32((MIXED | (BLOCK as u32 - 1)) as i32);
+    let first = _mm512_set1_epi32(first as i32);
+    let widen =
+        |bytes| _mm512_add_epi32(_mm512_and_si512(_mm512_cvtepi8_epi32(bytes), keep), first);
+    let Some((low, rest)) = out.split_first_chunk_mut::<LANES>() else { return };
+    // SAFETY: the array is sixteen writable words.
+    unsafe { _mm512_storeu_si512(low.as_mut_ptr().cast(), widen(_mm512_castsi512_si128(packed))) };
+    if mask.count_ones() as usize > LANES
+        && let Some(high) = rest.first_chunk_mut::<LANES>()
+    {
+        let bytes = _mm512_extracti32x4_epi32::<1>(packed);
+        // SAFETY: the array is sixteen writable words.
+        unsafe { _mm512_storeu_si512(high.as_mut_ptr().cast(), widen(bytes)) };
     }
 }
 

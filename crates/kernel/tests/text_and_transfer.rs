@@ -9,19 +9,18 @@ use spirit_kernel::{Level, classify_lower, copy, reverse_into};
 fn check_text(src: &[u8]) {
     let (lower, classes) = common::classify_lower(src);
     for level in Level::all_supported() {
-        let mut dst = vec![0xEE; src.len() + 70];
-        let mut masks = vec![[7, 7]; classes.len() + 2];
-        classify_lower(level, src, &mut dst, &mut masks);
-        assert_eq!(dst[..src.len()], lower, "{level:?} {src:?}");
-        assert_eq!(masks[..classes.len()], classes, "{level:?} {src:?}");
-        assert!(dst[src.len()..].iter().all(|byte| *byte == 0xEE), "{level:?} wrote too far");
-        assert!(
-            masks[classes.len()..].iter().all(|pair| *pair == [7, 7]),
-            "{level:?} wrote too far"
-        );
-        // Exactly as much room as is asked for.
-        classify_lower(level, src, &mut dst[..src.len()], &mut masks[..classes.len()]);
-        assert_eq!(dst[..src.len()], lower, "{level:?}");
+        for more in 0..3 {
+            let blocks = classes.len() + more;
+            let mut dst = vec![[0xEE; 64]; blocks];
+            let mut masks = vec![[7, 7]; blocks];
+            classify_lower(level, src, &mut dst, &mut masks);
+            let (text, room) = dst.as_flattened().split_at(src.len());
+            assert_eq!(text, lower, "{level:?} {src:?}");
+            assert!(room.iter().all(|byte| *byte == 0), "{level:?} left something");
+            let (of_text, of_room) = masks.split_at(classes.len());
+            assert_eq!(of_text, classes, "{level:?} {src:?}");
+            assert!(of_room.iter().all(|pair| *pair == [0, 0]), "{level:?} left something");
+        }
     }
 }
 
@@ -61,15 +60,15 @@ fn every_length() {
 }
 
 #[test]
-#[should_panic(expected = "dst holds 4 bytes, the text has 5")]
+#[should_panic(expected = "dst holds 0 blocks, the text has 5 bytes")]
 fn a_short_destination_is_refused() {
-    classify_lower(Level::detect(), b"12345", &mut [0; 4], &mut [[0; 2]]);
+    classify_lower(Level::detect(), b"12345", &mut [], &mut []);
 }
 
 #[test]
-#[should_panic(expected = "1 pairs of masks, the text needs 2")]
+#[should_panic(expected = "1 pairs of masks for 2 blocks")]
 fn too_few_masks_are_refused() {
-    classify_lower(Level::detect(), &[0; 65], &mut [0; 65], &mut [[0; 2]]);
+    classify_lower(Level::detect(), &[0; 65], &mut [[0; 64]; 2], &mut [[0; 2]]);
 }
 
 #[test]

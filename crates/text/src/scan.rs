@@ -11,29 +11,35 @@ use spirit_kernel::{Edges, Level, MIXED, classify_lower};
 
 use crate::token::HEAD_BYTES;
 
-/// Zero bytes before the text, so that the byte before a run always exists.
-const LEAD_BYTES: usize = 64;
-/// Bytes after the text: two zeros that end it, and what a token's head may read.
-const TAIL_BYTES: usize = 64;
 /// Bytes a word of the masks covers.
 const BLOCK_BYTES: usize = u64::BITS as usize;
+/// Blocks of zero bytes before the text, so that the byte before a run always exists.
+const LEAD: usize = 1;
+/// Blocks after the text's last one, which a token's head may read.
+const TAIL: usize = 1;
 
-const _: () = assert!(LEAD_BYTES >= 1 && TAIL_BYTES >= HEAD_BYTES + 2);
+const _: () = assert!(LEAD * BLOCK_BYTES >= 1 && TAIL * BLOCK_BYTES >= HEAD_BYTES + 2);
 
 /// Scratch memory for one text of at most `text_bytes_max` bytes.
 pub(crate) struct Scan {
-    /// `LEAD_BYTES` zeros, the text with ASCII lower-cased, two zeros, padding.
-    lower: Vec<u8>,
+    /// `LEAD` blocks of zeros, the text with ASCII lower-cased and zeros up to the end of its block, `TAIL` blocks.
+    lower: Vec<[u8; BLOCK_BYTES]>,
     /// Per block: letters and digits, non-ASCII bytes.
     masks: Vec<[u64; 2]>,
     edges: Edges,
 }
 
+/// Blocks of a text: one more byte than it has, so that a run up to its last byte has a place to end at.
+fn blocks_of(text_bytes: usize) -> usize {
+    text_bytes / BLOCK_BYTES + 1
+}
+
 impl Scan {
     pub(crate) fn new(text_bytes_max: usize) -> Scan {
+        let blocks = blocks_of(text_bytes_max);
         Scan {
-            lower: vec![0; LEAD_BYTES + text_bytes_max + TAIL_BYTES],
-            masks: vec![[0; 2]; text_bytes_max / BLOCK_BYTES + 1],
+            lower: vec![[0; BLOCK_BYTES]; LEAD + blocks + TAIL],
+            masks: vec![[0; 2]; blocks],
             edges: Edges::default(),
         }
     }
@@ -41,17 +47,15 @@ impl Scan {
     /// Finds the runs of `text`, which is not longer than this memory was made for.
     #[inline]
     pub(crate) fn read(&mut self, level: Level, text: &[u8]) -> (Lower<'_>, Runs<'_>) {
-        let end = LEAD_BYTES + text.len();
-        // At least one bit past the text, so that a run up to its last byte has a place to end at.
-        let masks = &mut self.masks[..text.len() / BLOCK_BYTES + 1];
-        if let Some(last) = masks.last_mut() {
-            *last = [0; 2];
+        let blocks = blocks_of(text.len());
+        let masks = &mut self.masks[..blocks];
+        classify_lower(level, text, &mut self.lower[LEAD..LEAD + blocks], masks);
+        if text.len() % BLOCK_BYTES == BLOCK_BYTES - 1 {
+            // One zero follows the text in its block. The next block's first byte may be a longer text's and
+            // must not look like a continuation of this one.
+            self.lower[LEAD + blocks][0] = 0;
         }
-        classify_lower(level, text, &mut self.lower[LEAD_BYTES..end], masks);
-        // The previous text may have been longer: its bytes must not look like a continuation of
-        // this one.
-        self.lower[end..end + 2].fill(0);
-        (Lower(&self.lower), Runs::new(level, masks, &mut self.edges))
+        (Lower(self.lower.as_flattened()), Runs::new(level, masks, &mut self.edges))
     }
 }
 
@@ -63,20 +67,20 @@ impl<'a> Lower<'a> {
     /// Everything from byte `start` of the text on, padding included.
     #[inline(always)]
     pub(crate) fn from(self, start: usize) -> &'a [u8] {
-        &self.0[LEAD_BYTES + start..]
+        &self.0[LEAD * BLOCK_BYTES + start..]
     }
 
     /// The byte before byte `at` of the text; 0 before the first.
     #[inline(always)]
     pub(crate) fn byte_before(self, at: usize) -> u8 {
-        self.0[LEAD_BYTES + at - 1]
+        self.0[LEAD * BLOCK_BYTES + at - 1]
     }
 
     /// Byte `at` of the text and the next, 0 where the text has none; `at` is at most the length of
     /// the text.
     #[inline(always)]
     pub(crate) fn pair(self, at: usize) -> [u8; 2] {
-        *self.0[LEAD_BYTES + at..].first_chunk().expect("two zeros follow the text")
+        *self.0[LEAD * BLOCK_BYTES + at..].first_chunk().expect("two zeros follow the text")
     }
 }
 
