@@ -83,7 +83,8 @@ pub const DESCRIPTOR_LINES: usize = 3;
 /// The low bits of a GSP that hold the state.
 const TAG: u64 = 7;
 
-/// One segment's descriptor: 64-bit words on three cache lines, the third for what is rarely read.
+/// One segment's descriptor: 64-bit words on three cache lines. A query needs the first alone; the third is for what
+/// is rarely read.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     lines: &'a [Line],
@@ -112,40 +113,40 @@ words! {
     id, set_id = 0;
     /// The executor's row number of local id 0.
     base_row, set_base_row = 1;
-    /// The index-wide sequence number from which the rows' deltas count.
-    base_sequence, set_base_sequence = 2;
     /// Rows, once the segment is full; `u64::MAX` before.
-    rows, set_rows = 3;
-    /// Offset of the row chunks' directory.
-    row_directory, set_row_directory = 4;
-    /// Offset of the vector chunks' directory.
-    vector_directory, set_vector_directory = 5;
-    /// Offset of the fresh extent.
-    extent, set_extent = 6;
+    rows, set_rows = 2;
     /// Rows that are deleted, or never were documents.
-    dead, set_dead = 7;
+    dead, set_dead = 3;
     /// Offset of the posting arrays.
-    postings, set_postings = 8;
-    /// Words of the posting arrays.
-    posting_words, set_posting_words = 9;
-    /// Offset of the map from the segment's ordinals to dictionary terms.
-    term_map, set_term_map = 10;
-    /// Distinct terms.
-    terms, set_terms = 11;
-    /// Postings.
-    posting_count, set_posting_count = 12;
-    /// Tokens, repeated ones and holes included.
-    tokens, set_tokens = 13;
-    /// Units of the document vectors and stored keys.
-    vector_units, set_vector_units = 14;
-    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
-    row_map, set_row_map = 15;
-    /// The first automatic key among its rows.
-    numbers_start, set_numbers_start = 16;
-    /// One past the last automatic key among its rows; 0 if there is none.
-    numbers_end, set_numbers_end = 17;
+    postings, set_postings = 4;
     /// Rows of each bitmap; 0 if lists have none, because there was no room for them.
-    bitmap_rows, set_bitmap_rows = 18;
+    bitmap_rows, set_bitmap_rows = 5;
+    /// The index-wide sequence number from which the rows' deltas count.
+    base_sequence, set_base_sequence = 6;
+    /// Offset of the row chunks' directory.
+    row_directory, set_row_directory = 7;
+    /// Offset of the vector chunks' directory.
+    vector_directory, set_vector_directory = 8;
+    /// Offset of the fresh extent.
+    extent, set_extent = 9;
+    /// Words of the posting arrays.
+    posting_words, set_posting_words = 10;
+    /// Offset of the map from the segment's ordinals to dictionary terms.
+    term_map, set_term_map = 11;
+    /// Distinct terms.
+    terms, set_terms = 12;
+    /// Postings.
+    posting_count, set_posting_count = 13;
+    /// Tokens, repeated ones and holes included.
+    tokens, set_tokens = 14;
+    /// Units of the document vectors and stored keys.
+    vector_units, set_vector_units = 15;
+    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
+    row_map, set_row_map = 16;
+    /// The first automatic key among its rows.
+    numbers_start, set_numbers_start = 17;
+    /// One past the last automatic key among its rows; 0 if there is none.
+    numbers_end, set_numbers_end = 18;
 }
 
 impl<'a> Descriptor<'a> {

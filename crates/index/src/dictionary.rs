@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 use spirit_mem::{Classes, Line, Region, Span, prefetch};
 
-use crate::descriptor::{SegmentId, Window};
+use crate::descriptor::{Position, SegmentId, Window};
 use crate::geometry::Geometry;
 use crate::line_table::LineTable;
 use crate::memory::Memory;
@@ -130,14 +130,21 @@ impl Entries {
         SegmentId(region.view(self.at(index))[0].load(Relaxed))
     }
 
-    /// The entries within `window`.
+    /// The entries without those of segments at `end` and newer: those of the segment being registered.
+    #[inline]
+    pub fn before(&self, region: &Region, end: Position) -> Entries {
+        let mut len = self.len();
+        while len > 0 && self.segment(region, len - 1).position() >= end {
+            len -= 1;
+        }
+        Entries { words: Span::new(self.words.start(), len as u64 * 4) }
+    }
+
+    /// The entries within `window`: the oldest may be of segments that were dropped and not yet swept.
     #[inline]
     pub fn within(&self, region: &Region, window: Window) -> Entries {
-        let (mut first, mut end) = (0, self.len());
-        // Entries outside are few: those of a segment being registered, and those not yet swept.
-        while end > 0 && self.segment(region, end - 1).position() >= window.end {
-            end -= 1;
-        }
+        let before = self.before(region, window.end);
+        let (mut first, end) = (0, before.len());
         while first < end && self.segment(region, first).position() < window.oldest {
             first += 1;
         }

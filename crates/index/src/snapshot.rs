@@ -112,12 +112,13 @@ impl<'a> Snapshot<'a> {
         self.superseded.skips(id)
     }
 
-    /// A term's entries in the dictionary, within the window.
+    /// A term's entries in the dictionary up to the window's end. Those of segments before its beginning may be
+    /// among them, which whoever goes back through them stops at: looking for them would cost the line of the oldest.
     #[inline]
     pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
         match dictionary.find(term, hash) {
-            Some(id) => dictionary.entries(id).within(self.memory.region(), self.window),
+            Some(id) => dictionary.entries(id).before(self.memory.region(), self.window.end),
             None => Entries::default(),
         }
     }

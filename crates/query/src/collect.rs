@@ -1,7 +1,6 @@
 //! What is done with matches: collect the newest, or count them.
 
 use spirit_index::descriptor::SegmentId;
-use spirit_index::snapshot::Segment;
 
 /// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub(crate) trait Collector {
     /// Whether matches need not be named: then `skip` may be called instead of `take`.
     const COUNTS: bool;
     /// Takes a match.
-    fn take(&mut self, segment: &Segment<'_>, local: u32);
+    fn take(&mut self, segment: SegmentId, local: u32);
     /// Takes `count` matches without their names.
     fn skip(&mut self, count: u64);
 }
@@ -43,8 +42,8 @@ impl Collector for Newest<'_> {
     }
 
     #[inline]
-    fn take(&mut self, segment: &Segment<'_>, local: u32) {
-        self.hits.push(Hit { executor: self.executor, segment: segment.id(), local });
+    fn take(&mut self, segment: SegmentId, local: u32) {
+        self.hits.push(Hit { executor: self.executor, segment, local });
     }
 
     fn skip(&mut self, _: u64) {}
@@ -61,7 +60,7 @@ impl Collector for Count {
         usize::MAX
     }
 
-    fn take(&mut self, _: &Segment<'_>, _: u32) {
+    fn take(&mut self, _: SegmentId, _: u32) {
         self.0 += 1;
     }
 

@@ -1,0 +1,66 @@
+//! Segments that an AND is about to visit: found and asked for a few ahead of the evaluation, since with many
+//! segments the time goes into waiting for the first lines of each list. A ring, so that there is always the same
+//! number on the way.
+
+use spirit_index::dictionary::Entry;
+
+use crate::plan::TERMS_INLINE;
+
+/// Segments ahead, at most.
+const SLOTS: usize = 8;
+/// Segments ahead at the beginning: a query that stops early asks for little.
+const SLOTS_FIRST: usize = 2;
+
+/// A segment in which all terms of an AND have entries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    /// Each term's entry, and its index among the term's entries.
+    pub(super) entries: [(Entry, u32); TERMS_INLINE],
+}
+
+/// The ring.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    slots: [Meeting; SLOTS],
+    first: usize,
+    count: usize,
+    depth: usize,
+}
+
+impl Default for Ahead {
+    fn default() -> Ahead {
+        let none = Meeting { entries: [(Entry::NONE, 0); TERMS_INLINE] };
+        Ahead { slots: [none; SLOTS], first: 0, count: 0, depth: SLOTS_FIRST }
+    }
+}
+
+impl Ahead {
+    /// Begins a query.
+    pub(super) fn begin(&mut self) {
+        (self.first, self.count, self.depth) = (0, 0, SLOTS_FIRST);
+    }
+
+    /// Whether another segment should be looked for before the next is visited.
+    pub(super) fn has_room(&self) -> bool {
+        self.count < self.depth
+    }
+
+    /// The slot for the next segment found; it counts once it is `push`ed.
+    pub(super) fn free(&mut self) -> &mut Meeting {
+        &mut self.slots[(self.first + self.count) % SLOTS]
+    }
+
+    /// Takes the segment in the free slot along.
+    pub(super) fn push(&mut self) {
+        self.count += 1;
+    }
+
+    /// The segment to visit now. From one to the next the ring goes further ahead.
+    pub(super) fn pop(&mut self) -> Option<Meeting> {
+        self.count = self.count.checked_sub(1)?;
+        let slot = self.slots[self.first];
+        self.first = (self.first + 1) % SLOTS;
+        self.depth = (self.depth * 2).min(SLOTS);
+        Some(slot)
+    }
+}

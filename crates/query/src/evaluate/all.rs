@@ -1,0 +1,295 @@
+//! An AND of terms: segments in which all of them have postings, and there the kernels.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::dictionary::Entry;
+use spirit_index::posting::{rank, rank_of};
+use spirit_kernel::Algorithm;
+use spirit_mem::{Span, prefetch};
+
+use super::ahead::Meeting;
+use super::{Evaluation, OUT, Place, Scratch};
+use crate::collect::Collector;
+use crate::leaf::{END, SCRATCH_WORDS};
+use crate::plan::TERMS_INLINE;
+
+/// Cache lines of a list that are asked for ahead: the processor sees the pattern then.
+const LINES_AHEAD: usize = 4;
+const LINE_WORDS: usize = 16;
+
+impl<C: Collector> Evaluation<'_, C> {
+    /// Offers the documents with all of some terms.
+    pub(super) fn all(&mut self, terms: &[u32]) {
+        for term in terms {
+            self.snapshot.prefetch(self.query.terms[*term as usize].hash);
+        }
+        for term in terms {
+            self.look_up(*term as usize);
+        }
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            for term in terms {
+                self.open_fresh(&place, *term as usize);
+            }
+            self.intersect(&place, terms);
+            if self.done() {
+                return;
+            }
+        }
+        self.all_registered(terms);
+    }
+
+    fn all_registered(&mut self, terms: &[u32]) {
+        self.scratch.ahead.begin();
+        let mut more = true;
+        loop {
+            while more && self.scratch.ahead.has_room() {
+                more = self.align(terms);
+            }
+            let Some(meeting) = self.scratch.ahead.pop() else { return };
+            self.meet(terms, &meeting);
+            if self.done() {
+                return;
+            }
+        }
+    }
+
+    /// Goes back to the newest segment not yet visited in which all terms have entries, and asks for its lists. Says
+    /// whether there is one.
+    fn align(&mut self, terms: &[u32]) -> bool {
+        let region = self.snapshot.memory().region();
+        let oldest = self.snapshot.window().oldest;
+        let mut target = None;
+        let mut agreed = 0;
+        let mut i = 0;
+        while agreed < terms.len() {
+            let leaf = &mut self.scratch.leaves[terms[i] as usize];
+            let segment = loop {
+                let Some(index) = leaf.left.checked_sub(1) else { return false };
+                let segment = leaf.entries.segment(region, index);
+                if segment.position() < oldest {
+                    return false;
+                }
+                if target.is_none_or(|t| segment <= t) && !self.snapshot.skips(segment) {
+                    break segment;
+                }
+                leaf.left = index;
+            };
+            agreed = if target == Some(segment) { agreed + 1 } else { 1 };
+            target = Some(segment);
+            i = (i + 1) % terms.len();
+        }
+        for (number, term) in terms.iter().enumerate() {
+            let leaf = &mut self.scratch.leaves[*term as usize];
+            leaf.left -= 1;
+            let entry = leaf.entries.get(region, leaf.left);
+            self.scratch.ahead.free().entries[number] = (entry, leaf.left as u32);
+            self.prefetch_list(entry, LINES_AHEAD);
+        }
+        self.scratch.ahead.push();
+        true
+    }
+
+    /// Asks for the first `lines` cache lines of an entry's list.
+    pub(super) fn prefetch_list(&self, entry: Entry, lines: usize) {
+        if entry.postings > 1 {
+            let region = self.snapshot.memory().region();
+            let words = region.view(self.snapshot.of(entry.segment).flushed().list(entry));
+            for word in words.iter().step_by(LINE_WORDS).take(lines) {
+                prefetch(word);
+            }
+        }
+    }
+
+    /// Evaluates a segment in which all terms have entries.
+    fn meet(&mut self, terms: &[u32], meeting: &Meeting) {
+        let entries = &meeting.entries[..terms.len()];
+        if self.settings.algorithm.is_none() && self.settings.before.is_none() {
+            let mut singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
+            if let Some((single, _)) = singles.next() {
+                let wanted = rank(single.payload);
+                if singles.all(|(entry, _)| rank(entry.payload) == wanted) {
+                    self.meet_at(wanted, entries);
+                }
+                return;
+            }
+        }
+        let segment = self.snapshot.of(entries[0].0.segment);
+        let Some(place) = self.place(segment, false) else { return };
+        for (term, (entry, index)) in terms.iter().zip(entries) {
+            self.scratch.leaves[*term as usize].open_entry(&segment, *index as usize, *entry);
+        }
+        self.intersect(&place, terms);
+    }
+
+    /// The same if some of the terms have one posting there, all at rank `wanted`: it is looked up in the lists of
+    /// the others.
+    fn meet_at(&mut self, wanted: u32, entries: &[(Entry, u32)]) {
+        let region = self.snapshot.memory().region();
+        let id = entries[0].0.segment;
+        let flushed = self.snapshot.of(id).flushed();
+        let has = |entry: Entry| {
+            let list = region.view(flushed.list(entry));
+            let at = spirit_kernel::seek(self.level, list, 0, wanted);
+            list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
+        };
+        if entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry)) {
+            self.offer_registered(id, rank_of(wanted));
+        }
+    }
+
+    /// The intersection of the lists that are open in a segment.
+    fn intersect(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut order = [0; TERMS_INLINE];
+        let order = &mut order[..terms.len()];
+        order.copy_from_slice(terms);
+        order.sort_unstable_by_key(|t| self.scratch.leaves[*t as usize].postings);
+        let (a, b, others) = (order[0] as usize, order[1] as usize, &order[2..]);
+        if self.scratch.leaves[a].postings == 0 {
+            return;
+        }
+        let exact = !place.has_dead && others.is_empty();
+        if self.settings.algorithm.is_none() {
+            let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
+            if let (Some(x), Some(y)) = (bits_a, bits_b) {
+                return self.intersect_bitmaps(place, x, y, others, exact);
+            }
+            if let Some(bits) = bits_b {
+                return self.probe(place, a, bits, others, exact);
+            }
+        }
+        // A list that is wholly to be seen begins where it begins.
+        if !place.whole
+            && (self.seek(place, a, place.first) == END || self.seek(place, b, place.first) == END)
+        {
+            return;
+        }
+        self.intersect_runs(place, a, b, others, exact);
+    }
+
+    fn intersect_runs(
+        &mut self,
+        place: &Place<'_>,
+        a: usize,
+        b: usize,
+        others: &[u32],
+        exact: bool,
+    ) {
+        let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
+        loop {
+            let wanted = self.batch(exact);
+            let Scratch { leaves, words, out, .. } = &mut *self.scratch;
+            let (words_a, words_b) = (&words[a * SCRATCH_WORDS..], &words[b * SCRATCH_WORDS..]);
+            let run_a = leaves[a].run(&place.context, &words_a[..SCRATCH_WORDS]);
+            let run_b = leaves[b].run(&place.context, &words_b[..SCRATCH_WORDS]);
+            let counted = C::COUNTS && exact;
+            let progress = if counted {
+                spirit_kernel::intersect_count(self.level, algorithm, run_a, run_b)
+            } else {
+                spirit_kernel::intersect_into(
+                    self.level,
+                    algorithm,
+                    run_a,
+                    run_b,
+                    &mut out[..wanted],
+                )
+            };
+            let ended_a = progress.left == run_a.len();
+            let ended_b = progress.right == run_b.len();
+            leaves[a].advance(progress.left);
+            leaves[b].advance(progress.right);
+            if counted {
+                self.collector.skip(progress.found as u64);
+            } else {
+                self.offer_found(place, progress.found, others);
+                if self.done() {
+                    return;
+                }
+            }
+            if (ended_a && !self.refill(place, a)) || (ended_b && !self.refill(place, b)) {
+                return;
+            }
+        }
+    }
+
+    /// How many matches to ask a kernel for: no more than are wanted, if all that it finds will count.
+    fn batch(&self, exact: bool) -> usize {
+        if exact {
+            self.collector.wanted().min(OUT)
+        } else {
+            OUT.min(self.collector.wanted().max(16))
+        }
+    }
+
+    /// Offers the kernel's first `found` matches, if the other terms have them too.
+    fn offer_found(&mut self, place: &Place<'_>, found: usize, others: &[u32]) {
+        for i in 0..found {
+            let rank = rank(self.scratch.out[i]);
+            if others.iter().all(|term| self.seek(place, *term as usize, rank) == rank) {
+                self.offer(place, rank_of(rank));
+                if self.done() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn intersect_bitmaps(
+        &mut self,
+        place: &Place<'_>,
+        x: Span<AtomicU64>,
+        y: Span<AtomicU64>,
+        others: &[u32],
+        exact: bool,
+    ) {
+        let region = self.snapshot.memory().region();
+        let (x, y) = (region.view(x), region.view(y));
+        if C::COUNTS && exact && place.whole {
+            return self.collector.skip(spirit_kernel::and_count(self.level, x, y));
+        }
+        let base = place.segment.flushed().base_rank();
+        let bits = x.len().min(y.len()) * 64;
+        let mut from = (place.first - base) as usize;
+        while from < bits && !self.done() {
+            let wanted = self.batch(exact);
+            let out = &mut self.scratch.out[..wanted];
+            let (found, next) = spirit_kernel::and_into(self.level, x, y, base, from, out);
+            from = next;
+            self.offer_found(place, found, others);
+        }
+    }
+
+    fn probe(
+        &mut self,
+        place: &Place<'_>,
+        a: usize,
+        bits: Span<AtomicU64>,
+        others: &[u32],
+        exact: bool,
+    ) {
+        let bits = self.snapshot.memory().region().view(bits);
+        let base = place.segment.flushed().base_rank();
+        if self.seek(place, a, place.first) == END {
+            return;
+        }
+        loop {
+            let wanted = self.batch(exact);
+            let Scratch { leaves, words, out, .. } = &mut *self.scratch;
+            let words = &words[a * SCRATCH_WORDS..][..SCRATCH_WORDS];
+            let run = leaves[a].run(&place.context, words);
+            if C::COUNTS && exact {
+                let found = spirit_kernel::probe_count(self.level, run, bits, base);
+                return self.collector.skip(found);
+            }
+            let progress =
+                spirit_kernel::probe_into(self.level, run, bits, base, &mut out[..wanted]);
+            let ended = progress.left == run.len();
+            leaves[a].advance(progress.left);
+            self.offer_found(place, progress.found, others);
+            if ended || self.done() {
+                return;
+            }
+        }
+    }
+}

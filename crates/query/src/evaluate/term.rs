@@ -1,0 +1,102 @@
+//! One term: its list, segment by segment.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::posting::local;
+
+use super::{Evaluation, Place};
+use crate::collect::Collector;
+use crate::leaf::{END, SCRATCH_WORDS};
+
+/// Entries whose lists are asked for before the first is read.
+const ENTRIES_AHEAD: usize = 3;
+
+impl<C: Collector> Evaluation<'_, C> {
+    /// Offers the documents with a term.
+    pub(super) fn term(&mut self, term: usize) {
+        self.look_up(term);
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            self.open_fresh(&place, term);
+            self.list(&place, term);
+            if self.done() {
+                return;
+            }
+        }
+        if C::COUNTS && self.settings.before.is_none() && !self.snapshot.memory().has_dead() {
+            let region = self.snapshot.memory().region();
+            let entries = self.scratch.leaves[term].entries.within(region, self.snapshot.window());
+            return self.collector.skip(entries.postings(region) as u64);
+        }
+        self.registered(term);
+    }
+
+    /// The same in the segments of the dictionary. A list of one posting lies in its entry: there, with nothing dead
+    /// anywhere, not even the segment's descriptor is looked at.
+    fn registered(&mut self, term: usize) {
+        let region = self.snapshot.memory().region();
+        let entries = self.scratch.leaves[term].entries;
+        let oldest = self.snapshot.window().oldest;
+        for index in (0..entries.len()).rev() {
+            let entry = entries.get(region, index);
+            if entry.segment.position() < oldest {
+                return;
+            }
+            if self.snapshot.skips(entry.segment) {
+                continue;
+            }
+            if entry.postings == 1 && self.settings.before.is_none() {
+                self.offer_registered(entry.segment, local(entry.payload));
+            } else {
+                if let Some(next) = index.checked_sub(ENTRIES_AHEAD) {
+                    self.prefetch_list(entries.get(region, next), 1);
+                }
+                let segment = self.snapshot.of(entry.segment);
+                let Some(place) = self.place(segment, false) else { continue };
+                self.scratch.leaves[term].open_entry(&segment, index, entry);
+                self.list(&place, term);
+            }
+            if self.done() {
+                return;
+            }
+        }
+    }
+
+    /// All of a list in one segment.
+    fn list(&mut self, place: &Place<'_>, term: usize) {
+        if C::COUNTS && !place.has_dead && place.whole {
+            return self.collector.skip(self.scratch.leaves[term].postings as u64);
+        }
+        if self.seek(place, term, place.first) == END {
+            return;
+        }
+        loop {
+            if C::COUNTS && !place.has_dead {
+                let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
+                let left = self.scratch.leaves[term].run(&place.context, words).len();
+                self.collector.skip(left as u64);
+            } else if self.offer_run(place, term) {
+                return;
+            }
+            if !self.refill(place, term) {
+                return;
+            }
+        }
+    }
+
+    /// Offers what is left of the current run; says whether the collector is done.
+    fn offer_run(&mut self, place: &Place<'_>, term: usize) -> bool {
+        let mut at = 0;
+        loop {
+            let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
+            let run = self.scratch.leaves[term].run(&place.context, words);
+            let Some(word) = run.get(at) else { return false };
+            let row = local(word.load(Relaxed));
+            at += 1;
+            self.offer(place, row);
+            if self.done() {
+                return true;
+            }
+        }
+    }
+}
