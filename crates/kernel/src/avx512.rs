@@ -10,7 +10,7 @@
 //! Runs shorter than a block take masked vectors: even ten words against ten are faster so than
 //! merged one by one.
 
-use crate::block::{self, GallopBlock, Step};
+use crate::block::{self, GallopBlock};
 use crate::load::{first_lanes, load_16, load_up_to_16};
 use crate::run::{FREQUENCY_BITS, Run};
 use crate::search::{lopsided, short_first};
@@ -29,7 +29,8 @@ pub(crate) fn intersect<S: Sink>(a: Run, b: Run, sink: &mut S) -> (usize, usize)
     let (i, j) = block::merge_blocks::<16, S>(a, b, sink, |x, y, out| {
         let (x, y) = (load_16(x), load_16(y));
         let hits = all_pairs(ranks(x), ranks(y));
-        if S::STORES {
+        // Most blocks share nothing: the branch is cheaper than a store that waits for the comparisons.
+        if S::STORES && hits != 0 {
             store_matches(x, hits, out);
         }
         u32::from(hits)
@@ -47,28 +48,16 @@ fn finish<S: Sink>(a: Run, b: Run, sink: &mut S) -> (usize, usize) {
     if lopsided(a, b, GALLOP_RATIO) && a.len().max(b.len()) > 64 {
         return gallop(a, b, sink);
     }
-    block::merge_ragged(a, b, sink, |x, y, out| {
+    block::merge_rest(a, b, sink, |x, y, out| {
         let ((in_x, x), (in_y, y)) = (load_up_to_16(x), load_up_to_16(y));
-        let (last_x, last_y) = (last_rank(in_x, x), last_rank(in_y, y));
         // No rank equals the filler, so lanes that are not there match nothing.
         let filled = _mm512_mask_mov_epi32(_mm512_set1_epi32(-1), in_y, ranks(y));
         let hits = all_pairs(ranks(x), filled) & in_x;
-        if S::STORES {
+        if S::STORES && hits != 0 {
             store_matches(x, hits, out);
         }
-        let left = _mm512_mask_cmple_epu32_mask(in_x, ranks(x), last_y);
-        let right = _mm512_mask_cmple_epu32_mask(in_y, ranks(y), last_x);
-        let (left, right) = (left.count_ones() as usize, right.count_ones() as usize);
-        Step { hits: u32::from(hits), left, right }
+        u32::from(hits)
     })
-}
-
-/// The rank of the last lane of a mask of first lanes, in every lane.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn last_rank(lanes: __mmask16, words: __m512i) -> __m512i {
-    let last = 15 - (lanes | 1).leading_zeros() as i32;
-    _mm512_permutexvar_epi32(_mm512_set1_epi32(last), ranks(words))
 }
 
 /// Intersects by galloping over blocks of the longer run.

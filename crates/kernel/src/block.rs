@@ -5,7 +5,7 @@
 //! `inline(always)`, so the closures end up inside the shell and no call is left.
 //!
 //! Three walks: [`merge_blocks`] for similar lengths (every pair of lanes of two blocks compared at
-//! once, then the block that ends first is left behind), [`merge_ragged`] for what is left when a
+//! once, then the block that ends first is left behind), [`merge_rest`] for what is left when a
 //! side has no whole block, and [`gallop_blocks`] for a long run against a short one.
 //!
 //! Each walk ends for every input, sorted or not: each step moves at least one position up.
@@ -20,16 +20,6 @@ pub(crate) const GALLOP_BLOCK: usize = 32;
 
 /// A block of the long run.
 pub(crate) type GallopBlock = [AtomicU32; GALLOP_BLOCK];
-
-/// What a comparison of two blocks of up to 16 words found.
-pub(crate) struct Step {
-    /// Lanes of the left block that occur in the right one.
-    pub(crate) hits: u32,
-    /// Words of the left block that do not exceed the right one's last.
-    pub(crate) left: usize,
-    /// Words of the right block that do not exceed the left one's last.
-    pub(crate) right: usize,
-}
 
 /// Merges whole blocks of `N` words until one side has none left or the sink is full.
 ///
@@ -48,48 +38,46 @@ pub(crate) fn merge_blocks<const N: usize, S: Sink>(
     while i < left.len() && j < right.len() {
         let (x, y) = (&left[i], &right[j]);
         let hits = pairs(x, y, sink.tail());
-        let taken = sink.take(hits.count_ones() as usize);
-        if sink.is_full() {
-            let (of_x, of_y) = through_last(x, y, hits, taken);
-            return (i * N + of_x, j * N + of_y);
+        if hits != 0 {
+            let taken = sink.take(hits.count_ones() as usize);
+            if sink.is_full() {
+                let (of_x, of_y) = through_last(x, y, hits, taken);
+                return (i * N + of_x, j * N + of_y);
+            }
         }
         let (last_x, last_y) = (rank(&x[N - 1]), rank(&y[N - 1]));
         i += usize::from(last_x <= last_y);
         j += usize::from(last_y <= last_x);
     }
-    settle(a, b, i * N, j * N)
+    (i * N, j * N)
 }
 
-/// If one run is exhausted, moves the other's position behind all that the first one's last reaches.
+/// Merges blocks of up to 16 words, the last of each run being what is left of it, until one run is exhausted or
+/// the sink is full. `pairs` as in [`merge_blocks`].
+///
+/// Which block is left behind is decided by two words in the general registers: waiting for a vector comparison to
+/// say how many words to step over costs three times as much as the comparison itself.
 #[inline(always)]
-fn settle(a: Run, b: Run, i: usize, j: usize) -> (usize, usize) {
-    match (a.last(), b.last()) {
-        (Some(last), _) if i == a.len() => (i, gallop(b, j, rank(last) + 1)),
-        (_, Some(last)) if j == b.len() => (gallop(a, i, rank(last) + 1), j),
-        _ => (i, j),
-    }
-}
-
-/// Merges blocks of up to 16 words until one run is exhausted or the sink is full.
-#[inline(always)]
-pub(crate) fn merge_ragged<S: Sink>(
+pub(crate) fn merge_rest<S: Sink>(
     a: Run,
     b: Run,
     sink: &mut S,
-    step: impl Fn(Run, Run, &mut [u32]) -> Step,
+    pairs: impl Fn(Run, Run, &mut [u32]) -> u32,
 ) -> (usize, usize) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (block_at(a, i), block_at(b, j));
-        let Step { hits, left, right } = step(x, y, sink.tail());
-        let taken = sink.take(hits.count_ones() as usize);
-        if sink.is_full() {
-            let (of_x, of_y) = through_last(x, y, hits, taken);
-            return (i + of_x, j + of_y);
+        let hits = pairs(x, y, sink.tail());
+        if hits != 0 {
+            let taken = sink.take(hits.count_ones() as usize);
+            if sink.is_full() {
+                let (of_x, of_y) = through_last(x, y, hits, taken);
+                return (i + of_x, j + of_y);
+            }
         }
-        // On sorted runs one of the two is its whole block; unsorted ones must still end.
-        i += if left + right == 0 { x.len() } else { left };
-        j += right;
+        let (last_x, last_y) = (rank(&x[x.len() - 1]), rank(&y[y.len() - 1]));
+        i += if last_x <= last_y { x.len() } else { 0 };
+        j += if last_y <= last_x { y.len() } else { 0 };
     }
     (i, j)
 }
@@ -150,9 +138,8 @@ fn after_blocks<S: Sink>(
     sink: &mut S,
 ) -> (usize, usize) {
     let rest = &short[i..];
-    let Some(last) = short.last() else { return (0, 0) };
     if rest.is_empty() {
-        return (i, gallop(long, 0, rank(last) + 1));
+        return (i, 0);
     }
     let (of_rest, of_long) = match longer {
         Longer::Right => finger(rest, long, sink),

@@ -1,6 +1,7 @@
 //! Intersection of two runs and the search in one: the public entry points and the choice of kernel.
 //!
-//! All algorithms and levels give the same answer, `Progress` included; they differ in speed only.
+//! All algorithms and levels find the same words; they differ in speed, and in how much of the longer run they
+//! leave to be looked at again.
 //! [`Algorithm::Simd`] is what an engine wants. The other three exist so that it can be compared with
 //! the algorithms of the literature on the same data.
 //!

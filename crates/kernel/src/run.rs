@@ -15,10 +15,10 @@ pub type Run<'a> = &'a [AtomicU32];
 
 /// What an operation used up and found.
 ///
-/// Everything before `left` and `right` is consumed and need not be looked at again. On sorted runs
-/// the counts do not depend on the algorithm or the level: if the output became full, both stand
-/// just behind the last match; otherwise at least one stands at its run's end and the other
-/// behind the last word whose rank does not exceed that run's last.
+/// Everything before `left` and `right` is consumed and need not be looked at again. On sorted runs: if
+/// the output became full, both stand just behind the last match; otherwise at least one stands at its run's
+/// end, and the other not beyond the first word whose rank exceeds that run's last. How far before it depends on
+/// the algorithm and the level: finding the place costs as much as a block, and few callers ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
     /// Words consumed of the left run.

@@ -12,17 +12,33 @@ const ROOMS: [usize; 11] = [0, 1, 2, 7, 8, 10, 15, 16, 17, 33, 5_000];
 /// Words that no kernel may touch, behind the output.
 const UNTOUCHED: u32 = 0xDEAD_BEEF;
 
+/// Whether a kernel came as far as the oracle: exactly, if the output became full; else one run to its end and the
+/// other not further.
+fn agrees(got: Progress, expected: Progress, room: usize, [a, b]: [&[u32]; 2]) -> bool {
+    if got.found != expected.found || got.left > expected.left || got.right > expected.right {
+        return false;
+    }
+    if got.found == room {
+        return got == expected;
+    }
+    got.left == a.len() || got.right == b.len()
+}
+
 fn check(a: &[u32], b: &[u32]) {
     let (run_a, run_b) = (shared(a), shared(b));
     for (level, algorithm) in implementations() {
         let label = format!("{level:?} {algorithm:?} a={a:x?} b={b:x?}");
         let (_, unlimited) = common::intersect(a, b, usize::MAX);
-        assert_eq!(intersect_count(level, algorithm, &run_a, &run_b), unlimited, "{label}");
+        let counted = intersect_count(level, algorithm, &run_a, &run_b);
+        assert!(agrees(counted, unlimited, usize::MAX, [a, b]), "{counted:?} {label}");
         for room in ROOMS {
             let (words, progress) = common::intersect(a, b, room);
             let mut out = vec![UNTOUCHED; room + 20];
             let got = intersect_into(level, algorithm, &run_a, &run_b, &mut out[..room]);
-            assert_eq!(got, progress, "room {room} {label}");
+            assert!(
+                agrees(got, progress, room, [a, b]),
+                "room {room} {got:?} {progress:?} {label}"
+            );
             assert_eq!(out[..got.found], words, "room {room} {label}");
             assert!(out[room..].iter().all(|word| *word == UNTOUCHED), "room {room} {label}");
         }

@@ -7,7 +7,7 @@ use spirit_index::dictionary::Entry;
 use crate::plan::TERMS_INLINE;
 
 /// Segments ahead, at most.
-const SLOTS: usize = 8;
+const SLOTS: usize = 4;
 /// Segments ahead at the beginning: a query that stops early asks for little.
 const SLOTS_FIRST: usize = 2;
 
@@ -45,22 +45,24 @@ impl Ahead {
         self.count < self.depth
     }
 
-    /// The slot for the next segment found; it counts once it is `push`ed.
-    pub(super) fn free(&mut self) -> &mut Meeting {
-        &mut self.slots[(self.first + self.count) % SLOTS]
-    }
-
-    /// Takes the segment in the free slot along.
-    pub(super) fn push(&mut self) {
+    /// Takes another segment along: here its entries go.
+    pub(super) fn push(&mut self) -> &mut Meeting {
         self.count += 1;
+        &mut self.slots[(self.first + self.count - 1) % SLOTS]
     }
 
-    /// The segment to visit now. From one to the next the ring goes further ahead.
-    pub(super) fn pop(&mut self) -> Option<Meeting> {
+    /// The slot of the segment to visit now, good until the next is pushed. From one to the next the ring goes further
+    /// ahead.
+    pub(super) fn pop(&mut self) -> Option<usize> {
         self.count = self.count.checked_sub(1)?;
-        let slot = self.slots[self.first];
-        self.first = (self.first + 1) % SLOTS;
+        let slot = self.first;
+        self.first = (slot + 1) % SLOTS;
         self.depth = (self.depth * 2).min(SLOTS);
         Some(slot)
+    }
+
+    /// A segment that was popped.
+    pub(super) fn at(&self, slot: usize) -> &Meeting {
+        &self.slots[slot]
     }
 }

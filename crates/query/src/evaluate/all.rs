@@ -1,21 +1,22 @@
 //! An AND of terms: segments in which all of them have postings, and there the kernels.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_index::dictionary::Entry;
+use spirit_index::flushed::Flushed;
 use spirit_index::posting::{rank, rank_of};
+use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
-use spirit_mem::{Span, prefetch};
+use spirit_mem::{Region, Span, prefetch};
 
-use super::ahead::Meeting;
 use super::{Evaluation, OUT, Place, Scratch};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
 use crate::plan::TERMS_INLINE;
 
 /// Cache lines of a list that are asked for ahead: the processor sees the pattern then.
-const LINES_AHEAD: usize = 4;
+const LINES_AHEAD: usize = 8;
 const LINE_WORDS: usize = 16;
 
 impl<C: Collector> Evaluation<'_, C> {
@@ -47,8 +48,8 @@ impl<C: Collector> Evaluation<'_, C> {
             while more && self.scratch.ahead.has_room() {
                 more = self.align(terms);
             }
-            let Some(meeting) = self.scratch.ahead.pop() else { return };
-            self.meet(terms, &meeting);
+            let Some(slot) = self.scratch.ahead.pop() else { return };
+            self.meet(terms, slot);
             if self.done() {
                 return;
             }
@@ -80,53 +81,61 @@ impl<C: Collector> Evaluation<'_, C> {
             target = Some(segment);
             i = (i + 1) % terms.len();
         }
-        for (number, term) in terms.iter().enumerate() {
+        let Some(id) = target else { return false };
+        let flushed = self.snapshot.of(id).flushed();
+        let meeting = self.scratch.ahead.push();
+        for (term, place) in terms.iter().zip(&mut meeting.entries) {
             let leaf = &mut self.scratch.leaves[*term as usize];
             leaf.left -= 1;
             let entry = leaf.entries.get(region, leaf.left);
-            self.scratch.ahead.free().entries[number] = (entry, leaf.left as u32);
-            self.prefetch_list(entry, LINES_AHEAD);
+            *place = (entry, leaf.left as u32);
+            prefetch_list(region, &flushed, entry, LINES_AHEAD);
         }
-        self.scratch.ahead.push();
         true
     }
 
-    /// Asks for the first `lines` cache lines of an entry's list.
-    pub(super) fn prefetch_list(&self, entry: Entry, lines: usize) {
-        if entry.postings > 1 {
-            let region = self.snapshot.memory().region();
-            let words = region.view(self.snapshot.of(entry.segment).flushed().list(entry));
-            for word in words.iter().step_by(LINE_WORDS).take(lines) {
-                prefetch(word);
-            }
-        }
-    }
-
     /// Evaluates a segment in which all terms have entries.
-    fn meet(&mut self, terms: &[u32], meeting: &Meeting) {
-        let entries = &meeting.entries[..terms.len()];
-        if self.settings.algorithm.is_none() && self.settings.before.is_none() {
-            let mut singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
-            if let Some((single, _)) = singles.next() {
-                let wanted = rank(single.payload);
-                if singles.all(|(entry, _)| rank(entry.payload) == wanted) {
-                    self.meet_at(wanted, entries);
-                }
-                return;
-            }
+    fn meet(&mut self, terms: &[u32], slot: usize) {
+        if self.settings.algorithm.is_none()
+            && self.settings.before.is_none()
+            && self.meet_plainly(terms.len(), slot)
+        {
+            return;
         }
-        let segment = self.snapshot.of(entries[0].0.segment);
+        let segment = self.snapshot.of(self.scratch.ahead.at(slot).entries[0].0.segment);
         let Some(place) = self.place(segment, false) else { return };
-        for (term, (entry, index)) in terms.iter().zip(entries) {
-            self.scratch.leaves[*term as usize].open_entry(&segment, *index as usize, *entry);
+        for (number, term) in terms.iter().enumerate() {
+            let (entry, index) = self.scratch.ahead.at(slot).entries[number];
+            self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);
         }
         self.intersect(&place, terms);
     }
 
-    /// The same if some of the terms have one posting there, all at rank `wanted`: it is looked up in the lists of
-    /// the others.
-    fn meet_at(&mut self, wanted: u32, entries: &[(Entry, u32)]) {
+    /// The same in the commonest cases, without opening leaves; says whether it was one of them.
+    fn meet_plainly(&mut self, terms: usize, slot: usize) -> bool {
+        let entries = &self.scratch.ahead.at(slot).entries[..terms];
+        let mut singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
+        if let Some((single, _)) = singles.next() {
+            let wanted = rank(single.payload);
+            if singles.all(|(entry, _)| rank(entry.payload) == wanted) {
+                self.meet_at(wanted, terms, slot);
+            }
+            return true;
+        }
+        let [(a, _), (b, _)] = *entries else { return false };
+        let segment = self.snapshot.of(a.segment);
+        let flushed = segment.flushed();
+        let plain = flushed.bitmap(a).is_none() && flushed.bitmap(b).is_none();
+        if plain {
+            self.meet_lists(&segment, [flushed.list(a), flushed.list(b)]);
+        }
+        plain
+    }
+
+    /// Some of the terms have one posting there, all at rank `wanted`: it is looked up in the lists of the others.
+    fn meet_at(&mut self, wanted: u32, terms: usize, slot: usize) {
         let region = self.snapshot.memory().region();
+        let entries = &self.scratch.ahead.at(slot).entries[..terms];
         let id = entries[0].0.segment;
         let flushed = self.snapshot.of(id).flushed();
         let has = |entry: Entry| {
@@ -136,6 +145,29 @@ impl<C: Collector> Evaluation<'_, C> {
         };
         if entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry)) {
             self.offer_registered(id, rank_of(wanted));
+        }
+    }
+
+    /// Two terms without bitmaps: their lists are worked on where they lie.
+    fn meet_lists(&mut self, segment: &Segment<'_>, lists: [Span<AtomicU32>; 2]) {
+        let exact = !segment.has_dead();
+        let region = self.snapshot.memory().region();
+        let [mut x, mut y] = lists.map(|list| region.view(list));
+        if C::COUNTS && exact {
+            let found = spirit_kernel::intersect_count(self.level, Algorithm::Simd, x, y).found;
+            return self.collector.skip(found as u64);
+        }
+        while !x.is_empty() && !y.is_empty() {
+            let wanted = self.batch(exact);
+            let out = &mut self.scratch.out[..wanted];
+            let progress = spirit_kernel::intersect_into(self.level, Algorithm::Simd, x, y, out);
+            for i in 0..progress.found {
+                self.offer_registered(segment.id(), rank_of(rank(self.scratch.out[i])));
+                if self.done() {
+                    return;
+                }
+            }
+            (x, y) = (&x[progress.left..], &y[progress.right..]);
         }
     }
 
@@ -290,6 +322,17 @@ impl<C: Collector> Evaluation<'_, C> {
             if ended || self.done() {
                 return;
             }
+        }
+    }
+}
+
+/// Asks for the first `lines` cache lines of an entry's list.
+#[inline]
+pub(super) fn prefetch_list(region: &Region, flushed: &Flushed, entry: Entry, lines: usize) {
+    if entry.postings > 1 {
+        let words = region.view(flushed.list(entry));
+        for word in words.iter().step_by(LINE_WORDS).take(lines) {
+            prefetch(word);
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::dictionary::Entry;
 use spirit_index::posting::local;
 
+use super::all::prefetch_list;
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
-
-/// Entries whose lists are asked for before the first is read.
-const ENTRIES_AHEAD: usize = 3;
 
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers the documents with a term.
@@ -31,12 +30,12 @@ impl<C: Collector> Evaluation<'_, C> {
         self.registered(term);
     }
 
-    /// The same in the segments of the dictionary. A list of one posting lies in its entry: there, with nothing dead
-    /// anywhere, not even the segment's descriptor is looked at.
+    /// The same in the segments of the dictionary.
     fn registered(&mut self, term: usize) {
         let region = self.snapshot.memory().region();
         let entries = self.scratch.leaves[term].entries;
         let oldest = self.snapshot.window().oldest;
+        let plain = !C::COUNTS && self.settings.before.is_none();
         for index in (0..entries.len()).rev() {
             let entry = entries.get(region, index);
             if entry.segment.position() < oldest {
@@ -45,17 +44,35 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.snapshot.skips(entry.segment) {
                 continue;
             }
-            if entry.postings == 1 && self.settings.before.is_none() {
-                self.offer_registered(entry.segment, local(entry.payload));
-            } else {
-                if let Some(next) = index.checked_sub(ENTRIES_AHEAD) {
-                    self.prefetch_list(entries.get(region, next), 1);
+            if let Some(next) = index.checked_sub(1) {
+                let next = entries.get(region, next);
+                if next.postings > 1 {
+                    prefetch_list(region, &self.snapshot.of(next.segment).flushed(), next, 1);
                 }
+            }
+            if plain {
+                self.offer_all(entry);
+            } else {
                 let segment = self.snapshot.of(entry.segment);
                 let Some(place) = self.place(segment, false) else { continue };
                 self.scratch.leaves[term].open_entry(&segment, index, entry);
                 self.list(&place, term);
             }
+            if self.done() {
+                return;
+            }
+        }
+    }
+
+    /// Offers an entry's list as it lies there. A list of one posting lies in the entry: with nothing dead anywhere,
+    /// not even the segment's descriptor is looked at.
+    fn offer_all(&mut self, entry: Entry) {
+        if entry.postings == 1 {
+            return self.offer_registered(entry.segment, local(entry.payload));
+        }
+        let region = self.snapshot.memory().region();
+        for word in region.view(self.snapshot.of(entry.segment).flushed().list(entry)) {
+            self.offer_registered(entry.segment, local(word.load(Relaxed)));
             if self.done() {
                 return;
             }
