@@ -55,12 +55,12 @@ pub struct Flush {
 
 impl Flush {
     /// The flush of a segment that takes no more documents. Its descriptor's row count is set.
-    pub fn new(id: SegmentId, counts: FreshCounts) -> Flush {
+    pub fn new(id: SegmentId, counts: FreshCounts, level: Level) -> Flush {
         Flush {
             id,
             counts,
             bitmap_rows: counts.rows,
-            level: Level::detect(),
+            level,
             arrays: None,
             next_term: 0,
             next_word: 0,

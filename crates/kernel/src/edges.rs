@@ -176,14 +176,15 @@ fn put(packed: __m512i, mask: u64, first: u32, out: &mut [u32]) {
     let widen =
         |bytes| _mm512_add_epi32(_mm512_and_si512(_mm512_cvtepi8_epi32(bytes), keep), first);
     let Some((low, rest)) = out.split_first_chunk_mut::<LANES>() else { return };
+    let words = widen(_mm512_castsi512_si128(packed));
     // SAFETY: the array is sixteen writable words.
-    unsafe { _mm512_storeu_si512(low.as_mut_ptr().cast(), widen(_mm512_castsi512_si128(packed))) };
+    unsafe { _mm512_storeu_si512(low.as_mut_ptr().cast(), words) };
     if mask.count_ones() as usize > LANES
         && let Some(high) = rest.first_chunk_mut::<LANES>()
     {
-        let bytes = _mm512_extracti32x4_epi32::<1>(packed);
+        let words = widen(_mm512_extracti32x4_epi32::<1>(packed));
         // SAFETY: the array is sixteen writable words.
-        unsafe { _mm512_storeu_si512(high.as_mut_ptr().cast(), widen(bytes)) };
+        unsafe { _mm512_storeu_si512(high.as_mut_ptr().cast(), words) };
     }
 }
 

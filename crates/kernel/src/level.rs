@@ -22,6 +22,13 @@ pub enum Level {
 /// The detected level plus one; 0 until somebody has asked.
 static DETECTED: AtomicU8 = AtomicU8::new(0);
 
+impl Default for Level {
+    /// The widest of this machine.
+    fn default() -> Level {
+        Level::detect()
+    }
+}
+
 impl Level {
     const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 

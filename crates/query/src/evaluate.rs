@@ -62,6 +62,8 @@ impl Scratch {
 /// How a query is to be evaluated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
+    /// The vector unit to use.
+    pub level: Level,
     /// The intersection algorithm; `None`: the planner's choice.
     pub algorithm: Option<Algorithm>,
     /// Only documents with a lower sequence number (a cursor); `None`: all.
@@ -73,7 +75,6 @@ pub(crate) struct Evaluation<'a, C> {
     pub(crate) snapshot: Snapshot<'a>,
     pub(crate) query: &'a Query,
     pub(crate) settings: Settings,
-    pub(crate) level: Level,
     pub(crate) scratch: &'a mut Scratch,
     pub(crate) collector: C,
 }
@@ -118,7 +119,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         let first = rank_of(limit.checked_sub(1)?);
         let extent = fresh.then(|| segment.extent());
         let context =
-            Context { region: self.snapshot.memory().region(), level: self.level, extent };
+            Context { region: self.snapshot.memory().region(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
         Some(Place { segment, context, first, has_dead: segment.has_dead(), whole })
     }

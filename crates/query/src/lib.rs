@@ -58,8 +58,7 @@ fn run<C: Collector>(
     collector: C,
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
-    let mut evaluation =
-        Evaluation { snapshot, query, settings, level: Level::detect(), scratch, collector };
+    let mut evaluation = Evaluation { snapshot, query, settings, scratch, collector };
     evaluation.run();
     evaluation.collector
 }

@@ -36,10 +36,9 @@ impl Executor {
     ) -> Result<Executor, OpenError> {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let memory = Memory::new(options.memory(), pins).map_err(OpenError::Memory)?;
-        let shared = Arc::new(Shared::new(memory, numbers, options.on_full));
+        let shared = Arc::new(Shared::new(memory, numbers, options));
         let (tasks, inbox) = sync_channel(QUEUE);
-        let max = options.document_bytes_max;
-        let role = Ingester::new(shared.clone(), options.analyzer, max, tasks.clone(), pin)
+        let role = Ingester::new(shared.clone(), options, tasks.clone(), pin)
             .expect("the geometry leaves room for the first segment");
         let stage = FlushStage::new(shared.clone(), inbox);
         let flusher = std::thread::Builder::new()
@@ -81,6 +80,11 @@ impl Executor {
     /// Ingests what other threads left while the caller has the role.
     pub(crate) fn serve(&self, role: &mut Ingester) {
         self.waiting.serve(role);
+    }
+
+    /// Hands the segment being filled to the flush stage, if there is anything in it.
+    pub(crate) fn flush(&self) -> Result<(), AddError> {
+        self.role()?.end_segment()
     }
 
     /// Waits until all segments that are full have been flushed, or wait for room themselves.

@@ -17,12 +17,12 @@ use spirit_index::keys::{self, Keys};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_mem::PinSlot;
-use spirit_text::{Analyzer, Tokenizer};
+use spirit_text::Tokenizer;
 
 use crate::collector::{BATCH_DOCUMENTS, BATCH_TOKENS, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
-use crate::options::OnFull;
+use crate::options::{OnFull, Options};
 use crate::shared::Shared;
 
 /// Replaced rows after which their slots are looked at.
@@ -58,15 +58,18 @@ pub(crate) struct Ingester {
 impl Ingester {
     pub(crate) fn new(
         shared: Arc<Shared>,
-        analyzer: Analyzer,
-        document_bytes_max: usize,
+        options: &Options,
         tasks: SyncSender<Task>,
         pin: PinSlot,
     ) -> Option<Ingester> {
         let writer = FreshWriter::open(&shared.memory, SegmentId::first(0), 0, 0)?;
         publish_segment(&shared, &writer);
         Some(Ingester {
-            tokenizer: Tokenizer::new(analyzer, document_bytes_max),
+            tokenizer: Tokenizer::with_level(
+                options.analyzer,
+                options.document_bytes_max,
+                options.vectors,
+            ),
             batch: Batch::with_capacity(BATCH_TOKENS * 4, BATCH_DOCUMENTS),
             writer,
             tasks,
@@ -223,6 +226,11 @@ impl Ingester {
         killed
     }
 
+    /// Ends the segment being filled before it is full, unless nothing is in it.
+    pub(crate) fn end_segment(&mut self) -> Result<(), AddError> {
+        if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
+    }
+
     /// Hands the segment to the flush stage and opens the next. Can be repeated if it finds no room.
     fn next_segment(&mut self) -> Result<(), AddError> {
         self.seal()?;
@@ -251,7 +259,7 @@ impl Ingester {
         while !self.sealed {
             let descriptor = self.shared.memory.table().descriptor(self.writer.id());
             descriptor.set_rows(self.writer.rows() as u64);
-            let flush = Flush::new(self.writer.id(), self.writer.counts());
+            let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
             match self.tasks.try_send(Task::Flush(flush)) {
                 Ok(()) => self.sealed = true,
                 Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),

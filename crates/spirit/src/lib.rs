@@ -45,6 +45,6 @@ pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
 pub use spirit_index::geometry::GeometryError;
-pub use spirit_query::{Algorithm, Operator, ParseError, Parser, Problem, Query};
+pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

@@ -3,6 +3,7 @@
 use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
 use spirit_mem::Residency;
+use spirit_query::Level;
 use spirit_text::Analyzer;
 
 use crate::error::OpenError;
@@ -38,6 +39,7 @@ pub struct Options {
     pub(crate) fixed_blocks: bool,
     pub(crate) residency: Residency,
     pub(crate) document_bytes_max: usize,
+    pub(crate) vectors: Level,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             fixed_blocks: false,
             residency: Residency::OnTouch,
             document_bytes_max: DOCUMENT_BYTES_MAX,
+            vectors: Level::default(),
         }
     }
 }
@@ -120,6 +123,12 @@ impl Options {
     /// Longest document, in bytes. Default 1 MiB.
     pub fn document_bytes_max(mut self, bytes: usize) -> Self {
         self.document_bytes_max = bytes;
+        self
+    }
+
+    /// The vector unit to use, for comparison; one that the machine lacks is not. Default: the widest there is.
+    pub fn vectors(mut self, level: Level) -> Self {
+        self.vectors = level;
         self
     }
 

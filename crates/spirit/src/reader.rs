@@ -10,7 +10,7 @@ use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Hit, Operator, ParseError, Parser, Query, Scratch, Settings,
+    Algorithm, CLAUSES_MAX, Hit, Level, Operator, ParseError, Parser, Query, Scratch, Settings,
 };
 use spirit_text::Tokenizer;
 
@@ -84,8 +84,8 @@ impl Search {
         self
     }
 
-    fn settings(&self) -> Settings {
-        Settings { algorithm: self.algorithm, before: self.after.map(|c| c.0) }
+    fn settings(&self, level: Level) -> Settings {
+        Settings { level, algorithm: self.algorithm, before: self.after.map(|c| c.0) }
     }
 }
 
@@ -165,7 +165,7 @@ impl<'i> Reader<'i> {
         self.parser.parse_into(text, &mut self.query)?;
         let Reader { index, pins, slot, scratch, query, .. } = self;
         let _pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
-        Ok(count(index, query, scratch))
+        Ok(count(index, query, None, scratch))
     }
 
     /// The newest matches. The index is pinned until the result is dropped.
@@ -178,8 +178,13 @@ impl<'i> Reader<'i> {
 
     /// The exact number of matches.
     pub fn count(&mut self, query: &Query) -> u64 {
+        self.count_by(query, None)
+    }
+
+    /// The same with an intersection algorithm of the caller's choice, if any.
+    pub fn count_by(&mut self, query: &Query, algorithm: Option<Algorithm>) -> u64 {
         let _pinned = Pinned::new(&self.pins, self.slot.as_ref().expect("a reader has a slot"));
-        count(self.index, query, &mut self.scratch)
+        count(self.index, query, algorithm, &mut self.scratch)
     }
 }
 
@@ -194,7 +199,7 @@ fn collect(
     hits.clear();
     for (number, executor) in index.executors.iter().enumerate() {
         let snapshot = Snapshot::take(&executor.shared.memory);
-        let settings = search.settings();
+        let settings = search.settings(index.options.vectors);
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits);
     }
     if index.executors.len() > 1 {
@@ -207,10 +212,11 @@ fn collect(
     }
 }
 
-fn count(index: &Index, query: &Query, scratch: &mut Scratch) -> u64 {
+fn count(index: &Index, query: &Query, algorithm: Option<Algorithm>, scratch: &mut Scratch) -> u64 {
+    let settings = Settings { level: index.options.vectors, algorithm, before: None };
     let of = |executor: &crate::executor::Executor| {
         let snapshot = Snapshot::take(&executor.shared.memory);
-        spirit_query::count(snapshot, query, Settings::default(), scratch)
+        spirit_query::count(snapshot, query, settings, scratch)
     };
     index.executors.iter().map(of).sum()
 }

@@ -7,8 +7,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
+use spirit_query::Level;
 
-use crate::options::OnFull;
+use crate::options::{OnFull, Options};
 
 /// Numbers that all executors of an index draw from.
 #[derive(Debug, Default)]
@@ -30,6 +31,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) on_full: OnFull,
+    pub(crate) vectors: Level,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
     /// The flush stage waits for room.
@@ -48,12 +50,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(memory: Memory, numbers: Arc<Numbers>, on_full: OnFull) -> Shared {
+    pub(crate) fn new(memory: Memory, numbers: Arc<Numbers>, options: &Options) -> Shared {
         let keys = Mutex::new(Keys::new(memory.geometry()));
         Shared {
             memory,
             numbers,
-            on_full,
+            on_full: options.on_full,
+            vectors: options.vectors,
             keys,
             poisoned: AtomicBool::new(false),
             stuck: AtomicBool::new(false),

@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use spirit::{Index, Reader, Search};
-use support::{Chance, size_of_run, tiny};
+use support::{Chance, join, size_of_run, tiny};
 
 const PAIRS: usize = 3;
 /// Documents that wait for a reader.
@@ -119,11 +119,14 @@ fn acknowledged_documents_are_found(executors: usize, adds: u64) {
             .map(|pair| {
                 let (hand, inbox) = sync_channel(WAITING);
                 let (index, meet) = (&index, &meet);
-                scope.spawn(move || write(index, pair * each..(pair + 1) * each, hand, meet));
-                scope.spawn(move || read(index, pair, inbox))
+                let writer =
+                    scope.spawn(move || write(index, pair * each..(pair + 1) * each, hand, meet));
+                (writer, scope.spawn(move || read(index, pair, inbox)))
             })
             .collect();
-        readers.into_iter().map(|r| r.join().unwrap()).sum()
+        let (writers, readers): (Vec<_>, Vec<_>) = readers.into_iter().unzip();
+        join(writers);
+        join(readers).into_iter().sum()
     });
     assert_eq!(checked, each * PAIRS as u64);
     assert_eq!(index.accepted(), checked);
@@ -147,7 +150,8 @@ fn what_three_executors_acknowledged_is_found_at_once() {
 /// Readers ask for documents that have one word of a pair and not the other, while pairs come, are flushed and
 /// are replaced. There never is such a document.
 fn no_half_documents(executors: usize, adds: u64, classes: u64) {
-    let index = tiny(executors, 256 << 20).open().unwrap();
+    // Tiny segments waste most of their rows and vectors: this is what a document takes in them.
+    let index = tiny(executors, (adds * 1500).max(256 << 20)).open().unwrap();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let readers = [0, 1].map(|seed| {
@@ -170,8 +174,7 @@ fn no_half_documents(executors: usize, adds: u64, classes: u64) {
             }
         }
         over.store(true, Relaxed);
-        // Joined by hand: ThreadSanitizer does not see the end of a scope.
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        join(readers);
     });
     let stats = index.stats().unwrap();
     assert_eq!(stats.dropped_segments, 0, "the heap was to hold all of them: {stats:?}");
@@ -233,7 +236,7 @@ fn no_query_sees_half_a_document_that_is_dropped() {
             }
         }
         over.store(true, Relaxed);
-        watching.join().unwrap()
+        join([watching])[0]
     });
     assert!(watched > 20, "only {watched} documents were watched as they went");
 }
@@ -243,11 +246,12 @@ fn no_query_sees_half_a_document_that_is_dropped() {
 fn automatic_keys_call_one_document_each() {
     const THREADS: u64 = 4;
     let each = adds() / 5;
-    let index = tiny(3, 128 << 20).open().unwrap();
+    let index = tiny(3, (each * THREADS * 500).max(128 << 20)).open().unwrap();
     thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| (0..each).for_each(|_| index.add("w").unwrap()));
-        }
+        join(
+            [(); THREADS as usize]
+                .map(|()| scope.spawn(|| (0..each).for_each(|_| index.add("w").unwrap()))),
+        );
     });
     let mut reader = index.reader().unwrap();
     assert_eq!(reader.count_text("w").unwrap(), THREADS * each);

@@ -2,7 +2,7 @@
 //! that every run crosses many of them, with one executor and with several.
 
 use proptest::prelude::*;
-use spirit::{Algorithm, Analyzer, Index, OnFull, Options, Search};
+use spirit::{Algorithm, Analyzer, Index, Level, OnFull, Operator, Options, Query, Search};
 use spirit_oracle::{Asked, Oracle};
 
 #[derive(Clone, Debug)]
@@ -12,6 +12,7 @@ enum Step {
     Delete(u8),
     DeleteNumber(u16),
     Fill(u16),
+    Flush,
     Ask(Asked),
 }
 
@@ -51,16 +52,22 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0u8..40).prop_map(Step::Delete),
         1 => (0u16..3000).prop_map(Step::DeleteNumber),
         1 => (0u16..1500).prop_map(Step::Fill),
+        1 => Just(Step::Flush),
         3 => asked().prop_map(Step::Ask),
     ]
 }
 
-fn small(executors: usize, fixed: bool) -> Index {
+fn level() -> impl Strategy<Value = Level> {
+    prop_oneof![Just(Level::Portable), Just(Level::Avx2), Just(Level::Avx512)]
+}
+
+fn small(executors: usize, fixed: bool, level: Level) -> Index {
     Options::default()
         .dram_bytes((executors as u64) << 23)
         .segment_bytes(64 << 10)
         .executors(executors)
         .fixed_blocks(fixed)
+        .vectors(level)
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::Refuse)
         .open()
@@ -79,7 +86,11 @@ fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
         Some(Algorithm::Finger),
         Some(Algorithm::Simd),
     ];
+    let mut parsed = Query::new();
+    index.parser(Operator::Or).parse_into(&query, &mut parsed).unwrap();
     for algorithm in algorithms {
+        let count = reader.count_by(&parsed, algorithm);
+        assert_eq!(count, expected.len() as u64, "count of {query} with {algorithm:?}");
         for k in [1, 10, 10_000] {
             let search = Search::newest(k);
             let search = algorithm.map_or(search, |a| search.algorithm(a));
@@ -133,6 +144,7 @@ fn run(index: &Index, steps: &[Step]) {
                     oracle.add(None, text);
                 }
             }
+            Step::Flush => index.flush().unwrap(),
             Step::Ask(asked) => check(index, &oracle, asked),
         }
     }
@@ -149,12 +161,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(200), ..ProptestConfig::default() })]
 
     #[test]
-    fn one_executor_is_the_naive_index(steps in prop::collection::vec(step(), 1..60), fixed: bool) {
-        run(&small(1, fixed), &steps);
+    fn one_executor_is_the_naive_index(
+        steps in prop::collection::vec(step(), 1..60),
+        fixed: bool,
+        level in level(),
+    ) {
+        run(&small(1, fixed, level), &steps);
     }
 
     #[test]
-    fn three_executors_are_the_naive_index(steps in prop::collection::vec(step(), 1..60)) {
-        run(&small(3, false), &steps);
+    fn three_executors_are_the_naive_index(
+        steps in prop::collection::vec(step(), 1..60),
+        level in level(),
+    ) {
+        run(&small(3, false, level), &steps);
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 
 use spirit::{Index, Search};
-use support::tiny;
+use support::{join, tiny};
 
 /// Questions asked while the hits are held.
 const QUESTIONS: usize = 50_000;
@@ -59,8 +59,7 @@ fn what_a_reader_holds_is_not_used_again() {
         }
         assert!(!done.load(Acquire), "the writer used memory that a reader holds");
         drop(hits);
-        // Joined by hand, here and below: ThreadSanitizer does not see the end of a scope.
-        writer.join().unwrap();
+        join([writer]);
     });
 }
 
@@ -77,7 +76,7 @@ fn a_reader_that_holds_on_costs_no_documents() {
         let mut other = index.reader().unwrap();
         let least = (0..QUESTIONS).map(|_| other.count_text("common").unwrap()).min();
         drop(hits);
-        writer.join().unwrap();
+        join([writer]);
         least.unwrap()
     });
     assert!(least * 2 > held, "of {held} documents, {least} were left while a reader held ten");

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use spirit::{Index, Reader, Search};
-use support::{Chance, tiny};
+use support::{Chance, join, tiny};
 
 const KEYS: u64 = 100;
 /// One document of this many has a key.
@@ -83,7 +83,7 @@ fn stream(
 ) -> u64 {
     let progress = Progress { acknowledged: AtomicU64::new(0), over: AtomicBool::new(false) };
     thread::scope(|scope| {
-        for seed in 0..2 {
+        let readers = [0, 1].map(|seed| {
             let (probe, progress) = (&probe, &progress);
             scope.spawn(move || {
                 let mut reader = index.reader().unwrap();
@@ -97,11 +97,12 @@ fn stream(
                     }
                 }
                 assert!(seen.asked > 1000, "a reader asked only {} times", seen.asked);
-            });
-        }
+            })
+        });
         let over = Over(&progress);
         let operations = feed(index, bytes, &progress, at);
         drop(over);
+        join(readers);
         operations
     })
 }
@@ -242,7 +243,7 @@ fn a_key_calls_one_document_at_every_moment() {
         index.add_all(batch()).unwrap();
         let (over, asked) = (AtomicBool::new(false), AtomicU64::new(0));
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let reader = scope.spawn(|| {
                 let mut reader = index.reader().unwrap();
                 let mut wrong = 0;
                 while !over.load(Relaxed) {
@@ -258,6 +259,7 @@ fn a_key_calls_one_document_at_every_moment() {
                 index.add_all(batch()).unwrap();
             }
             over.store(true, Relaxed);
+            join([reader]);
         });
         assert!(asked.load(Relaxed) > 1000, "hardly anything was asked");
     }

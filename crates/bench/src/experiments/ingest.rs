@@ -16,7 +16,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::Options;
+use spirit::{Level, Options};
 
 use super::steps;
 use crate::Fallible;
@@ -50,6 +50,7 @@ struct Variant {
     prefault: bool,
     /// Other than what all experiments take.
     segment_bytes: Option<u64>,
+    vectors: Option<Level>,
 }
 
 /// Where keys come from, and how documents are handed over.
@@ -69,13 +70,16 @@ const ONE_CORE: Variant = Variant {
     keys: Keys::Automatic,
     prefault: true,
     segment_bytes: None,
+    vectors: None,
 };
 
-const OTHERS: [Variant; 5] = [
+const OTHERS: [Variant; 7] = [
     Variant { name: "one core, keys given and checked", keys: Keys::Given, ..ONE_CORE },
     Variant { name: "one core, the same, one put at a time", keys: Keys::Put, ..ONE_CORE },
     Variant { name: "one core, 8 MiB segments", segment_bytes: Some(8 << 20), ..ONE_CORE },
     Variant { name: "one core, heap untouched", prefault: false, ..ONE_CORE },
+    Variant { name: "one core, AVX2", vectors: Some(Level::Avx2), ..ONE_CORE },
+    Variant { name: "one core, portable", vectors: Some(Level::Portable), ..ONE_CORE },
     Variant { name: "two cores", on: On::Both, ..ONE_CORE },
 ];
 
@@ -108,10 +112,6 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus) -> Fallible<()> {
         measure(variant, &keys, &mut taken)?;
         print_ours(bench, corpus, variant, &taken, &mut table)?;
     }
-    table.not_measured(
-        "spirit one core, portable",
-        "the engine's options have no vector level; see the steps",
-    );
     for contender in &contenders {
         print_peer(bench, corpus, contender, &mut table)?;
     }
@@ -127,7 +127,7 @@ fn ingest(corpus: &Corpus, variant: &Variant, keys: &[String], taken: &mut Taken
         Some(segment_bytes) => options.segment_bytes(segment_bytes),
         None => options,
     };
-    let index = options.open()?;
+    let index = options.vectors(variant.vectors.unwrap_or_default()).open()?;
     let start = Instant::now();
     let mut keyed = keys.iter().map(String::as_str).zip(corpus.iter());
     match variant.keys {

@@ -5,9 +5,11 @@ mod count;
 mod freshness;
 mod ingest;
 mod intersect;
+mod keys;
 mod memory;
 mod newest;
 mod newest_busy;
+mod protection;
 mod segments;
 mod steps;
 mod visible;
@@ -89,6 +91,20 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the papers' naive, binary and finger intersection; baseline §6",
         bars: "none",
         run: intersect::run,
+    },
+    Experiment {
+        name: "keys",
+        what: "updates and look-ups by key: the key table against keys as terms",
+        reproduces: "none: the design asks for it",
+        bars: "none",
+        run: keys::run,
+    },
+    Experiment {
+        name: "protection",
+        what: "what it costs a query that the segments it reads stay readable",
+        reproduces: "the paper's §4.3, D-Lock and N-Lock",
+        bars: "none",
+        run: protection::run,
     },
     Experiment {
         name: "blocks",

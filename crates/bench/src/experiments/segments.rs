@@ -1,8 +1,7 @@
 //! `segments`: the ten newest over few and over many segments.
 //!
 //! Measured as in `newest`, on three indexes of the same documents that differ in segment size: about 1, 64 and
-//! 512 segments, found by trial. All are flushed: words that no query asks for fill the last segment until it is
-//! handed over, and nothing but a few of them is in the one after it. The rounds of the indexes alternate. Their
+//! 512 segments, found by trial. All are flushed. The rounds of the indexes alternate. Their
 //! answers must be equal, or the program ends and names the query.
 //!
 //! Corpus: posts; workloads drawn from it by document frequency with the seed (BASELINE §8.2).
@@ -94,7 +93,7 @@ fn cut(corpus: &Corpus, wanted: u64) -> Fallible<Cut> {
         }
     }
     let (_, mut cut) = best.ok_or("no trials")?;
-    seal(&cut.index)?;
+    cut.index.flush()?;
     cut.segments = cut.index.stats()?.segments.len() - 1;
     Ok(cut)
 }
@@ -116,20 +115,6 @@ fn segments_filled(stats: &Stats) -> f64 {
         }
         count => count as f64 * stats.tokens as f64 / flushed.max(1) as f64,
     }
-}
-
-/// Fills the last segment with words that no query asks for, until it is handed over.
-fn seal(index: &Index) -> Fallible<()> {
-    let words: String = (0..64).map(|word| format!("benchfiller{word}x ")).collect();
-    let before = index.stats()?.segments.len();
-    let mut documents = 1;
-    while index.stats()?.segments.len() == before {
-        index.add_all((0..documents).map(|_| (None, words.as_str())))?;
-        // Few at a time towards the end would be better, but where the end is nobody knows.
-        documents = (documents + 16).min(2000);
-    }
-    index.settle();
-    Ok(())
 }
 
 fn same_answers(cuts: &[Cut], workloads: &[Workload]) -> Fallible<()> {

@@ -140,7 +140,7 @@ impl<C: Collector> Evaluation<'_, C> {
         let flushed = self.snapshot.of(id).flushed();
         let has = |entry: Entry| {
             let list = region.view(flushed.list(entry));
-            let at = spirit_kernel::seek(self.level, list, 0, wanted);
+            let at = spirit_kernel::seek(self.settings.level, list, 0, wanted);
             list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
         };
         if entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry)) {
@@ -154,13 +154,15 @@ impl<C: Collector> Evaluation<'_, C> {
         let region = self.snapshot.memory().region();
         let [mut x, mut y] = lists.map(|list| region.view(list));
         if C::COUNTS && exact {
-            let found = spirit_kernel::intersect_count(self.level, Algorithm::Simd, x, y).found;
+            let found =
+                spirit_kernel::intersect_count(self.settings.level, Algorithm::Simd, x, y).found;
             return self.collector.skip(found as u64);
         }
         while !x.is_empty() && !y.is_empty() {
             let wanted = self.batch(exact);
             let out = &mut self.scratch.out[..wanted];
-            let progress = spirit_kernel::intersect_into(self.level, Algorithm::Simd, x, y, out);
+            let progress =
+                spirit_kernel::intersect_into(self.settings.level, Algorithm::Simd, x, y, out);
             for i in 0..progress.found {
                 self.offer_registered(segment.id(), rank_of(rank(self.scratch.out[i])));
                 if self.done() {
@@ -217,10 +219,10 @@ impl<C: Collector> Evaluation<'_, C> {
             let run_b = leaves[b].run(&place.context, &words_b[..SCRATCH_WORDS]);
             let counted = C::COUNTS && exact;
             let progress = if counted {
-                spirit_kernel::intersect_count(self.level, algorithm, run_a, run_b)
+                spirit_kernel::intersect_count(self.settings.level, algorithm, run_a, run_b)
             } else {
                 spirit_kernel::intersect_into(
-                    self.level,
+                    self.settings.level,
                     algorithm,
                     run_a,
                     run_b,
@@ -278,7 +280,7 @@ impl<C: Collector> Evaluation<'_, C> {
         let region = self.snapshot.memory().region();
         let (x, y) = (region.view(x), region.view(y));
         if C::COUNTS && exact && place.whole {
-            return self.collector.skip(spirit_kernel::and_count(self.level, x, y));
+            return self.collector.skip(spirit_kernel::and_count(self.settings.level, x, y));
         }
         let base = place.segment.flushed().base_rank();
         let bits = x.len().min(y.len()) * 64;
@@ -286,7 +288,7 @@ impl<C: Collector> Evaluation<'_, C> {
         while from < bits && !self.done() {
             let wanted = self.batch(exact);
             let out = &mut self.scratch.out[..wanted];
-            let (found, next) = spirit_kernel::and_into(self.level, x, y, base, from, out);
+            let (found, next) = spirit_kernel::and_into(self.settings.level, x, y, base, from, out);
             from = next;
             self.offer_found(place, found, others);
         }
@@ -311,11 +313,11 @@ impl<C: Collector> Evaluation<'_, C> {
             let words = &words[a * SCRATCH_WORDS..][..SCRATCH_WORDS];
             let run = leaves[a].run(&place.context, words);
             if C::COUNTS && exact {
-                let found = spirit_kernel::probe_count(self.level, run, bits, base);
+                let found = spirit_kernel::probe_count(self.settings.level, run, bits, base);
                 return self.collector.skip(found);
             }
             let progress =
-                spirit_kernel::probe_into(self.level, run, bits, base, &mut out[..wanted]);
+                spirit_kernel::probe_into(self.settings.level, run, bits, base, &mut out[..wanted]);
             let ended = progress.left == run.len();
             leaves[a].advance(progress.left);
             self.offer_found(place, progress.found, others);

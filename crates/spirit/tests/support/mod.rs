@@ -2,8 +2,9 @@
 //! the size of a run.
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
+use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use spirit::{Analyzer, Options};
@@ -28,6 +29,14 @@ pub(crate) fn size_of_run(name: &str, bounded: u64) -> u64 {
     std::env::var(name).ok().map_or(bounded, |text| {
         text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: give a number"))
     })
+}
+
+/// Waits for threads of a scope by hand. The scope would wait as well, but ThreadSanitizer does not see it do so
+/// unless the standard library is instrumented.
+pub(crate) fn join<'s, T>(handles: impl IntoIterator<Item = ScopedJoinHandle<'s, T>>) -> Vec<T> {
+    let ended =
+        |handle: ScopedJoinHandle<'s, T>| handle.join().unwrap_or_else(|e| resume_unwind(e));
+    handles.into_iter().map(ended).collect()
 }
 
 /// The same numbers in every run (splitmix64).
