@@ -52,6 +52,7 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus) -> Fallible<()> {
     let fresh = fresh(corpus)?;
     let index = open()?;
     index.add_all(corpus.iter().map(|text| (None, text)))?;
+    index.settle();
     let live = index.stats()?;
     index.flush()?;
     let stats = index.stats()?;
