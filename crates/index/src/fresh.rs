@@ -46,6 +46,8 @@ pub struct FreshWriter {
     /// First used word of the area's upper end.
     high: u32,
     rows: RowWriter,
+    /// The first and the last automatic key.
+    numbers: Option<[u64; 2]>,
     postings: u64,
     tokens: u64,
     vector_units: u64,
@@ -97,6 +99,7 @@ impl FreshWriter {
             terms_max: (geometry.fresh_slots * 7 / 10) as u32,
             high: spans.area.len() as u32,
             rows,
+            numbers: None,
             postings: 0,
             tokens: 0,
             vector_units: 0,
@@ -174,11 +177,21 @@ impl FreshWriter {
             }
             taken += 1;
         }
+        self.note_numbers(memory);
         if taken == room && taken < batch.documents().len() && stop.is_ok() {
             let full = self.rows() >= memory.geometry().rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         (taken, stop)
+    }
+
+    /// Tells readers which automatic keys are here, before the rows that have them are visible.
+    fn note_numbers(&mut self, memory: &Memory) {
+        if let Some([first, last]) = self.numbers {
+            let descriptor = memory.table().descriptor(self.id);
+            descriptor.set_numbers_start(first);
+            descriptor.set_numbers_end(last + 1);
+        }
     }
 
     /// Finds or inserts the terms of all tokens, and asks for their records. Returns how many were resolved.
@@ -402,11 +415,7 @@ impl FreshWriter {
         match key {
             Key::Next => unreachable!("a batch is numbered before it is appended"),
             Key::Automatic(number) => {
-                let descriptor = memory.table().descriptor(self.id);
-                if descriptor.numbers_end() == 0 {
-                    descriptor.set_numbers_start(number);
-                }
-                descriptor.set_numbers_end(number + 1);
+                self.numbers.get_or_insert([number; 2])[1] = number;
                 RowKey::automatic(number)
             }
             Key::Bytes(bytes) if bytes.len() <= KEY_INLINE_MAX => RowKey::inline(bytes),

@@ -17,7 +17,7 @@ use crate::shared::Shared;
 pub(crate) const TEXT: FieldId = FieldId(0);
 
 /// Tokens after which a batch is full: enough to overlap the cache misses of all of them.
-pub(crate) const BATCH_TOKENS: usize = 256;
+pub(crate) const BATCH_TOKENS: usize = 512;
 /// Documents after which a batch is full.
 pub(crate) const BATCH_DOCUMENTS: usize = 256;
 

@@ -22,6 +22,9 @@ const KEYED: u64 = 5;
 /// Documents between two versions of a key.
 const LAP: u64 = KEYS * KEYED;
 const BYTES_EACH: u64 = 4 << 20;
+/// Looks at memory during a stream: what is retained goes up and down with every segment that is dropped, so only
+/// the highest of many looks says anything.
+const LOOKS: u64 = 400;
 
 /// Memory is measured for the whole process, so one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -54,9 +57,9 @@ struct Progress {
     over: AtomicBool,
 }
 
-/// Feeds operations until `bytes` of text went in; calls `at` eight times. Returns how many there were.
+/// Feeds operations until `bytes` of text went in; calls `at` [`LOOKS`] times. Returns how many there were.
 fn feed(index: &Index, bytes: u64, progress: &Progress, mut at: impl FnMut(u64, u64)) -> u64 {
-    let (mut n, mut fed, mut text, mut eighth) = (0, 0, String::new(), 0);
+    let (mut n, mut fed, mut text, mut looks) = (0, 0, String::new(), 0);
     while fed < bytes {
         write_text(n, &mut text);
         match keyed(n) {
@@ -66,9 +69,9 @@ fn feed(index: &Index, bytes: u64, progress: &Progress, mut at: impl FnMut(u64, 
         n += 1;
         progress.acknowledged.store(n, Release);
         fed += text.len() as u64;
-        if fed * 8 / bytes > eighth {
-            eighth = fed * 8 / bytes;
-            at(eighth, n);
+        if fed * LOOKS / bytes > looks {
+            looks = fed * LOOKS / bytes;
+            at(looks, n);
         }
     }
     n
@@ -157,9 +160,10 @@ fn twenty_heaps(executors: usize) {
         assert!(stats.documents > 2 * LAP, "the heap holds too little for this proof: {stats:?}");
         measured.push((stats.dictionary_terms, stats.documents, resident_bytes()));
     });
-    // Flat: the second half reaches no more than half above the first, in which the heap became full (how many documents it holds varies with what they share). Resident memory may grow by 2 MiB an
-    // executor: the rings' book-keeping is of fixed capacity, and its pages are touched one after the other.
-    let (first_half, second_half) = measured.split_at(4);
+    // Flat: after the first quarter, in which the heap became full, the highest of each half is the same within
+    // a tenth. Resident memory may grow by 2 MiB an executor: the rings' book-keeping is of fixed capacity, and
+    // its pages are touched one after the other.
+    let (first_half, second_half) = measured[measured.len() / 4..].split_at(measured.len() * 3 / 8);
     let highest = |of: &[(u64, u64, u64)], what: fn(&(u64, u64, u64)) -> u64| {
         of.iter().map(what).max().unwrap()
     };
@@ -169,7 +173,7 @@ fn twenty_heaps(executors: usize) {
         ("resident bytes", |m| m.2, (2 << 20) * executors as u64),
     ] {
         let (before, after) = (highest(first_half, what), highest(second_half, what));
-        let allowed = if slack > 0 { before + slack } else { before + before / 2 };
+        let allowed = before + if slack > 0 { slack } else { before / 10 };
         assert!(after <= allowed, "{name} grew from {before} to {after}: {measured:?}");
     }
     newest_without_holes(&index, operations, executors);
