@@ -11,14 +11,7 @@
 //! | 3 | a long term's bytes: offset in units of 16 bytes (low half); capacity of the array (high half, writer's own) |
 //! | 4..8 | entries of a young term |
 //!
-//! | entry word (32 bit) | |
-//! |---|---|
-//! | 0 | segment id |
-//! | 1 | postings |
-//! | 2 | the posting itself if there is one, else the first word of the array in the segment's posting words |
-//! | 3 | running total of postings up to and with this entry (wrapping) |
-//!
-//! Running totals make a term's document frequency over any window one subtraction.
+//! What an entry says, and how entries are gone through: [`entries`](crate::entries).
 //!
 //! One writer (the flush stage), any number of readers. Entries are written, then published by a release
 //! store of the head; what the head leaves is reused when no reader can hold it. Terms without entries are
@@ -30,14 +23,13 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 use spirit_mem::{Classes, Line, Region, Span, prefetch};
 
-use crate::descriptor::{Position, SegmentId, Window};
+use crate::descriptor::SegmentId;
+use crate::entries::{ENTRY_BYTES, Entries, Entry};
 use crate::geometry::Geometry;
 use crate::line_table::LineTable;
 use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 
-/// Bytes of an entry.
-const ENTRY_BYTES: u64 = 16;
 /// Entries that fit in a record.
 const INLINE_ENTRIES: u32 = 2;
 /// Entries of the first array of a term.
@@ -55,113 +47,6 @@ impl TermId {
 /// The dictionary has no room: for another term, or for a longer array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryFull;
-
-/// A term's postings in one segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The segment.
-    pub segment: SegmentId,
-    /// How many postings.
-    pub postings: u32,
-    /// The posting if it is one; else where they begin in the segment's posting words.
-    pub payload: u32,
-    /// Postings in all entries up to and with this one, wrapping.
-    pub total: u32,
-}
-
-impl Entry {
-    /// No entry.
-    pub const NONE: Entry =
-        Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
-}
-
-/// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
-/// Good for as long as the reader that found it stays pinned.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Entries {
-    words: Span<AtomicU32>,
-}
-
-impl Entries {
-    /// How many.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.words.len() as usize / 4
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
-
-    /// Where the entry at `index` lies.
-    #[inline(always)]
-    fn at(&self, index: usize) -> Span<AtomicU32> {
-        debug_assert!(index < self.len());
-        Span::new(self.words.start() + index as u64 * ENTRY_BYTES, 4)
-    }
-
-    /// The entry at `index` (0 is the oldest).
-    #[inline(always)]
-    pub fn get(&self, region: &Region, index: usize) -> Entry {
-        let words = region.view(self.at(index));
-        Entry {
-            segment: SegmentId(words[0].load(Relaxed)),
-            postings: words[1].load(Relaxed),
-            payload: words[2].load(Relaxed),
-            total: words[3].load(Relaxed),
-        }
-    }
-
-    /// The posting of the entry at `index`, which has one: as a run of one word.
-    #[inline(always)]
-    pub fn single(&self, index: usize) -> Span<AtomicU32> {
-        Span::new(self.at(index).start() + 8, 1)
-    }
-
-    /// The index of a segment's entry.
-    pub fn find(&self, region: &Region, segment: SegmentId) -> Option<usize> {
-        (0..self.len()).find(|i| self.segment(region, *i) == segment)
-    }
-
-    /// The segment of the entry at `index`.
-    #[inline(always)]
-    pub fn segment(&self, region: &Region, index: usize) -> SegmentId {
-        SegmentId(region.view(self.at(index))[0].load(Relaxed))
-    }
-
-    /// The entries without those of segments at `end` and newer: those of the segment being registered.
-    #[inline]
-    pub fn before(&self, region: &Region, end: Position) -> Entries {
-        let mut len = self.len();
-        while len > 0 && self.segment(region, len - 1).position() >= end {
-            len -= 1;
-        }
-        Entries { words: Span::new(self.words.start(), len as u64 * 4) }
-    }
-
-    /// The entries within `window`: the oldest may be of segments that were dropped and not yet swept.
-    #[inline]
-    pub fn within(&self, region: &Region, window: Window) -> Entries {
-        let before = self.before(region, window.end);
-        let (mut first, end) = (0, before.len());
-        while first < end && self.segment(region, first).position() < window.oldest {
-            first += 1;
-        }
-        let start = self.words.start() + first as u64 * ENTRY_BYTES;
-        Entries { words: Span::new(start, (end - first) as u64 * 4) }
-    }
-
-    /// Postings in all of them.
-    #[inline]
-    pub fn postings(&self, region: &Region) -> u32 {
-        if self.is_empty() {
-            return 0;
-        }
-        let (first, last) = (self.get(region, 0), self.get(region, self.len() - 1));
-        last.total.wrapping_sub(first.total).wrapping_add(first.postings)
-    }
-}
 
 /// A term's record.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_mem::Span;
 
 use crate::descriptor::Descriptor;
-use crate::dictionary::Entry;
+use crate::entries::Entry;
 use crate::posting::rank_of;
 
 /// A list with a posting for every this many rows has a bitmap too.

@@ -11,6 +11,7 @@
 pub mod batch;
 pub mod descriptor;
 pub mod dictionary;
+pub mod entries;
 pub mod extent;
 pub mod flush;
 pub mod flushed;

@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::Span;
 
 use crate::descriptor::{Descriptor, SegmentId, Superseded, Window};
-use crate::dictionary::{Dictionary, Entries};
+use crate::dictionary::Dictionary;
+use crate::entries::Entries;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
@@ -110,6 +111,12 @@ impl<'a> Snapshot<'a> {
     #[inline(always)]
     pub fn skips(&self, id: SegmentId) -> bool {
         self.superseded.skips(id)
+    }
+
+    /// Whether entries of two versions of a segment may be in the dictionary: since the first rewriting.
+    #[inline(always)]
+    pub fn has_versions(&self) -> bool {
+        self.superseded != Superseded::NOTHING
     }
 
     /// A term's entries in the dictionary up to the window's end. Those of segments before its beginning may be

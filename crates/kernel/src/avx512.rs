@@ -18,7 +18,7 @@ use crate::sink::Sink;
 use std::arch::x86_64::*;
 
 /// Length ratio from which galloping beats merging blocks.
-const GALLOP_RATIO: usize = 4;
+const GALLOP_RATIO: usize = 16;
 
 /// Intersects two runs. Returns what was consumed of each.
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::dictionary::{Entries, Entry};
+use spirit_index::entries::{Entries, Entry};
 use spirit_index::extent::Extent;
 use spirit_index::list::{Chain, Head};
 use spirit_index::posting::{LOCAL_MAX, rank};

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::dictionary::Entry;
+use spirit_index::descriptor::SegmentId;
+use spirit_index::entries::Entry;
 use spirit_index::flushed::Flushed;
 use spirit_index::posting::{rank, rank_of};
 use spirit_index::snapshot::Segment;
@@ -59,6 +60,36 @@ impl<C: Collector> Evaluation<'_, C> {
     /// Goes back to the newest segment not yet visited in which all terms have entries, and asks for its lists. Says
     /// whether there is one.
     fn align(&mut self, terms: &[u32]) -> bool {
+        let found = match terms {
+            [a, b] if !self.snapshot.has_versions() => self.align_two(*a as usize, *b as usize),
+            _ => self.align_any(terms),
+        };
+        let Some(id) = found else { return false };
+        let region = self.snapshot.memory().region();
+        let flushed = self.snapshot.of(id).flushed();
+        let meeting = self.scratch.ahead.push();
+        for (term, place) in terms.iter().zip(&mut meeting.entries) {
+            let leaf = &mut self.scratch.leaves[*term as usize];
+            leaf.left -= 1;
+            let entry = leaf.entries.get(region, leaf.left);
+            *place = (entry, leaf.left as u32);
+            prefetch_list(region, &flushed, entry);
+        }
+        true
+    }
+
+    /// Makes the newest segment in which both terms have entries the last of those left; that segment, if there is one.
+    fn align_two(&mut self, a: usize, b: usize) -> Option<SegmentId> {
+        let region = self.snapshot.memory().region();
+        let leaves = &mut self.scratch.leaves;
+        let (x, y) = (leaves[a].entries.view(region), leaves[b].entries.view(region));
+        [leaves[a].left, leaves[b].left] = x.meet(y, [leaves[a].left, leaves[b].left]);
+        let segment = x.segment(leaves[a].left.checked_sub(1)?);
+        (segment.position() >= self.snapshot.window().oldest).then_some(segment)
+    }
+
+    /// The same for any number of terms, and where segments have versions of which one counts.
+    fn align_any(&mut self, terms: &[u32]) -> Option<SegmentId> {
         let region = self.snapshot.memory().region();
         let oldest = self.snapshot.window().oldest;
         let mut target = None;
@@ -67,10 +98,10 @@ impl<C: Collector> Evaluation<'_, C> {
         while agreed < terms.len() {
             let leaf = &mut self.scratch.leaves[terms[i] as usize];
             let segment = loop {
-                let Some(index) = leaf.left.checked_sub(1) else { return false };
+                let index = leaf.left.checked_sub(1)?;
                 let segment = leaf.entries.segment(region, index);
                 if segment.position() < oldest {
-                    return false;
+                    return None;
                 }
                 if target.is_none_or(|t| segment <= t) && !self.snapshot.skips(segment) {
                     break segment;
@@ -81,17 +112,7 @@ impl<C: Collector> Evaluation<'_, C> {
             target = Some(segment);
             i = (i + 1) % terms.len();
         }
-        let Some(id) = target else { return false };
-        let flushed = self.snapshot.of(id).flushed();
-        let meeting = self.scratch.ahead.push();
-        for (term, place) in terms.iter().zip(&mut meeting.entries) {
-            let leaf = &mut self.scratch.leaves[*term as usize];
-            leaf.left -= 1;
-            let entry = leaf.entries.get(region, leaf.left);
-            *place = (entry, leaf.left as u32);
-            prefetch_list(region, &flushed, entry, LINES_AHEAD);
-        }
-        true
+        target
     }
 
     /// Evaluates a segment in which all terms have entries.
@@ -328,12 +349,12 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 }
 
-/// Asks for the first `lines` cache lines of an entry's list.
+/// Asks for the first cache lines of an entry's list.
 #[inline]
-pub(super) fn prefetch_list(region: &Region, flushed: &Flushed, entry: Entry, lines: usize) {
+fn prefetch_list(region: &Region, flushed: &Flushed, entry: Entry) {
     if entry.postings > 1 {
         let words = region.view(flushed.list(entry));
-        for word in words.iter().step_by(LINE_WORDS).take(lines) {
+        for word in words.iter().step_by(LINE_WORDS).take(LINES_AHEAD) {
             prefetch(word);
         }
     }

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::dictionary::Entry;
+use spirit_index::entries::Entry;
 use spirit_index::posting::local;
 
-use super::all::prefetch_list;
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
@@ -30,25 +29,20 @@ impl<C: Collector> Evaluation<'_, C> {
         self.registered(term);
     }
 
-    /// The same in the segments of the dictionary.
+    /// The same in the segments of the dictionary. Lists are not asked for ahead: a few postings each are soon read, and
+    /// the processor looks ahead that far by itself.
     fn registered(&mut self, term: usize) {
         let region = self.snapshot.memory().region();
-        let entries = self.scratch.leaves[term].entries;
+        let entries = self.scratch.leaves[term].entries.view(region);
         let oldest = self.snapshot.window().oldest;
         let plain = !C::COUNTS && self.settings.before.is_none();
-        for index in (0..entries.len()).rev() {
-            let entry = entries.get(region, index);
+        for index in (0..self.scratch.leaves[term].left).rev() {
+            let entry = entries.get(index);
             if entry.segment.position() < oldest {
                 return;
             }
             if self.snapshot.skips(entry.segment) {
                 continue;
-            }
-            if let Some(next) = index.checked_sub(1) {
-                let next = entries.get(region, next);
-                if next.postings > 1 {
-                    prefetch_list(region, &self.snapshot.of(next.segment).flushed(), next, 1);
-                }
             }
             if plain {
                 self.offer_all(entry);

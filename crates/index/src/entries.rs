@@ -1,0 +1,168 @@
+//! A term's entries in the dictionary, oldest first: one a segment in which it has postings.
+//!
+//! | entry word (32 bit) | |
+//! |---|---|
+//! | 0 | segment id |
+//! | 1 | postings |
+//! | 2 | the posting itself if there is one, else the first word of the array in the segment's posting words |
+//! | 3 | running total of postings up to and with this entry (wrapping) |
+//!
+//! Running totals make a term's document frequency over any window one subtraction.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use crate::descriptor::{Position, SegmentId, Window};
+
+/// Bytes of an entry.
+pub(crate) const ENTRY_BYTES: u64 = 16;
+
+/// A term's postings in one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The segment.
+    pub segment: SegmentId,
+    /// How many postings.
+    pub postings: u32,
+    /// The posting if it is one; else where they begin in the segment's posting words.
+    pub payload: u32,
+    /// Postings in all entries up to and with this one, wrapping.
+    pub total: u32,
+}
+
+impl Entry {
+    /// No entry.
+    pub const NONE: Entry =
+        Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
+}
+
+/// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
+/// Good for as long as the reader that found it stays pinned.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entries {
+    pub(crate) words: Span<AtomicU32>,
+}
+
+impl Entries {
+    /// How many.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.words.len() as usize / 4
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Where the entry at `index` lies.
+    #[inline(always)]
+    fn at(&self, index: usize) -> Span<AtomicU32> {
+        debug_assert!(index < self.len());
+        Span::new(self.words.start() + index as u64 * ENTRY_BYTES, 4)
+    }
+
+    /// The entry at `index` (0 is the oldest).
+    #[inline(always)]
+    pub fn get(&self, region: &Region, index: usize) -> Entry {
+        self.view(region).get(index)
+    }
+
+    /// The same to be gone through: bounds and place are looked at once, not for each entry.
+    #[inline(always)]
+    pub fn view<'a>(&self, region: &'a Region) -> EntryList<'a> {
+        EntryList(region.view(self.words).as_chunks().0)
+    }
+
+    /// The posting of the entry at `index`, which has one: as a run of one word.
+    #[inline(always)]
+    pub fn single(&self, index: usize) -> Span<AtomicU32> {
+        Span::new(self.at(index).start() + 8, 1)
+    }
+
+    /// The index of a segment's entry.
+    pub fn find(&self, region: &Region, segment: SegmentId) -> Option<usize> {
+        (0..self.len()).find(|i| self.segment(region, *i) == segment)
+    }
+
+    /// The segment of the entry at `index`.
+    #[inline(always)]
+    pub fn segment(&self, region: &Region, index: usize) -> SegmentId {
+        self.view(region).segment(index)
+    }
+
+    /// The entries without those of segments at `end` and newer: those of the segment being registered.
+    #[inline]
+    pub fn before(&self, region: &Region, end: Position) -> Entries {
+        let mut len = self.len();
+        while len > 0 && self.segment(region, len - 1).position() >= end {
+            len -= 1;
+        }
+        Entries { words: Span::new(self.words.start(), len as u64 * 4) }
+    }
+
+    /// The entries within `window`: the oldest may be of segments that were dropped and not yet swept.
+    #[inline]
+    pub fn within(&self, region: &Region, window: Window) -> Entries {
+        let before = self.before(region, window.end);
+        let (mut first, end) = (0, before.len());
+        while first < end && self.segment(region, first).position() < window.oldest {
+            first += 1;
+        }
+        let start = self.words.start() + first as u64 * ENTRY_BYTES;
+        Entries { words: Span::new(start, (end - first) as u64 * 4) }
+    }
+
+    /// Postings in all of them.
+    #[inline]
+    pub fn postings(&self, region: &Region) -> u32 {
+        if self.is_empty() {
+            return 0;
+        }
+        let (first, last) = (self.get(region, 0), self.get(region, self.len() - 1));
+        last.total.wrapping_sub(first.total).wrapping_add(first.postings)
+    }
+}
+
+/// A term's entries, oldest first, to be gone through.
+#[derive(Clone, Copy)]
+pub struct EntryList<'a>(&'a [[AtomicU32; 4]]);
+
+impl EntryList<'_> {
+    /// The entry at `index`.
+    #[inline(always)]
+    pub fn get(self, index: usize) -> Entry {
+        let [segment, postings, payload, total] = &self.0[index];
+        Entry {
+            segment: SegmentId(segment.load(Relaxed)),
+            postings: postings.load(Relaxed),
+            payload: payload.load(Relaxed),
+            total: total.load(Relaxed),
+        }
+    }
+
+    /// The segment of the entry at `index`.
+    #[inline(always)]
+    pub fn segment(self, index: usize) -> SegmentId {
+        SegmentId(self.0[index][0].load(Relaxed))
+    }
+
+    /// Goes back from the first `left` entries of this list and of another to the newest segment that both have: how
+    /// many are left in each, with that segment's the last; 0 and 0 if there is none. No branch depends on which
+    /// list has the newer segment, which nobody could predict. For lists in which no segment has two versions.
+    #[inline]
+    pub fn meet(self, other: EntryList<'_>, [left, other_left]: [usize; 2]) -> [usize; 2] {
+        let (mut i, mut j) = (left.min(self.0.len()), other_left.min(other.0.len()));
+        while i > 0 && j > 0 {
+            let (x, y) = (self.segment(i - 1), other.segment(j - 1));
+            if x == y {
+                return [i, j];
+            }
+            i -= usize::from(x > y);
+            j -= usize::from(y > x);
+        }
+        [0, 0]
+    }
+}
