@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use spirit_mem::Pins;
+use spirit_mem::{PinSlot, Pins};
 
 use crate::collector::Called;
 use crate::error::{AddError, OpenError};
@@ -20,6 +20,8 @@ pub struct Index {
     numbers: Arc<Numbers>,
     /// Held while an automatic number finds its executor.
     admission: Mutex<()>,
+    /// The reader slot of whoever asks for statistics.
+    pub(crate) stats_pin: Mutex<PinSlot>,
 }
 
 impl Index {
@@ -30,13 +32,15 @@ impl Index {
 
     pub(crate) fn open(options: Options) -> Result<Index, OpenError> {
         options.check()?;
-        let pins = Arc::new(Pins::new(options.readers_max + options.executors));
+        // One for each reader, each ingest role, and `stats`, which must never go without.
+        let pins = Arc::new(Pins::new(options.readers_max + options.executors + 1));
+        let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
         let numbers =
             Arc::new(Numbers { one_executor: options.executors == 1, ..Numbers::default() });
         let executors = (0..options.executors)
             .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone()))
             .collect::<Result<_, _>>()?;
-        Ok(Index { executors, pins, options, numbers, admission: Mutex::new(()) })
+        Ok(Index { executors, pins, options, numbers, admission: Mutex::new(()), stats_pin })
     }
 
     /// Adds a document under an automatic key: the number of documents that the index had accepted before.

@@ -1,5 +1,6 @@
 //! What is where: documents, segments by state, partitions, bytes by structure.
 
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::descriptor::{Descriptor, State};
@@ -127,13 +128,9 @@ impl Index {
     pub fn stats(&self) -> Result<Stats, AddError> {
         let mut stats =
             Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
-        let slot = self.pins.acquire();
+        let slot = self.stats_pin.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, executor) in self.executors.iter().enumerate() {
-            let add = Adding { executor, number, slot: slot.as_ref() };
-            add.run(&mut stats)?;
-        }
-        if let Some(slot) = slot {
-            self.pins.release(slot);
+            Adding { executor, number, slot: &slot }.run(&mut stats)?;
         }
         for segment in &stats.segments {
             stats.documents += segment.rows - segment.dead.min(segment.rows);
@@ -148,7 +145,7 @@ impl Index {
 struct Adding<'a> {
     executor: &'a Executor,
     number: usize,
-    slot: Option<&'a PinSlot>,
+    slot: &'a PinSlot,
 }
 
 impl Adding<'_> {
@@ -156,9 +153,7 @@ impl Adding<'_> {
         let role = self.executor.role()?;
         let shared = &self.executor.shared;
         let memory = &shared.memory;
-        if let Some(slot) = self.slot {
-            memory.pins().pin(slot);
-        }
+        memory.pins().pin(self.slot);
         let (active, counts) = role.counts();
         let window = memory.window();
         for position in (window.oldest..=active.position()).rev() {
@@ -181,9 +176,7 @@ impl Adding<'_> {
         stats.dropped_segments += shared.dropped_segments.load(Relaxed);
         stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
         stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
-        if let Some(slot) = self.slot {
-            memory.pins().unpin(slot);
-        }
+        memory.pins().unpin(self.slot);
         Ok(())
     }
 

@@ -273,6 +273,8 @@ fn one_reader_too_many_is_refused_until_one_goes() {
     index.add("found").unwrap();
     let mut readers: Vec<_> = (0..3).map(|_| index.reader().unwrap()).collect();
     assert_eq!(index.reader().map(drop).unwrap_err().readers_max, 3);
+    // Statistics have a slot of their own.
+    assert_eq!(index.stats().unwrap().documents, index.stats().unwrap().accepted);
     assert!(readers.iter_mut().all(|reader| reader.count_text("found") == Ok(1)));
     readers.pop();
     assert!(index.reader().is_ok());

@@ -74,3 +74,23 @@ fn a_number_calls_the_same_document_however_it_was_given() {
     );
     assert_eq!(reader.count_text("*").unwrap(), 98);
 }
+
+/// A flush on demand ends the segment, answers stay, and the next documents go on after it.
+#[test]
+fn a_flush_in_between_changes_no_answer() {
+    let index = small(4 << 20, OnFull::Refuse);
+    index.flush().unwrap();
+    let mut reader = index.reader().unwrap();
+    for round in 1..=5 {
+        index.add(&format!("fox round{round}")).unwrap();
+        index.flush().unwrap();
+        index.flush().unwrap();
+        assert_eq!(reader.count_text("fox").unwrap(), round);
+        let hits = reader.search_text("fox", Search::newest(1)).unwrap();
+        assert_eq!(hits.keys(), [(round - 1).to_string()]);
+    }
+    // What is being filled is empty, and nothing was flushed twice.
+    let rows: Vec<u64> =
+        index.stats().unwrap().segments.iter().map(|segment| segment.rows).collect();
+    assert_eq!(rows, [0, 1, 1, 1, 1, 1]);
+}

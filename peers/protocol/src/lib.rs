@@ -6,6 +6,7 @@
 
 mod corpus;
 mod indexes;
+mod ingest;
 mod options;
 mod pace;
 mod queries;
@@ -16,6 +17,7 @@ mod tokens;
 
 pub use corpus::{Corpus, marker};
 pub use indexes::{Layout, cached_index, directory_bytes, fresh_directory};
+pub use ingest::{IngestRound, measure_ingest};
 pub use options::{Mode, Options};
 pub use pace::Pace;
 pub use queries::{Kind, Query, Workload, read_workloads};
