@@ -1,49 +1,23 @@
 //! The fresh list's protocol, model-checked: a writer appends past a spill while a reader that took a
 //! watermark reads. Whatever the interleaving, the reader finds each visible posting once, in order.
 
+#[path = "../../mem/tests/modelled/mod.rs"]
+mod modelled;
+
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, AtomicU64};
+use loom::sync::atomic::AtomicU32;
 use loom::thread;
+use modelled::{Model32, Model64};
 use spirit_index::list::{BUFFER, Blocks, List};
 use spirit_index::posting::{local, posting};
-use spirit_mem::sync::{Atom32, Atom64};
-use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
-
-struct Word(AtomicU32);
-struct Pair(AtomicU64);
-
-impl Atom32 for Word {
-    fn load(&self, order: Ordering) -> u32 {
-        self.0.load(order)
-    }
-    fn store(&self, value: u32, order: Ordering) {
-        self.0.store(value, order);
-    }
-}
-
-impl Atom64 for Pair {
-    fn load(&self, order: Ordering) -> u64 {
-        self.0.load(order)
-    }
-    fn store(&self, value: u64, order: Ordering) {
-        self.0.store(value, order);
-    }
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.0.swap(value, order)
-    }
-    fn compare_exchange(&self, a: u64, b: u64, c: Ordering, d: Ordering) -> Result<u64, u64> {
-        self.0.compare_exchange(a, b, c, d)
-    }
-    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.0.fetch_add(value, order)
-    }
-}
+use spirit_mem::sync::Atom32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 struct World {
-    chain: Pair,
-    count: Word,
-    buffer: Vec<Word>,
-    area: Vec<Word>,
+    chain: Model64,
+    count: Model32,
+    buffer: Vec<Model32>,
+    area: Vec<Model32>,
     visible: AtomicU32,
 }
 
@@ -73,9 +47,9 @@ fn a_reader_finds_every_visible_posting_once() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let word = || Word(AtomicU32::new(0));
+        let word = || Model32::new(0);
         let world = Arc::new(World {
-            chain: Pair(AtomicU64::new(0)),
+            chain: Model64::new(0),
             count: word(),
             buffer: (0..BUFFER).map(|_| word()).collect(),
             area: (0..10).map(|_| word()).collect(),

@@ -12,33 +12,16 @@
 //! checker's atomics are no integers), so segments are one row each and a list is a word. Each proof has a
 //! twin with one step out of order that must be caught.
 
+#[path = "../../mem/tests/modelled/mod.rs"]
+mod modelled;
+
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread;
-use spirit_mem::sync::Atom64;
 use spirit_mem::{PinSlot, Pins};
-use std::sync::atomic::Ordering;
 
-struct Model(AtomicU64);
-
-impl Atom64 for Model {
-    fn load(&self, order: Ordering) -> u64 {
-        self.0.load(order)
-    }
-    fn store(&self, value: u64, order: Ordering) {
-        self.0.store(value, order);
-    }
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.0.swap(value, order)
-    }
-    fn compare_exchange(&self, a: u64, b: u64, c: Ordering, d: Ordering) -> Result<u64, u64> {
-        self.0.compare_exchange(a, b, c, d)
-    }
-    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.0.fetch_add(value, order)
-    }
-}
+use modelled::Model64;
 
 /// Fresh extents: segment `n` is in extent `n % EXTENTS` until it is registered.
 const EXTENTS: usize = 2;
@@ -51,7 +34,7 @@ const fn postings(n: u64) -> u64 {
 }
 
 struct World {
-    pins: Pins<Model>,
+    pins: Pins<Model64>,
     visible: AtomicU64,
     /// One past the newest segment that the dictionary holds.
     window_end: AtomicU64,
@@ -75,7 +58,7 @@ enum Mistake {
 impl World {
     fn new() -> World {
         World {
-            pins: Pins::with_atoms(1, |v| Model(AtomicU64::new(v))),
+            pins: Pins::with_atoms(1, Model64::new),
             visible: AtomicU64::new(0),
             window_end: AtomicU64::new(0),
             extents: std::array::from_fn(|_| AtomicU64::new(0)),

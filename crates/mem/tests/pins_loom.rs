@@ -2,45 +2,21 @@
 //! model allows, of a writer that unlinks, retires, waits for the horizon and reuses, against a reader that
 //! pins, loads the root and reads through it.
 
+mod modelled;
+
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread;
 use spirit_mem::Pins;
-use spirit_mem::sync::Atom64;
-use std::sync::atomic::Ordering;
 
-struct Model(AtomicU64);
-
-impl Atom64 for Model {
-    fn load(&self, order: Ordering) -> u64 {
-        self.0.load(order)
-    }
-    fn store(&self, value: u64, order: Ordering) {
-        self.0.store(value, order);
-    }
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.0.swap(value, order)
-    }
-    fn compare_exchange(
-        &self,
-        current: u64,
-        new: u64,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<u64, u64> {
-        self.0.compare_exchange(current, new, success, failure)
-    }
-    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.0.fetch_add(value, order)
-    }
-}
+use modelled::Model64;
 
 const LIVE: u64 = 7;
 const REUSED: u64 = 666;
 
 struct World {
-    pins: Pins<Model>,
+    pins: Pins<Model64>,
     /// Which of the two cells is current.
     root: AtomicU64,
     cells: [AtomicU64; 2],
@@ -48,7 +24,7 @@ struct World {
 
 fn world() -> Arc<World> {
     Arc::new(World {
-        pins: Pins::with_atoms(1, |v| Model(AtomicU64::new(v))),
+        pins: Pins::with_atoms(1, Model64::new),
         root: AtomicU64::new(0),
         cells: [AtomicU64::new(LIVE), AtomicU64::new(LIVE)],
     })
