@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32};
 
-use spirit_mem::{Classes, Line, Region, Span, prefetch};
+use spirit_mem::{Buddies, Line, Region, Span, prefetch};
 
 use crate::descriptor::SegmentId;
 use crate::entries::{ENTRY_BYTES, Entries, Entry};
@@ -30,12 +30,16 @@ use crate::line_table::LineTable;
 use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 
+/// Bytes of a record.
+const RECORD_BYTES: u64 = size_of::<Line>() as u64;
+/// Terms a line of the table is good for: five of its seven slots, so the table never gets crowded.
+const TERMS_PER_LINE: u64 = 5;
 /// Entries that fit in a record.
 const INLINE_ENTRIES: u32 = 2;
 /// Entries of the first array of a term.
 const ARRAY_ENTRIES_MIN: u32 = 4;
 
-/// A term's number in the dictionary. Reused after the term is gone.
+/// A term's number in the dictionary: its record's line in the pool. Reused after the term is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermId(pub u32);
 
@@ -95,8 +99,8 @@ struct Head {
 pub struct Dictionary<'a> {
     region: &'a Region,
     table: LineTable,
-    records: &'a [Line],
-    records_start: u64,
+    pool: &'a [Line],
+    pool_start: u64,
 }
 
 impl<'a> Dictionary<'a> {
@@ -106,8 +110,8 @@ impl<'a> Dictionary<'a> {
         Dictionary {
             region,
             table: LineTable::new(geometry.dictionary_lines),
-            records: region.view(geometry.dictionary_records),
-            records_start: geometry.dictionary_records.start(),
+            pool: region.view(geometry.dictionary_pool),
+            pool_start: geometry.dictionary_pool.start(),
         }
     }
 
@@ -121,7 +125,7 @@ impl<'a> Dictionary<'a> {
     #[inline(always)]
     pub fn prefetch_candidate(&self, hash: u64) {
         if let Some(id) = self.table.candidate(self.region, hash) {
-            prefetch(&self.records[id as usize]);
+            prefetch(&self.pool[id as usize]);
         }
     }
 
@@ -140,7 +144,7 @@ impl<'a> Dictionary<'a> {
     }
 
     fn record(&self, id: TermId) -> Record<'a> {
-        Record(&self.records[id.0 as usize])
+        Record(&self.pool[id.0 as usize])
     }
 
     fn long_bytes(&self, record: Record<'a>) -> impl Iterator<Item = u8> + use<'a> {
@@ -178,27 +182,26 @@ impl<'a> Dictionary<'a> {
     #[inline(always)]
     fn array(&self, id: TermId, head: Head) -> u64 {
         if head.array == 0 {
-            self.records_start + id.0 as u64 * size_of::<Line>() as u64 + 32
+            self.pool_start + id.0 as u64 * RECORD_BYTES + 32
         } else {
             head.array as u64 * ENTRY_BYTES
         }
     }
 }
 
-/// What waits for its last reader before it is reused.
+/// A block of the pool that waits for its last reader before it is reused.
 #[derive(Clone, Copy, Debug)]
-enum Garbage {
-    Array { at: u64, bytes: u64 },
-    Record(TermId),
+struct Garbage {
+    at: u64,
+    bytes: u64,
 }
 
 /// The dictionary's writer. Owned by the flush stage.
 pub struct DictionaryWriter {
-    arrays: Classes,
-    free: Vec<TermId>,
-    /// Records below this were used before.
-    bump: u32,
+    pool: Buddies,
+    pool_start: u64,
     terms: u64,
+    terms_max: u64,
     limbo: VecDeque<(u64, Garbage)>,
     /// Garbage of the step at hand, stamped by its end.
     unstamped: usize,
@@ -206,21 +209,22 @@ pub struct DictionaryWriter {
 
 impl DictionaryWriter {
     /// The writer of an empty dictionary.
-    pub fn new(geometry: &Geometry) -> DictionaryWriter {
-        let (start, bytes) = geometry.dictionary_arrays;
+    pub fn new(region: &Region, geometry: &Geometry) -> DictionaryWriter {
+        let pool = geometry.dictionary_pool;
         DictionaryWriter {
-            arrays: Classes::new(start, bytes),
-            free: Vec::with_capacity(1024),
-            bump: 0,
+            pool: Buddies::new(region, pool),
+            pool_start: pool.start(),
             terms: 0,
+            terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,
             limbo: VecDeque::with_capacity(1024),
             unstamped: 0,
         }
     }
 
-    /// Records that are free.
-    pub fn room(&self, geometry: &Geometry) -> u64 {
-        geometry.dictionary_records.len() - self.bump as u64 + self.free.len() as u64
+    /// Terms that still find a place, if none of them is long or frequent.
+    pub fn room(&self) -> u64 {
+        let lines = (self.pool.bytes() - self.pool.used()) / RECORD_BYTES;
+        lines.min(self.terms_max - self.terms)
     }
 
     /// Terms that have entries.
@@ -228,9 +232,9 @@ impl DictionaryWriter {
         self.terms
     }
 
-    /// Bytes in arrays and long terms.
-    pub fn array_bytes(&self) -> u64 {
-        self.arrays.used()
+    /// Bytes in records, arrays and long terms.
+    pub fn bytes(&self) -> u64 {
+        self.pool.used()
     }
 
     /// The number of a term, which is entered if it is new.
@@ -244,35 +248,60 @@ impl DictionaryWriter {
         if let Some(id) = dictionary.find(term, hash) {
             return Ok(id);
         }
-        let id = self.take_record(&dictionary)?;
-        let long = if term.key.is_long() { self.write_long(memory, term.bytes)? } else { 0 };
+        let (id, long) = self.take_record(memory, term)?;
         let record = dictionary.record(id);
         record.0.pair(0).store(term.key.low, Relaxed);
         record.0.pair(1).store(term.key.high, Relaxed);
         record.set_apart(long, INLINE_ENTRIES);
         record.set_head(Head::default());
         if dictionary.table.insert(memory.region(), hash, id.0 as u64).is_err() {
-            self.free.push(id);
+            self.return_record(memory, id, record.key(), long);
             return Err(DictionaryFull);
         }
         self.terms += 1;
         Ok(id)
     }
 
-    fn take_record(&mut self, dictionary: &Dictionary<'_>) -> Result<TermId, DictionaryFull> {
-        if let Some(id) = self.free.pop() {
-            return Ok(id);
-        }
-        if self.bump as usize == dictionary.records.len() {
+    /// A record for a term, and where its bytes are if it is a long one.
+    fn take_record(
+        &mut self,
+        memory: &Memory,
+        term: Term<'_>,
+    ) -> Result<(TermId, u32), DictionaryFull> {
+        if self.terms == self.terms_max {
             return Err(DictionaryFull);
         }
-        self.bump += 1;
-        Ok(TermId(self.bump - 1))
+        let region = memory.region();
+        let at = self.pool.allocate(region, RECORD_BYTES).ok_or(DictionaryFull)?;
+        let id = TermId(((at - self.pool_start) / RECORD_BYTES) as u32);
+        if !term.key.is_long() {
+            return Ok((id, 0));
+        }
+        match self.write_long(memory, term.bytes) {
+            Ok(long) => Ok((id, long)),
+            Err(full) => {
+                self.pool.free(region, at, RECORD_BYTES);
+                Err(full)
+            }
+        }
+    }
+
+    /// Takes back a record that no reader was shown, and its long bytes.
+    fn return_record(&mut self, memory: &Memory, id: TermId, key: TermKey, long: u32) {
+        self.pool.free(memory.region(), self.place(id), RECORD_BYTES);
+        if key.is_long() {
+            self.pool.free(memory.region(), long as u64 * ENTRY_BYTES, key.len() as u64);
+        }
+    }
+
+    /// Where a term's record lies.
+    fn place(&self, id: TermId) -> u64 {
+        self.pool_start + id.0 as u64 * RECORD_BYTES
     }
 
     fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
         let region = memory.region();
-        let at = self.arrays.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
+        let at = self.pool.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
         for (to, from) in
             region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes)
         {
@@ -318,42 +347,55 @@ impl DictionaryWriter {
         dictionary: &Dictionary<'_>,
         id: TermId,
     ) -> Result<Head, DictionaryFull> {
-        let region = memory.region();
         let record = dictionary.record(id);
         let head = record.head();
-        let (long, capacity) = record.apart();
-        if head.end < capacity {
+        if head.end < record.apart().1 {
             return Ok(head);
         }
         let live = head.end - head.first;
-        let capacity_new = ((live + 1) * 3 / 2).max(ARRAY_ENTRIES_MIN);
-        let bytes = Classes::rounded(capacity_new as u64 * ENTRY_BYTES);
-        let capacity_new = (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32;
-        if live >= capacity_new {
+        // A quarter of room: entries leave at the front as they come at the end, so a term's array moves on.
+        self.resize(memory, dictionary, id, (live + 1) * 5 / 4)
+    }
+
+    /// Moves a term's entries into an array for at least `capacity` of them.
+    fn resize(
+        &mut self,
+        memory: &Memory,
+        dictionary: &Dictionary<'_>,
+        id: TermId,
+        capacity: u32,
+    ) -> Result<Head, DictionaryFull> {
+        let region = memory.region();
+        let record = dictionary.record(id);
+        let (head, (long, capacity_old)) = (record.head(), record.apart());
+        let live = head.end - head.first;
+        let bytes = Buddies::rounded(capacity.max(ARRAY_ENTRIES_MIN) as u64 * ENTRY_BYTES);
+        let capacity = (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32;
+        if live >= capacity {
             return Err(DictionaryFull);
         }
-        let at = self.arrays.allocate(region, bytes).ok_or(DictionaryFull)?;
+        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
         let from = dictionary.entries(id).words;
         let to = region.view(Span::<AtomicU32>::new(at, from.len()));
         for (to, from) in to.iter().zip(region.view(from)) {
             to.store(from.load(Relaxed), Relaxed);
         }
-        record.set_apart(long, capacity_new);
+        record.set_apart(long, capacity);
         let moved = Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: live };
         record.set_head(moved);
-        self.discard_array(head.array, capacity);
+        self.discard_array(head.array, capacity_old);
         Ok(moved)
     }
 
     fn discard_array(&mut self, array: u32, capacity: u32) {
         if array != 0 {
             let at = array as u64 * ENTRY_BYTES;
-            self.discard(Garbage::Array { at, bytes: capacity as u64 * ENTRY_BYTES });
+            self.discard(at, capacity as u64 * ENTRY_BYTES);
         }
     }
 
-    fn discard(&mut self, garbage: Garbage) {
-        self.limbo.push_back((u64::MAX, garbage));
+    fn discard(&mut self, at: u64, bytes: u64) {
+        self.limbo.push_back((u64::MAX, Garbage { at, bytes }));
         self.unstamped += 1;
     }
 
@@ -375,6 +417,12 @@ impl DictionaryWriter {
             self.forget(memory, &dictionary, id);
         } else if index == 0 {
             record.set_head(Head { first: head.first + 1, ..head });
+            let (live, capacity) = (entries.len() as u32 - 1, record.apart().1);
+            if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
+                // What retention leaves must come back, or dropping segments makes no room. If there is none for
+                // the smaller array either, the large one serves as before.
+                let _ = self.resize(memory, &dictionary, id, live * 2);
+            }
         } else {
             self.rebuild(memory, id, |entry| entry.segment != segment, None)?;
         }
@@ -406,8 +454,8 @@ impl DictionaryWriter {
         let region = memory.region();
         let dictionary = Dictionary::new(region, memory.geometry());
         let old = dictionary.entries(id);
-        let bytes = Classes::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
-        let at = self.arrays.allocate(region, bytes).ok_or(DictionaryFull)?;
+        let bytes = Buddies::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
+        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
         let words = region.view(Span::<AtomicU32>::new(at, bytes / 4));
         let mut written = 0;
         let mut total = 0u32;
@@ -444,9 +492,9 @@ impl DictionaryWriter {
         self.discard_array(record.head().array, capacity);
         if record.key().is_long() {
             let bytes = record.key().len() as u64;
-            self.discard(Garbage::Array { at: long as u64 * ENTRY_BYTES, bytes });
+            self.discard(long as u64 * ENTRY_BYTES, bytes);
         }
-        self.discard(Garbage::Record(id));
+        self.discard(self.place(id), RECORD_BYTES);
         self.terms -= 1;
     }
 
@@ -464,10 +512,7 @@ impl DictionaryWriter {
         }
         let horizon = memory.pins().horizon();
         while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
-            match garbage {
-                Garbage::Array { at, bytes } => self.arrays.free(memory.region(), at, bytes),
-                Garbage::Record(id) => self.free.push(id),
-            }
+            self.pool.free(memory.region(), garbage.at, garbage.bytes);
         }
     }
 }

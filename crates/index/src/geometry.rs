@@ -5,7 +5,7 @@
 //! | control | descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
 //! | long-term | rows, document vectors, posting arrays | ring, chunks |
-//! | dictionary | the merged dictionary's table, records and arrays | size classes |
+//! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
 //! | keys | the key table | slot |
 //!
 //! (Paper §4.4. The paper keeps a flushed segment's hash table in the long-term partition; ours is not needed
@@ -114,10 +114,8 @@ pub struct Geometry {
     pub long: (u64, u64),
     /// The dictionary's table.
     pub dictionary_lines: Span<Line>,
-    /// The dictionary's term records.
-    pub dictionary_records: Span<Line>,
-    /// Start and bytes of the dictionary's arrays.
-    pub dictionary_arrays: (u64, u64),
+    /// The dictionary's term records, arrays and long terms.
+    pub dictionary_pool: Span<Line>,
     /// The key table.
     pub key_lines: Span<Line>,
     /// Table slots of a fresh segment; a power of two.
@@ -177,11 +175,8 @@ impl Geometry {
         let dictionary = dram / 4;
         let lines = LineTable::lines_in(dictionary / 12);
         let dictionary_lines = Span::new(take(lines * 64), lines);
-        // Five of seven slots: the table never gets crowded.
-        let records = (lines * 5).min(dictionary / 2 / 64);
-        let dictionary_records = Span::new(take(records * 64), records);
-        let arrays = dictionary - (lines * 64 + records * 64).min(dictionary);
-        let dictionary_arrays = (take(arrays), arrays);
+        let pool = (dictionary / 64).saturating_sub(lines);
+        let dictionary_pool = Span::new(take(pool * 64), pool);
         let lines = LineTable::lines_in(dram / 16);
         let key_lines = Span::new(take(lines * 64), lines);
         let start = take(0);
@@ -198,8 +193,7 @@ impl Geometry {
             short,
             long,
             dictionary_lines,
-            dictionary_records,
-            dictionary_arrays,
+            dictionary_pool,
             key_lines,
             fresh_slots: (segment_bytes / 128).next_power_of_two(),
             row_shift,

@@ -8,13 +8,13 @@
 //! Space inside a region is given out by two allocators, each with one owner at a time:
 //!
 //! * [`Ring`]: first in, first out, for what dies in segment order (the paper's §4.4 partitions);
-//! * [`Classes`]: size classes with free lists, for what does not (dictionaries and their arrays).
+//! * [`Buddies`]: blocks that are halved and joined again, for what does not (dictionaries and their arrays).
 //!
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it.
 //!
 //! What this crate deliberately does not know: documents, terms, segments, files.
 
-pub mod classes;
+pub mod buddies;
 pub mod line;
 pub mod pins;
 pub mod prefetch;
@@ -23,7 +23,7 @@ pub mod ring;
 pub mod span;
 pub mod sync;
 
-pub use classes::Classes;
+pub use buddies::Buddies;
 pub use line::Line;
 pub use pins::{PinSlot, Pins};
 pub use prefetch::prefetch;

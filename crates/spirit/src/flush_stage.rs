@@ -62,7 +62,7 @@ impl Drop for Dart {
 
 impl FlushStage {
     pub(crate) fn new(shared: Arc<Shared>, tasks: Receiver<Task>) -> FlushStage {
-        let dictionary = DictionaryWriter::new(shared.memory.geometry());
+        let dictionary = DictionaryWriter::new(shared.memory.region(), shared.memory.geometry());
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
@@ -75,7 +75,7 @@ impl FlushStage {
         loop {
             match self.tasks.recv_timeout(IDLE) {
                 Ok(Task::Flush(flush)) => self.flush(flush),
-                Ok(Task::MakeRoom) => self.make_room(),
+                Ok(Task::MakeRoom) => drop(self.make_room()),
                 Ok(Task::Report(done)) => drop(done.send(())),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => self.tend(),
@@ -89,8 +89,8 @@ impl FlushStage {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
-            self.shared.set_stuck(true);
-            self.make_room();
+            let room_made = self.make_room();
+            self.shared.set_stuck(!room_made);
             let window = self.shared.memory.window();
             if window.oldest == window.end {
                 flush.without_bitmaps();
@@ -175,18 +175,16 @@ impl FlushStage {
         bytes - used < memory.reserve() + usual * 5 / 4
     }
 
-    /// Makes room in the long-term partition, as far as the policy lets it.
-    fn make_room(&mut self) {
+    /// Makes room in the long-term partition, as far as the policy lets it; says whether a segment was dropped.
+    fn make_room(&mut self) -> bool {
         self.tend();
         if self.shared.on_full != OnFull::DropOldest {
-            return;
+            return false;
         }
         // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
         self.rewrite.take_if(|rewrite| !rewrite.is_committed());
         // Nor is another segment dropped while readers hold up the last one's space.
-        if self.rewrite.is_none() && self.dropped.is_empty() {
-            self.drop_oldest();
-        }
+        self.rewrite.is_none() && self.dropped.is_empty() && self.drop_oldest()
     }
 
     /// Keeps room for a segment free, so that the ingest role need not ask and wait.
@@ -204,17 +202,16 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let last =
             memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
-        last.is_some_and(|(descriptor, _)| {
-            self.dictionary.room(memory.geometry()) < descriptor.terms() / 2
-        })
+        last.is_some_and(|(descriptor, _)| self.dictionary.room() < descriptor.terms() / 2)
     }
 
-    fn drop_oldest(&mut self) {
-        if let Some(dropped) = drop_oldest(&self.shared.memory) {
-            Shared::add_to(&self.shared.dropped_segments, 1);
-            self.dropped.push_back(dropped);
-            self.sweep_dropped();
-        }
+    /// Drops the oldest segment, if there is one; says whether there was.
+    fn drop_oldest(&mut self) -> bool {
+        let Some(dropped) = drop_oldest(&self.shared.memory) else { return false };
+        Shared::add_to(&self.shared.dropped_segments, 1);
+        self.dropped.push_back(dropped);
+        self.sweep_dropped();
+        true
     }
 
     /// Sweeps the dropped segments that no reader can see any more.
@@ -230,7 +227,7 @@ impl FlushStage {
 
     fn report(&self) {
         self.shared.dictionary_terms.store(self.dictionary.terms(), Relaxed);
-        self.shared.dictionary_array_bytes.store(self.dictionary.array_bytes(), Relaxed);
+        self.shared.dictionary_pool_bytes.store(self.dictionary.bytes(), Relaxed);
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     closing: AtomicBool,
     /// What the flush stage last reported of its dictionary.
     pub(crate) dictionary_terms: AtomicU64,
-    pub(crate) dictionary_array_bytes: AtomicU64,
+    pub(crate) dictionary_pool_bytes: AtomicU64,
     /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
     pub(crate) dropped_segments: AtomicU64,
     pub(crate) rewritten_segments: AtomicU64,
@@ -62,7 +62,7 @@ impl Shared {
             stuck: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
-            dictionary_array_bytes: AtomicU64::new(0),
+            dictionary_pool_bytes: AtomicU64::new(0),
             dropped_segments: AtomicU64::new(0),
             rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),

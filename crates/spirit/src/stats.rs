@@ -14,7 +14,6 @@ use crate::index::Index;
 
 /// A row's key word; the rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
-const RECORD_BYTES: u64 = 64;
 
 /// Bytes by structure. Keys are apart: they are the application's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -184,15 +183,13 @@ impl Adding<'_> {
         let shared = &self.executor.shared;
         let geometry = shared.memory.geometry();
         let terms = shared.dictionary_terms.load(Relaxed);
-        let arrays = shared.dictionary_array_bytes.load(Relaxed);
         let table = geometry.dictionary_lines.bytes();
-        let dictionary = terms * RECORD_BYTES + arrays + table;
+        let dictionary = shared.dictionary_pool_bytes.load(Relaxed) + table;
         stats.dictionary_terms += terms;
         stats.bytes.dictionary += dictionary;
         stats.dram_bytes += geometry.bytes;
         let rings = shared.memory.partition_use();
-        let dictionary_bytes =
-            table + geometry.dictionary_records.bytes() + geometry.dictionary_arrays.1;
+        let dictionary_bytes = table + geometry.dictionary_pool.bytes();
         let partitions = [
             ("short-term", rings.short),
             ("long-term", rings.long),
