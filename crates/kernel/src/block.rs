@@ -33,23 +33,21 @@ pub(crate) fn merge_blocks<const N: usize, S: Sink>(
     sink: &mut S,
     pairs: impl Fn(&[AtomicU32; N], &[AtomicU32; N], &mut [u32]) -> u32,
 ) -> (usize, usize) {
-    let (left, right) = (a.as_chunks::<N>().0, b.as_chunks::<N>().0);
     let (mut i, mut j) = (0, 0);
-    while i < left.len() && j < right.len() {
-        let (x, y) = (&left[i], &right[j]);
+    while let (Some(x), Some(y)) = (a[i..].first_chunk::<N>(), b[j..].first_chunk::<N>()) {
         let hits = pairs(x, y, sink.tail());
         if hits != 0 {
             let taken = sink.take(hits.count_ones() as usize);
             if sink.is_full() {
                 let (of_x, of_y) = through_last(x, y, hits, taken);
-                return (i * N + of_x, j * N + of_y);
+                return (i + of_x, j + of_y);
             }
         }
         let (last_x, last_y) = (rank(&x[N - 1]), rank(&y[N - 1]));
-        i += usize::from(last_x <= last_y);
-        j += usize::from(last_y <= last_x);
+        i = if last_x <= last_y { i + N } else { i };
+        j = if last_y <= last_x { j + N } else { j };
     }
-    (i * N, j * N)
+    (i, j)
 }
 
 /// Merges blocks of up to 16 words, the last of each run being what is left of it, until one run is exhausted or
@@ -76,8 +74,8 @@ pub(crate) fn merge_rest<S: Sink>(
             }
         }
         let (last_x, last_y) = (rank(&x[x.len() - 1]), rank(&y[y.len() - 1]));
-        i += if last_x <= last_y { x.len() } else { 0 };
-        j += if last_y <= last_x { y.len() } else { 0 };
+        i = if last_x <= last_y { i + x.len() } else { i };
+        j = if last_y <= last_x { j + y.len() } else { j };
     }
     (i, j)
 }

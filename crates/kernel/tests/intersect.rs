@@ -101,6 +101,24 @@ fn one_block_against_each_lane() {
     }
 }
 
+/// A kernel may compare halves of ranks where these tell ranks apart: just there and just beyond.
+#[test]
+fn ranks_with_equal_low_halves_are_told_apart() {
+    const HALF: u32 = 1 << 16;
+    for lowest in [0, 1, HALF - 1, 3 * HALF, RANK_MAX - 2 * HALF] {
+        for span in HALF - 3..=HALF + 3 {
+            for len in [1, 8, 15, 16, 17, 40] {
+                let low = || lowest..lowest + len;
+                let high = || lowest + span - len..=lowest + span;
+                let (both, left) = (words_of(low().chain(high()), 1), words_of(low(), 2));
+                check(&both, &left);
+                check(&left, &words_of(high(), 3));
+                check(&both, &words_of(low().step_by(2).chain(high().step_by(3)), 4));
+            }
+        }
+    }
+}
+
 #[test]
 fn seek_in_seeds() {
     for run in [vec![], words_of([5, RANK_MAX], 1), scattered(300, 4, 5, 1)] {
