@@ -23,6 +23,8 @@ use crate::term::{TERM_BYTES_MAX, Term, TermKey};
 
 /// Terms whose cache misses are overlapped.
 const GROUP: usize = 32;
+/// Lines of a block that are asked for ahead: the processor sees the pattern then.
+const LINES_AHEAD: usize = 4;
 
 /// Why a flush cannot go on now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,8 +153,9 @@ impl Flush {
         hashes[..size].iter().for_each(|hash| dictionary.prefetch_candidate(*hash));
         for i in 0..size {
             // A term whose only document broke off has a record and no posting; nor does its ordinal occur.
-            let postings = extent.record(first + i as u32).list().count.load(Relaxed);
-            if postings > 0 {
+            let list = extent.record(first + i as u32).list();
+            list.chain().prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
+            if list.count.load(Relaxed) > 0 {
                 ids[i] = intern(memory, writer, extent, first + i as u32, keys[i], hashes[i])?;
                 dictionary.prefetch_record(ids[i]);
             }
@@ -194,6 +197,7 @@ impl Flush {
         let mut at = head.buffered;
         let mut chain = head.chain;
         while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
+            older.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
             spirit_kernel::reverse_into(self.level, block, &list[at..at + block.len()]);
             at += block.len();
             chain = older;
@@ -201,10 +205,7 @@ impl Flush {
         if is_dense(count, self.bitmap_rows) {
             let start = postings.start() + bitmap_at(first, count) * 4;
             let bits = region.view(Span::<AtomicU64>::new(start, bitmap_words(self.bitmap_rows)));
-            for word in bits {
-                word.store(0, Relaxed);
-            }
-            spirit_kernel::set_bits(list, bits, rank_of(self.bitmap_rows - 1));
+            spirit_kernel::write_bitmap(list, bits, rank_of(self.bitmap_rows - 1));
         }
         (first as u32, after)
     }

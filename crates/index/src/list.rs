@@ -191,6 +191,11 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         Ok(true)
     }
 
+    /// The blocks of a list that takes no more postings.
+    pub fn chain(self) -> Chain {
+        Chain::from_word(self.chain.load(Relaxed))
+    }
+
     /// The list as of now, without loop or lock. It holds at least every posting of every row that was
     /// visible when the caller loaded its watermark.
     #[inline]

@@ -427,8 +427,7 @@ impl<'a> Copy<'a> {
         if is_dense(postings, self.rows) {
             let start = self.postings.start() + bitmap_at(first, postings) * 4;
             let bits = memory.region().view(Span::<AtomicU64>::new(start, bitmap_words(self.rows)));
-            bits.iter().for_each(|word| word.store(0, Relaxed));
-            spirit_kernel::set_bits(list, bits, rank_of(self.rows - 1));
+            spirit_kernel::write_bitmap(list, bits, rank_of(self.rows - 1));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use spirit_kernel::{
     Algorithm, Edges, Level, Progress, and_count, and_into, classify_lower, copy, intersect_count,
-    intersect_into, probe_count, reverse_into, seek, set_bits,
+    intersect_into, probe_count, reverse_into, seek, write_bitmap,
 };
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -121,7 +121,7 @@ fn first_ten(random: &mut Random) {
 
 fn bitmap(run: &[AtomicU32]) -> Vec<AtomicU64> {
     let bits: Vec<AtomicU64> = (0..UNIVERSE.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    set_bits(run, &bits, 0);
+    write_bitmap(run, &bits, 0);
     bits
 }
 
@@ -156,8 +156,8 @@ fn bitmaps(random: &mut Random) {
         });
         report("probe_count of 100000", level, ns, run.len());
     }
-    let ns = time(|| set_bits(&run, &reached, 0));
-    report("set_bits of 100000", Level::Portable, ns, run.len());
+    let ns = time(|| write_bitmap(&run, &reached, 0));
+    report("write_bitmap of 100000", Level::Portable, ns, run.len());
 }
 
 fn transfers(random: &mut Random) {

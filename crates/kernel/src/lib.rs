@@ -63,6 +63,6 @@ pub use classify::classify_lower;
 pub use edges::{EDGE_BLOCKS, Edges, MIXED};
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;
-pub use probe::{probe_count, probe_into, set_bits};
+pub use probe::{probe_count, probe_into, write_bitmap};
 pub use run::{Progress, Run};
 pub use transfer::{copy, reverse_into};

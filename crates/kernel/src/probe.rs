@@ -34,27 +34,20 @@ pub fn probe_count(_level: Level, run: Run, bits: &[AtomicU64], base: u32) -> u6
     sink.found() as u64
 }
 
-/// Sets bit `rank - base` for every word of `run`; a rank outside of the bitmap is passed over.
+/// Makes `bits` the bitmap of an ascending run: bit `rank - base` for each of its words. A rank outside is passed over.
 ///
-/// A relaxed load and store, not an atomic update: while one caller sets bits of a bitmap, another
-/// one's may be lost. There is a single writer; readers may look on.
-pub fn set_bits(run: Run, bits: &[AtomicU64], base: u32) {
-    // Neighbours often share a word: gather its bits before they are stored.
+/// Relaxed stores of whole words: there is a single writer; readers may look on.
+pub fn write_bitmap(run: Run, bits: &[AtomicU64], base: u32) {
+    bits.iter().for_each(|slot| slot.store(0, Relaxed));
+    // Neighbours often share a word, so its bits are gathered, without a branch on whether they do: nothing could
+    // predict it.
     let (mut at, mut gathered) = (usize::MAX, 0);
     for own in run {
         let Some((index, bit)) = place(rank(own), base) else { continue };
-        if index != at {
-            add(bits, at, gathered);
-            (at, gathered) = (index, 0);
-        }
-        gathered |= 1 << bit;
-    }
-    add(bits, at, gathered);
-}
-
-fn add(bits: &[AtomicU64], at: usize, gathered: u64) {
-    if let Some(slot) = bits.get(at) {
-        slot.store(slot.load(Relaxed) | gathered, Relaxed);
+        let Some(slot) = bits.get(index) else { continue };
+        let before = if index == at { gathered } else { 0 };
+        (at, gathered) = (index, before | 1 << bit);
+        slot.store(gathered, Relaxed);
     }
 }
 

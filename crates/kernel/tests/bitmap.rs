@@ -4,7 +4,8 @@ mod common;
 
 use common::{RANK_MAX, bits_of, common_bits, shared, shared_bits, words_of};
 use proptest::prelude::*;
-use spirit_kernel::{Level, Progress, and_count, and_into, probe_count, probe_into, set_bits};
+use spirit_kernel::{Level, Progress, and_count, and_into, probe_count, probe_into, write_bitmap};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 fn check_pair(a: &[u64], b: &[u64], base: u32) {
@@ -80,10 +81,10 @@ fn ranks_outside_of_a_bitmap_have_no_bit() {
 #[test]
 fn a_run_written_to_a_bitmap_is_found_there() {
     let run = words_of([3, 64, 65, 127, 128, 700, RANK_MAX], 1);
-    let bits = shared_bits(&[0, 1 << 63, 0, 0]);
-    set_bits(&shared(&run), &bits, 1);
+    let bits = shared_bits(&[0, 1 << 5, 0, 0]);
+    write_bitmap(&shared(&run), &bits, 1);
     let plain: Vec<u64> = bits.iter().map(|word| word.load(Relaxed)).collect();
-    assert_eq!(bits_of(&plain), [2, 63, 64, 126, 127]);
+    assert_eq!(bits_of(&plain), [2, 63, 64, 126, 127], "what was there before is gone");
 }
 
 proptest! {
@@ -108,23 +109,41 @@ proptest! {
     }
 
     #[test]
-    fn set_bits_are_those_of_the_run(
-        run in common::any_words(300),
+    fn a_bitmap_is_that_of_its_run(
+        run in common::any_run(1),
         before in common::any_bits(),
         base in prop_oneof![0..200_u32, any::<u32>()],
     ) {
-        let bits = shared_bits(&before);
-        set_bits(&shared(&run), &bits, base);
-        let after: Vec<u64> = bits.iter().map(|word| word.load(Relaxed)).collect();
-        let mut expected = bits_of(&before);
-        for word in run {
-            let bit = i64::from(word >> 8) - i64::from(base);
-            if (0..before.len() as i64 * 64).contains(&bit) {
-                expected.push(bit as usize);
-            }
-        }
-        expected.sort_unstable();
-        expected.dedup();
-        prop_assert_eq!(bits_of(&after), expected);
+        prop_assert_eq!(written(&run, &before, base), expected(&run, &before, base));
     }
+
+    #[test]
+    fn a_bitmap_of_garbage_has_no_bit_of_its_own(
+        words in common::any_words(300),
+        before in common::any_bits(),
+        base in any::<u32>(),
+    ) {
+        let expected = expected(&words, &before, base);
+        for bit in written(&words, &before, base) {
+            prop_assert!(expected.contains(&bit), "{}", bit);
+        }
+    }
+}
+
+/// The bits after a run was written over `before`.
+fn written(run: &[u32], before: &[u64], base: u32) -> Vec<usize> {
+    let bits = shared_bits(before);
+    write_bitmap(&shared(run), &bits, base);
+    bits_of(&bits.iter().map(|word| word.load(Relaxed)).collect::<Vec<u64>>())
+}
+
+/// The bits that a run has in a bitmap of that size.
+fn expected(run: &[u32], size: &[u64], base: u32) -> Vec<usize> {
+    let bits: BTreeSet<usize> = run
+        .iter()
+        .map(|word| i64::from(word >> 8) - i64::from(base))
+        .filter(|bit| (0..size.len() as i64 * 64).contains(bit))
+        .map(|bit| bit as usize)
+        .collect();
+    bits.into_iter().collect()
 }
