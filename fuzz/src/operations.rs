@@ -141,12 +141,12 @@ impl History<'_> {
             let hits =
                 reader.search_text(&query, Search::newest(k)).expect("it was a query a moment ago");
             let first = &expected[..k.min(expected.len())];
-            assert_eq!(hits.keys(), first, "the newest {k} of {query}");
-            if let Some(cursor) = hits.cursor() {
+            assert_eq!(hits.keys().expect("a moment ago"), first, "the newest {k} of {query}");
+            if let Some(cursor) = hits.cursor().expect("a moment ago") {
                 drop(hits);
                 let search = Search::newest(3).after(cursor);
                 let next =
-                    reader.search_text(&query, search).expect("it was a query a moment ago").keys();
+                    reader.search_text(&query, search).expect("it was a query a moment ago").keys().expect("a moment ago");
                 assert_eq!(
                     next,
                     expected[first.len()..expected.len().min(first.len() + 3)],

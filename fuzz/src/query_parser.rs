@@ -56,6 +56,6 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
         let search = algorithm.map_or(search, |algorithm| search.algorithm(algorithm));
         let hits = reader.search_text(text, search).expect("it was a query a moment ago");
         assert_eq!(hits.len(), counted, "hits of {text:?} with {algorithm:?}");
-        assert!(hits.sequences().is_sorted_by(|a, b| a > b), "not newest first: {text:?}");
+        assert!(hits.sequences().expect("a moment ago").is_sorted_by(|a, b| a > b), "not newest first: {text:?}");
     }
 }

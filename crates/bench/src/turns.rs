@@ -86,7 +86,7 @@ pub(crate) fn answers(
         Some(k) => {
             let hits = reader.search(query, Search::newest(k));
             let keys =
-                hits.keys().iter().map(|key| key.parse::<u64>()).collect::<Result<Vec<_>, _>>()?;
+                hits.keys()?.iter().map(|key| key.parse::<u64>()).collect::<Result<Vec<_>, _>>()?;
             Ok(Answer { found: keys.len() as u64, key_sum: Some(keys.iter().sum()) })
         }
     };

@@ -9,7 +9,7 @@ use spirit::{Index, ParseError, Reader, Search};
 use crate::args::{AnsweringArgs, OperatorName, YesNo};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
-use crate::queries::{Queries, malformed};
+use crate::queries::{Place, Queries, malformed};
 
 /// One query's answer, in the shape that `--json` prints.
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ pub(crate) fn answer_all(
 ) -> Result<(), Failure> {
     let mut reader = reader(index, args.default_operator)?;
     queries.for_each(|query, place| {
-        let answer = answer(&mut reader, query, args).map_err(|error| malformed(place, &error))?;
+        let answer = answer(&mut reader, query, place, args)?;
         if args.json {
             return json_line(out, &answer);
         }
@@ -66,8 +66,10 @@ pub(crate) fn answer_all(
 fn answer<'a>(
     reader: &mut Reader<'_>,
     query: &'a str,
+    place: Place<'_>,
     args: &AnsweringArgs,
-) -> Result<Answer<'a>, ParseError> {
+) -> Result<Answer<'a>, Failure> {
+    let malformed = |error: ParseError| malformed(place, &error);
     // Asked for none, one is looked for all the same: the shortest page that the engine has.
     let mut search = Search::newest(args.k.max(1));
     if let Some(cursor) = args.after {
@@ -78,10 +80,10 @@ fn answer<'a>(
     }
     let started = Instant::now();
     let counted = match args.count {
-        YesNo::Yes => Some(reader.count_text(query)?),
+        YesNo::Yes => Some(reader.count_text(query).map_err(malformed)?),
         YesNo::No => None,
     };
-    let hits = reader.search_text(query, search)?;
+    let hits = reader.search_text(query, search).map_err(malformed)?;
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
@@ -93,8 +95,18 @@ fn answer<'a>(
         count: counted.unwrap_or(shown as u64),
         exact: counted.is_some() || (first_page && !full),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
-        cursor: hits.cursor().filter(|_| more && shown > 0).map(|cursor| cursor.to_string()),
-        hits: hits.keys().into_iter().take(shown).map(|key| Hit { key, score: None }).collect(),
+        cursor: hits
+            .cursor()
+            .map_err(Failure::work)?
+            .filter(|_| more && shown > 0)
+            .map(|cursor| cursor.to_string()),
+        hits: hits
+            .keys()
+            .map_err(Failure::work)?
+            .into_iter()
+            .take(shown)
+            .map(|key| Hit { key, score: None })
+            .collect(),
         took,
     })
 }

@@ -25,7 +25,7 @@ pub mod sync;
 
 pub use buddies::Buddies;
 pub use line::Line;
-pub use pins::{PinSlot, Pins};
+pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;
 pub use region::{Region, ReserveError, Residency};
 pub use ring::Ring;

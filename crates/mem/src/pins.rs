@@ -8,6 +8,16 @@
 //! Slots are fixed at start: a reader beyond the last gets none, and says so. Nothing here blocks or
 //! allocates; a reader that stays pinned only delays reuse.
 //!
+//! A reader that has its answer and may come back for more of it [*holds*](Pins::hold): what it saw still stays, but
+//! now a writer that wants the memory may [revoke](Pins::revoke) the slot, and the reader is told so when it
+//! [resumes](Pins::resume). While a reader reads it cannot be revoked, so it never reads what was reused.
+//!
+//! | slot | word |
+//! |---|---|
+//! | owned by nobody, idle, revoked | 0, 1, 2 |
+//! | pinned | epoch |
+//! | held | epoch; number of the hold in bits 47 to 62, so that two holds differ; bit 63 set |
+//!
 //! # Orderings
 //!
 //! The hard case is a reader that pins while the writer scans: the scan must see the pin, or the reader must
@@ -27,7 +37,11 @@
 //! the *new* epoch does not hold back the garbage stamped before it, so it must see those unlinks, and it
 //! does because the epoch was raised (with release) after them. With a relaxed load loom finds a reader that
 //! publishes the new epoch and still reads the old root.
+//!
+//! Resuming and revoking are compare-and-exchange on one word, so one of them fails. Holding is a release store, like
+//! unpinning: the revocation that reads it, and the scan that reads either, come after the reader's last load.
 
+use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -37,8 +51,15 @@ use crate::sync::Atom64;
 const FREE: u64 = 0;
 /// A slot whose owner is not inside a query.
 const IDLE: u64 = 1;
-/// The first epoch; every pinned value is at least this.
-const EPOCH_FIRST: u64 = 2;
+/// A slot whose owner held on for longer than it could be waited for.
+const REVOKED: u64 = 2;
+/// The first epoch; every pinned or held value is at least this.
+const EPOCH_FIRST: u64 = 3;
+/// Set in the word of a slot that is held.
+const HELD: u64 = 1 << 63;
+/// Where the number of the hold begins; the epoch is below.
+const HOLD_SHIFT: u32 = 47;
+const EPOCH_MASK: u64 = (1 << HOLD_SHIFT) - 1;
 
 /// One slot, alone on its pair of cache lines so that readers do not disturb each other.
 #[repr(align(128))]
@@ -50,9 +71,17 @@ pub struct Pins<A = AtomicU64> {
     slots: Box<[Slot<A>]>,
 }
 
-/// The index of a slot that its holder owns.
-#[derive(Debug, PartialEq, Eq)]
-pub struct PinSlot(usize);
+/// A slot that its holder owns.
+#[derive(Debug)]
+pub struct PinSlot {
+    index: usize,
+    /// How often it was held.
+    holds: Cell<u16>,
+}
+
+/// A hold that keeps memory from being reused: whose, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold(u64);
 
 impl Pins<AtomicU64> {
     /// Slots for at most `readers_max` readers at once.
@@ -68,8 +97,8 @@ impl<A: Atom64> Pins<A> {
         Pins { epoch: Slot(atom(EPOCH_FIRST)), slots }
     }
 
-    /// How many readers there can be.
-    pub fn readers_max(&self) -> usize {
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
         self.slots.len()
     }
 
@@ -78,7 +107,7 @@ impl<A: Atom64> Pins<A> {
         for (i, slot) in self.slots.iter().enumerate() {
             // Acquire: the last owner's reads happen before ours.
             if slot.0.compare_exchange(FREE, IDLE, Acquire, Relaxed).is_ok() {
-                return Some(PinSlot(i));
+                return Some(PinSlot { index: i, holds: Cell::new(0) });
             }
         }
         None
@@ -86,20 +115,54 @@ impl<A: Atom64> Pins<A> {
 
     /// Gives the slot back.
     pub fn release(&self, slot: PinSlot) {
-        self.slots[slot.0].0.store(FREE, Release);
+        self.word(&slot).store(FREE, Release);
     }
 
     /// Enters: what is reachable from now on stays until [`unpin`](Self::unpin).
     #[inline]
     pub fn pin(&self, slot: &PinSlot) {
         let epoch = self.epoch.0.load(Acquire);
-        self.slots[slot.0].0.swap(epoch, AcqRel);
+        self.word(slot).swap(epoch, AcqRel);
     }
 
     /// Leaves.
     #[inline]
     pub fn unpin(&self, slot: &PinSlot) {
-        self.slots[slot.0].0.store(IDLE, Release);
+        self.word(slot).store(IDLE, Release);
+    }
+
+    /// Stops reading, without leaving: what is reachable stays unless the slot is revoked. The slot is pinned.
+    #[inline]
+    pub fn hold(&self, slot: &PinSlot) {
+        let number = slot.holds.get().wrapping_add(1);
+        slot.holds.set(number);
+        let epoch = self.word(slot).load(Relaxed) & EPOCH_MASK;
+        self.word(slot).store(HELD | (number as u64) << HOLD_SHIFT | epoch, Release);
+    }
+
+    /// Goes on reading where the owner held, pinned as before; false if the slot was revoked.
+    pub fn resume(&self, slot: &PinSlot) -> bool {
+        let word = self.word(slot).load(Relaxed);
+        // Relaxed: what is read next was reachable all the time, or the exchange fails.
+        word & HELD != 0
+            && self.word(slot).compare_exchange(word, word & EPOCH_MASK, Relaxed, Relaxed).is_ok()
+    }
+
+    #[inline(always)]
+    fn word(&self, slot: &PinSlot) -> &A {
+        &self.slots[slot.index].0
+    }
+
+    /// The hold of the slot at `index` (below [`slots`](Self::slots)), if memory retired since waits for it.
+    pub fn hold_in_the_way(&self, index: usize) -> Option<Hold> {
+        let word = self.slots[index].0.load(Relaxed);
+        let waits = word & HELD != 0 && word & EPOCH_MASK < self.epoch.0.load(Relaxed);
+        waits.then_some(Hold(word))
+    }
+
+    /// Takes the slot's memory away from its owner, if the hold is still the same one.
+    pub fn revoke(&self, index: usize, hold: Hold) -> bool {
+        self.slots[index].0.compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
     }
 
     /// Stamps what the caller has just unlinked. It may be reused once `horizon()` is above the stamp.
@@ -115,7 +178,7 @@ impl<A: Atom64> Pins<A> {
         for slot in &self.slots {
             let value = slot.0.fetch_add(0, AcqRel);
             if value >= EPOCH_FIRST {
-                horizon = horizon.min(value);
+                horizon = horizon.min(value & EPOCH_MASK);
             }
         }
         horizon
@@ -150,5 +213,28 @@ mod tests {
         assert!(pins.horizon() > first && pins.horizon() <= second);
         pins.unpin(&b);
         assert!(pins.horizon() > second);
+    }
+
+    #[test]
+    fn a_hold_counts_until_it_is_revoked() {
+        let pins = Pins::new(1);
+        let slot = pins.acquire().unwrap();
+        pins.pin(&slot);
+        pins.hold(&slot);
+        assert_eq!(pins.hold_in_the_way(0), None, "nothing waits for it");
+        let stamp = pins.retire();
+        assert!(pins.horizon() <= stamp);
+        let hold = pins.hold_in_the_way(0).unwrap();
+        assert!(pins.resume(&slot));
+        assert!(!pins.revoke(0, hold), "it is being read");
+        pins.hold(&slot);
+        assert!(!pins.revoke(0, hold), "another hold");
+        assert!(pins.revoke(0, pins.hold_in_the_way(0).unwrap()));
+        assert!(pins.horizon() > stamp);
+        assert!(!pins.resume(&slot));
+        pins.pin(&slot);
+        assert!(pins.horizon() > stamp);
+        assert!(!pins.resume(&slot), "pinned, not held");
+        pins.unpin(&slot);
     }
 }

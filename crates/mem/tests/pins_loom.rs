@@ -76,3 +76,46 @@ fn reuse_without_the_horizon_is_caught() {
         reader.join().unwrap();
     });
 }
+
+/// A reader comes back to what it held while a writer that wants the memory revokes the hold. `asks`: whether the
+/// reader asks if it still may read.
+fn hold_against_a_writer(asks: bool) {
+    loom::model(move || {
+        let world = world();
+        let slot = world.pins.acquire().unwrap();
+        let reader = thread::spawn({
+            let world = world.clone();
+            move || {
+                world.pins.pin(&slot);
+                let current = world.root.load(Acquire) as usize;
+                world.pins.hold(&slot);
+                if !asks || world.pins.resume(&slot) {
+                    let value = world.cells[current].load(Relaxed);
+                    assert_eq!(value, LIVE, "read memory that was reused");
+                }
+                world.pins.unpin(&slot);
+            }
+        });
+        world.root.store(1, Release);
+        let stamp = world.pins.retire();
+        if let Some(hold) = world.pins.hold_in_the_way(0) {
+            world.pins.revoke(0, hold);
+        }
+        if world.pins.horizon() > stamp {
+            world.cells[0].store(REUSED, Relaxed);
+        }
+        reader.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_that_resumes_never_reads_reused_memory() {
+    hold_against_a_writer(true);
+}
+
+/// The test above can fail.
+#[test]
+#[should_panic(expected = "read memory that was reused")]
+fn reading_on_after_a_revocation_is_caught() {
+    hold_against_a_writer(false);
+}

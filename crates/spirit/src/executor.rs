@@ -40,7 +40,7 @@ impl Executor {
         let (tasks, inbox) = sync_channel(QUEUE);
         let role = Ingester::new(shared.clone(), options, tasks.clone(), pin)
             .expect("the geometry leaves room for the first segment");
-        let stage = FlushStage::new(shared.clone(), inbox);
+        let stage = FlushStage::new(shared.clone(), options.reader_lease, inbox);
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())

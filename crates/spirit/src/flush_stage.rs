@@ -18,6 +18,7 @@ use spirit_index::rewrite::{Progress, Rewrite};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
+use crate::lease::Leases;
 use crate::options::OnFull;
 use crate::shared::Shared;
 
@@ -46,6 +47,7 @@ pub(crate) struct FlushStage {
     rewrite: Option<Rewrite>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
+    leases: Leases,
     tasks: Receiver<Task>,
 }
 
@@ -61,13 +63,14 @@ impl Drop for Dart {
 }
 
 impl FlushStage {
-    pub(crate) fn new(shared: Arc<Shared>, tasks: Receiver<Task>) -> FlushStage {
+    pub(crate) fn new(shared: Arc<Shared>, lease: Duration, tasks: Receiver<Task>) -> FlushStage {
         let dictionary = DictionaryWriter::new(shared.memory.region(), shared.memory.geometry());
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
-        FlushStage { shared, dictionary, rewrite: None, dropped: VecDeque::new(), tasks }
+        let leases = Leases::new(lease, shared.memory.pins());
+        FlushStage { shared, dictionary, rewrite: None, dropped: VecDeque::new(), leases, tasks }
     }
 
     pub(crate) fn run(mut self) {
@@ -105,6 +108,7 @@ impl FlushStage {
     /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
+        self.leases.enforce(self.shared.memory.pins());
         self.sweep_dropped();
         self.dictionary.collect(&self.shared.memory);
         loop {

@@ -13,7 +13,7 @@
 //!
 //! let mut reader = index.reader()?;
 //! let hits = reader.search_text("sea AND NOT captain", Search::newest(10))?;
-//! assert_eq!(hits.keys(), ["moby", "0"]); // newest first; automatic keys count from 0
+//! assert_eq!(hits.keys()?, ["moby", "0"]); // newest first; automatic keys count from 0
 //! drop(hits);
 //!
 //! index.put("moby", "Call me Ishmael")?; // the same key again replaces, in one visible step
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! A [`Reader`] belongs to one thread. Its queries take no lock, make no system call and allocate nothing;
-//! what they find stays readable until the [`Hits`] are dropped, while the stream goes on. Memory is a hard cap:
-//! when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
+//! what they find stays readable until the [`Hits`] are dropped, while the stream goes on; only who keeps them for longer
+//! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
 mod collector;
@@ -32,6 +32,7 @@ mod executor;
 mod flush_stage;
 mod index;
 mod ingest;
+mod lease;
 mod options;
 mod pool;
 mod reader;
@@ -41,6 +42,7 @@ mod waiting;
 
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
+pub use lease::LeaseExpired;
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};

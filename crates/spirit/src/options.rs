@@ -1,5 +1,7 @@
 //! How an index is made: every size and policy, with its default.
 
+use std::time::Duration;
+
 use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
 use spirit_mem::Residency;
@@ -33,6 +35,7 @@ pub struct Options {
     pub(crate) segment_bytes: Option<u64>,
     pub(crate) executors: usize,
     pub(crate) readers_max: usize,
+    pub(crate) reader_lease: Duration,
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) on_full: OnFull,
@@ -49,6 +52,7 @@ impl Default for Options {
             segment_bytes: None,
             executors: 1,
             readers_max: 64,
+            reader_lease: Duration::from_secs(10),
             analyzer: Analyzer::default(),
             positions: true,
             on_full: OnFull::default(),
@@ -87,6 +91,13 @@ impl Options {
     /// Readers at once. Default 64.
     pub fn readers_max(mut self, readers: usize) -> Self {
         self.readers_max = readers;
+        self
+    }
+
+    /// How long [`Hits`](crate::Hits) may be kept while the index waits for their memory; then they are given up, which
+    /// who comes back to them is told by [`LeaseExpired`](crate::LeaseExpired). Whole milliseconds. Default 10 s.
+    pub fn reader_lease(mut self, lease: Duration) -> Self {
+        self.reader_lease = lease;
         self
     }
 
@@ -148,6 +159,8 @@ impl Options {
         };
         within("executors", self.executors, 1, EXECUTORS_MAX as u64)?;
         within("readers_max", self.readers_max, 1, 4096)?;
+        let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
+        within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
         within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)
     }
 

@@ -131,7 +131,12 @@ fn answer_all(mut reader: Reader<'_>, inbox: &Mutex<Receiver<Job>>) {
         let Ok(Job { question, reply }) = job else { return };
         let answer = match question {
             Question::Search(query, search) => {
-                let keys = reader.search(&query, search).keys();
+                // A thread that was stopped for longer than the lease asks again.
+                let keys = loop {
+                    if let Ok(keys) = reader.search(&query, search).keys() {
+                        break keys;
+                    }
+                };
                 Answer { count: keys.len() as u64, keys }
             }
             Question::Count(query) => Answer { keys: Vec::new(), count: reader.count(&query) },

@@ -15,6 +15,7 @@ use spirit_query::{
 use spirit_text::Tokenizer;
 
 use crate::index::Index;
+use crate::lease::LeaseExpired;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
@@ -157,7 +158,7 @@ impl<'i> Reader<'i> {
         let Reader { index, pins, slot, scratch, hits, merge, query, .. } = self;
         let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
         collect(index, query, search, scratch, hits, merge);
-        Ok(Hits { index, hits, pinned })
+        Ok(Hits::new(index, hits, pinned))
     }
 
     /// Parses `text` and counts.
@@ -168,12 +169,12 @@ impl<'i> Reader<'i> {
         Ok(count(index, query, None, scratch))
     }
 
-    /// The newest matches. The index is pinned until the result is dropped.
+    /// The newest matches. What they lead to stays until they are dropped, or their lease is over.
     pub fn search(&mut self, query: &Query, search: Search) -> Hits<'_> {
         let Reader { index, pins, slot, scratch, hits, merge, .. } = self;
         let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
         collect(index, query, search, scratch, hits, merge);
-        Hits { index, hits, pinned }
+        Hits::new(index, hits, pinned)
     }
 
     /// The exact number of matches.
@@ -246,11 +247,34 @@ impl Drop for Pinned<'_> {
 pub struct Hits<'r> {
     index: &'r Index,
     hits: &'r [Hit],
-    #[expect(dead_code, reason = "held for its drop: what the hits lead to stays readable")]
+    /// Held, but for the time of a call that reads.
     pinned: Pinned<'r>,
 }
 
-impl Hits<'_> {
+/// The slot of some hits is pinned while this lives, and held again afterwards.
+struct Reading<'h>(&'h Pinned<'h>);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.pins.hold(self.0.slot);
+    }
+}
+
+impl<'r> Hits<'r> {
+    #[inline]
+    fn new(index: &'r Index, hits: &'r [Hit], pinned: Pinned<'r>) -> Hits<'r> {
+        pinned.pins.hold(pinned.slot);
+        Hits { index, hits, pinned }
+    }
+
+    /// Where the hits lead to can be read while the answer lives.
+    fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
+        if self.pinned.pins.resume(self.pinned.slot) {
+            return Ok(Reading(&self.pinned));
+        }
+        Err(LeaseExpired { lease: self.index.options.reader_lease })
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.hits.len()
@@ -267,34 +291,37 @@ impl Hits<'_> {
     }
 
     /// The sequence number of each hit, newest first: larger is newer, over the whole index.
-    pub fn sequences(&self) -> impl Iterator<Item = u64> + '_ {
-        self.hits.iter().map(|hit| self.index.sequence(*hit))
+    pub fn sequences(&self) -> Result<Vec<u64>, LeaseExpired> {
+        let _reading = self.reading()?;
+        Ok(self.hits.iter().map(|hit| self.index.sequence(*hit)).collect())
     }
 
     /// Appends the key of the hit at `index` (0 is the newest) to `key`.
     ///
     /// # Panics
     /// If there is no such hit.
-    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) {
+    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
         let hit = self.hits[index];
+        let _reading = self.reading()?;
         let memory = &self.index.executors[hit.executor as usize].shared.memory;
         let segment = Snapshot::take(memory).of(hit.segment);
         keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
+        Ok(())
     }
 
     /// The keys, newest first.
-    pub fn keys(&self) -> Vec<String> {
-        (0..self.len())
-            .map(|i| {
-                let mut key = Vec::new();
-                self.write_key(i, &mut key);
-                String::from_utf8_lossy(&key).into_owned()
-            })
-            .collect()
+    pub fn keys(&self) -> Result<Vec<String>, LeaseExpired> {
+        let key = |i| {
+            let mut key = Vec::new();
+            self.write_key(i, &mut key)?;
+            Ok(String::from_utf8_lossy(&key).into_owned())
+        };
+        (0..self.len()).map(key).collect()
     }
 
     /// Where the next page begins; `None` if there is no hit.
-    pub fn cursor(&self) -> Option<Cursor> {
-        self.hits.last().map(|hit| Cursor(self.index.sequence(*hit)))
+    pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
+        let _reading = self.reading()?;
+        Ok(self.hits.last().map(|hit| Cursor(self.index.sequence(*hit))))
     }
 }

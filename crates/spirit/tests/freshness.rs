@@ -81,7 +81,7 @@ fn must_be_there(reader: &mut Reader<'_>, query: &mut String, id: u64) {
     let hits = reader.search_text(&words[0], Search::newest(10)).unwrap();
     assert_eq!(hits.len(), 1, "hits of {}", words[0]);
     if let Some(key) = key(id) {
-        assert_eq!(hits.keys(), [key]);
+        assert_eq!(hits.keys().unwrap(), [key]);
     }
     drop(hits);
     for (text, expected) in [
@@ -217,7 +217,7 @@ fn no_query_sees_half_a_document_that_is_dropped() {
             let mut watched = 0;
             while !over.load(Relaxed) {
                 let hits = reader.search_text("common", Search::newest(10_000)).unwrap();
-                let Some(n) = hits.keys().pop() else { continue };
+                let Some(n) = hits.keys().unwrap().pop() else { continue };
                 drop(hits);
                 watched += 1;
                 while reader.count_text(&format!("first{n}")).unwrap() > 0 && !over.load(Relaxed) {

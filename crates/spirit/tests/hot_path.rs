@@ -122,10 +122,10 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
             let Ok(hits) = reader.search_text(query, search) else { continue };
             for i in 0..hits.len() {
                 key.clear();
-                hits.write_key(i, key);
+                hits.write_key(i, key).unwrap();
                 answers += key.len() as u64;
             }
-            if let Some(cursor) = hits.cursor() {
+            if let Some(cursor) = hits.cursor().unwrap() {
                 drop(hits);
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }

@@ -94,7 +94,7 @@ fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
         for k in [1, 10, 10_000] {
             let search = Search::newest(k);
             let search = algorithm.map_or(search, |a| search.algorithm(a));
-            let found = reader.search_text(&query, search).unwrap().keys();
+            let found = reader.search_text(&query, search).unwrap().keys().unwrap();
             let expected = &expected[..k.min(expected.len())];
             assert_eq!(found, expected, "{query} with {algorithm:?}, k = {k}");
         }
@@ -103,8 +103,8 @@ fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
     let mut search = Search::newest(7);
     loop {
         let hits = reader.search_text(&query, search).unwrap();
-        paged.extend(hits.keys());
-        match hits.cursor() {
+        paged.extend(hits.keys().unwrap());
+        match hits.cursor().unwrap() {
             Some(cursor) if hits.len() == 7 => search = Search::newest(7).after(cursor),
             _ => break,
         }

@@ -11,8 +11,9 @@ mod support;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
+use std::time::Duration;
 
-use spirit::{Index, Search};
+use spirit::{Index, LeaseExpired, Search};
 use support::{join, tiny};
 
 /// Questions asked while the hits are held.
@@ -23,9 +24,12 @@ fn text(n: u64) -> String {
     format!("common word{} own{n} owned{n} ownest{n} unown{n}", n % 40)
 }
 
+/// A lease that no test outlives.
+const LONG: Duration = Duration::from_secs(3600);
+
 /// An index that has dropped many segments already, and how many documents it was given.
-fn full_index() -> (Index, u64) {
-    let index = tiny(1, 2 << 20).open().unwrap();
+fn full_index(lease: Duration) -> (Index, u64) {
+    let index = tiny(1, 2 << 20).reader_lease(lease).open().unwrap();
     let mut n = 0;
     while index.stats().unwrap().dropped_segments < 20 {
         for _ in 0..1000 {
@@ -39,12 +43,12 @@ fn full_index() -> (Index, u64) {
 
 #[test]
 fn what_a_reader_holds_is_not_used_again() {
-    let (index, n) = full_index();
+    let (index, n) = full_index(LONG);
     let mut reader = index.reader().unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let hits = reader.search_text("common", Search::newest(10_000)).unwrap();
-        let (keys, sequences) = (hits.keys(), hits.sequences().collect::<Vec<_>>());
+        let (keys, sequences) = (hits.keys().unwrap(), hits.sequences().unwrap());
         assert_eq!(keys[0], (n - 1).to_string());
         let (index, done, first) = (&index, &done, n);
         let writer = scope.spawn(move || {
@@ -54,8 +58,8 @@ fn what_a_reader_holds_is_not_used_again() {
         let mut other = index.reader().unwrap();
         for _ in 0..QUESTIONS / 100 {
             other.count_text("common").unwrap();
-            assert_eq!(hits.sequences().collect::<Vec<_>>(), sequences);
-            assert_eq!(hits.keys(), keys);
+            assert_eq!(hits.sequences().unwrap(), sequences);
+            assert_eq!(hits.keys().unwrap(), keys);
         }
         assert!(!done.load(Acquire), "the writer used memory that a reader holds");
         drop(hits);
@@ -65,7 +69,7 @@ fn what_a_reader_holds_is_not_used_again() {
 
 #[test]
 fn a_reader_that_holds_on_costs_no_documents() {
-    let (index, n) = full_index();
+    let (index, n) = full_index(LONG);
     let mut reader = index.reader().unwrap();
     let held = reader.count_text("*").unwrap();
     let least = thread::scope(|scope| {
@@ -80,4 +84,34 @@ fn a_reader_that_holds_on_costs_no_documents() {
         least.unwrap()
     });
     assert!(least * 2 > held, "of {held} documents, {least} were left while a reader held ten");
+}
+
+#[test]
+fn results_that_nobody_looks_at_give_way_after_their_lease() {
+    let lease = Duration::from_millis(20);
+    let (index, n) = full_index(lease);
+    let mut reader = index.reader().unwrap();
+    let hits = reader.search_text("common", Search::newest(10)).unwrap();
+    let keys = hits.keys().unwrap();
+    // Nothing but the lease lets the writer go on.
+    (n..n + 20_000).for_each(|n| index.add(&text(n)).unwrap());
+    let expired = LeaseExpired { lease };
+    assert_eq!(hits.keys(), Err(expired));
+    assert_eq!(hits.sequences(), Err(expired));
+    assert_eq!(hits.cursor(), Err(expired));
+    assert_eq!(hits.write_key(0, &mut Vec::new()), Err(expired));
+    assert_eq!(hits.len(), keys.len(), "how many there were is known");
+    drop(hits);
+    let again = reader.search_text("common", Search::newest(1)).unwrap();
+    assert_eq!(again.keys().unwrap(), [(n + 19_999).to_string()]);
+}
+
+#[test]
+fn results_are_kept_past_their_lease_while_nothing_waits_for_them() {
+    let lease = Duration::from_millis(5);
+    let (index, n) = full_index(lease);
+    let mut reader = index.reader().unwrap();
+    let hits = reader.search_text("common", Search::newest(1)).unwrap();
+    thread::sleep(20 * lease);
+    assert_eq!(hits.keys().unwrap(), [(n - 1).to_string()]);
 }

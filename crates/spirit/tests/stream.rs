@@ -130,8 +130,8 @@ fn one_version(reader: &mut Reader<'_>, seen: &mut Seen, chance: &mut Chance, ac
     let term = format!("of{key}k");
     assert_eq!(reader.count_text(&term).unwrap(), 1, "versions of k{key}");
     let hits = reader.search_text(&term, Search::newest(10)).unwrap();
-    assert_eq!(hits.keys(), [format!("k{key}")], "hits of {term}");
-    let sequence = hits.sequences().next().unwrap();
+    assert_eq!(hits.keys().unwrap(), [format!("k{key}")], "hits of {term}");
+    let sequence = hits.sequences().unwrap()[0];
     let before = std::mem::replace(&mut seen.sequences[key as usize], sequence);
     assert!(sequence >= before, "k{key} went back from operation {before} to {sequence}");
     drop(hits);
@@ -189,8 +189,8 @@ fn all_sequences(reader: &mut Reader<'_>, query: &str) -> Vec<u64> {
     let mut search = Search::newest(1000);
     loop {
         let hits = reader.search_text(query, search).unwrap();
-        sequences.extend(hits.sequences());
-        match hits.cursor() {
+        sequences.extend(hits.sequences().unwrap());
+        match hits.cursor().unwrap() {
             Some(cursor) => search = Search::newest(1000).after(cursor),
             None => return sequences,
         }

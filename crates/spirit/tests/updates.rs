@@ -55,7 +55,7 @@ fn compare(index: &spirit::Index, oracle: &Oracle) {
     for asked in asked {
         let expected = oracle.search(&asked);
         let query = asked.text();
-        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys();
+        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
         assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
     }

@@ -55,10 +55,9 @@ fn same_answers(index: &Index, workloads: &[Workload], k: usize) -> Fallible<()>
     let mut reader = index.reader()?;
     for workload in workloads {
         for (query, terms) in workload.queries.iter().zip(&workload.terms) {
-            let auto: Vec<u64> = reader.search(query, search(k, None)).sequences().collect();
+            let auto: Vec<u64> = reader.search(query, search(k, None)).sequences()?;
             for (name, algorithm) in ALGORITHMS {
-                if !reader.search(query, search(k, algorithm)).sequences().eq(auto.iter().copied())
-                {
+                if reader.search(query, search(k, algorithm)).sequences()? != auto {
                     let terms = terms.join(" ");
                     return Err(format!(
                         "results differ at {} query `{terms}`: {name}",

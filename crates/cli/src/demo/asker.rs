@@ -82,7 +82,9 @@ impl<'a> Asker<'a> {
             return;
         }
         self.key.clear();
-        hits.write_key(0, &mut self.key);
+        if hits.write_key(0, &mut self.key).is_err() {
+            return;
+        }
         let number = std::str::from_utf8(&self.key).ok().and_then(|key| key.parse::<u64>().ok());
         self.live.newest_hit.store(number.map_or(0, |number| number + 1), Relaxed);
     }

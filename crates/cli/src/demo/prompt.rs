@@ -54,7 +54,11 @@ fn answer(
         Err(error) => return writeln!(out, "query: {error}"),
     };
     writeln!(out, "{} matches in {}", grouped(count), elapsed(started.elapsed()))?;
-    for key in hits.keys() {
+    let keys = match hits.keys() {
+        Ok(keys) => keys,
+        Err(error) => return writeln!(out, "query: {error}"),
+    };
+    for key in keys {
         writeln!(out, "{key:>12}  {}", shown(corpus, &key))?;
     }
     Ok(())
