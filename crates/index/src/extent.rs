@@ -149,6 +149,14 @@ impl<'a> Extent<'a> {
         self.ordinal_in(slot, hash).filter(|_| slot != 0)
     }
 
+    /// Asks for the record that the search for `hash` will probably end at.
+    #[inline]
+    pub fn prefetch_record(&self, hash: u64) {
+        if let Some(ordinal) = self.guess(hash) {
+            prefetch(self.record(ordinal).line());
+        }
+    }
+
     /// Whether a record is the term with this key and these bytes.
     pub(crate) fn is(&self, record: Record<'_>, key: TermKey, bytes: &[u8]) -> bool {
         record.key() == key && (!key.is_long() || self.long_bytes(record).eq(bytes.iter().copied()))

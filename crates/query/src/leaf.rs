@@ -1,8 +1,9 @@
 //! A leaf: one term of a query at work in one executor, segment after segment, newest first.
 //!
 //! A list comes as a sequence of *runs*, each ascending by rank: a flushed segment's list is one run where it
-//! lies; a fresh segment's is its buffer and then its blocks, each copied (reversed) to the query's scratch
-//! memory when it is reached. So the same kernels work on both, and a query that stops early has copied little.
+//! lies; a fresh segment's is its buffer and then its blocks, copied (reversed) to the query's scratch memory when
+//! they are reached, a little at first and more and more. So the same kernels work on both, and a query that stops
+//! early has copied little.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -20,6 +21,8 @@ use spirit_mem::{Region, Span};
 pub(crate) const END: u32 = LOCAL_MAX + 1;
 /// Words of scratch memory a leaf needs: the largest block.
 pub(crate) const SCRATCH_WORDS: usize = 1024;
+/// Words of a fresh list's first run behind its buffer; each one after it has twice as many.
+const RUN_WORDS_FIRST: usize = 128;
 /// Lines of the next block that are asked for while one is worked on; the processor sees the pattern then.
 const LINES_AHEAD: usize = 8;
 
@@ -40,8 +43,11 @@ pub(crate) struct Leaf {
     /// In the segment at hand: the current run and the place in it.
     place: Place,
     at: usize,
-    /// Older blocks of a fresh list.
+    /// Blocks of a fresh list that are not used up, how many words of the newest of them are, and the length of the
+    /// next run.
     chain: Option<Chain>,
+    used: usize,
+    run_words: usize,
     /// Bitmap of the whole list, if it is dense.
     pub(crate) bits: Option<Span<AtomicU64>>,
     /// Postings of the list: exact for a flushed one.
@@ -56,6 +62,8 @@ impl Default for Leaf {
             place: Place::Scratch(0),
             at: 0,
             chain: None,
+            used: 0,
+            run_words: RUN_WORDS_FIRST,
             bits: None,
             postings: 0,
         }
@@ -135,11 +143,18 @@ impl Leaf {
     pub(crate) fn refill(&mut self, context: &Context<'_>, words: &[AtomicU32]) -> bool {
         let (Some(chain), Some(extent)) = (self.chain, &context.extent) else { return false };
         let Some((block, older)) = chain.next(extent.area(), extent.blocks()) else { return false };
-        older.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
-        spirit_kernel::reverse_into(context.level, block, words);
-        self.place = Place::Scratch(block.len().min(words.len()));
+        let left = block.len() - self.used.min(block.len());
+        let count = left.min(self.run_words).min(words.len());
+        if count == left {
+            older.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
+            (self.chain, self.used) = (Some(older), 0);
+        } else {
+            self.used += count;
+        }
+        spirit_kernel::reverse_into(context.level, &block[left - count..left], words);
+        self.place = Place::Scratch(count);
         self.at = 0;
-        self.chain = Some(older);
+        self.run_words = self.run_words.saturating_mul(2);
         true
     }
 

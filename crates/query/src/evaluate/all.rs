@@ -31,6 +31,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
+            self.ask_for_fresh(&place, terms);
             for term in terms {
                 self.open_fresh(&place, *term as usize);
             }
@@ -40,6 +41,15 @@ impl<C: Collector> Evaluation<'_, C> {
             }
         }
         self.all_registered(terms);
+    }
+
+    /// Asks for the records of terms in a fresh segment: the ingest role may have just written them, and then each has
+    /// to come from its core.
+    fn ask_for_fresh(&self, place: &Place<'_>, terms: &[u32]) {
+        let Some(extent) = &place.context.extent else { return };
+        for term in terms {
+            extent.prefetch_record(self.query.terms[*term as usize].hash);
+        }
     }
 
     fn all_registered(&mut self, terms: &[u32]) {
