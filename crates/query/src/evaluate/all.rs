@@ -26,9 +26,6 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in terms {
             self.snapshot.prefetch(self.query.terms[*term as usize].hash);
         }
-        for term in terms {
-            self.look_up(*term as usize);
-        }
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
             self.ask_for_fresh(&place, terms);
@@ -39,6 +36,9 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.done() {
                 return;
             }
+        }
+        for term in terms {
+            self.look_up(*term as usize);
         }
         self.all_registered(terms);
     }

@@ -12,7 +12,7 @@ use crate::leaf::{END, SCRATCH_WORDS};
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers the documents with a term.
     pub(super) fn term(&mut self, term: usize) {
-        self.look_up(term);
+        self.snapshot.prefetch(self.query.terms[term].hash);
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
             self.open_fresh(&place, term);
@@ -21,6 +21,7 @@ impl<C: Collector> Evaluation<'_, C> {
                 return;
             }
         }
+        self.look_up(term);
         if C::COUNTS && self.settings.before.is_none() && !self.snapshot.memory().has_dead() {
             let region = self.snapshot.memory().region();
             let entries = self.scratch.leaves[term].entries.within(region, self.snapshot.window());
