@@ -22,7 +22,9 @@ pub(crate) const END: u32 = LOCAL_MAX + 1;
 /// Words of scratch memory a leaf needs: the largest block.
 pub(crate) const SCRATCH_WORDS: usize = 1024;
 /// Words of a fresh list's first run behind its buffer; each one after it has twice as many.
-const RUN_WORDS_FIRST: usize = 128;
+const RUN_WORDS_FIRST: usize = 64;
+/// Lines that its words lie on.
+const LINES_FIRST: usize = RUN_WORDS_FIRST / 16 + 1;
 /// Lines of the next block that are asked for while one is worked on; the processor sees the pattern then.
 const LINES_AHEAD: usize = 8;
 
@@ -104,7 +106,7 @@ impl Leaf {
         for (to, from) in words.iter().zip(head.buffer[..head.buffered].iter().rev()) {
             to.store(*from, Relaxed);
         }
-        head.chain.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
+        head.chain.prefetch(extent.area(), extent.blocks(), LINES_FIRST);
         self.place = Place::Scratch(head.buffered);
         self.chain = Some(head.chain);
         self.postings = head.buffered as u32 + head.chain.postings();
