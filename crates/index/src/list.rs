@@ -191,7 +191,7 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         Ok(true)
     }
 
-    /// The blocks of a list that takes no more postings.
+    /// The list's blocks, without what is in the buffer: all there is of blocks if the list takes no more postings.
     pub fn chain(self) -> Chain {
         Chain::from_word(self.chain.load(Relaxed))
     }

@@ -102,11 +102,13 @@ impl Leaf {
     ) {
         self.close();
         let Some(ordinal) = extent.find(term, hash) else { return };
-        let head: Head = extent.record(ordinal).list().read();
+        let list = extent.record(ordinal).list();
+        // Before the rest is read: it comes from the ingest role's core.
+        list.chain().prefetch(extent.area(), extent.blocks(), LINES_FIRST);
+        let head: Head = list.read();
         for (to, from) in words.iter().zip(head.buffer[..head.buffered].iter().rev()) {
             to.store(*from, Relaxed);
         }
-        head.chain.prefetch(extent.area(), extent.blocks(), LINES_FIRST);
         self.place = Place::Scratch(head.buffered);
         self.chain = Some(head.chain);
         self.postings = head.buffered as u32 + head.chain.postings();

@@ -14,6 +14,8 @@ impl<C: Collector> Evaluation<'_, C> {
     pub(super) fn term(&mut self, term: usize) {
         self.snapshot.prefetch(self.query.terms[term].hash);
         for segment in self.snapshot.fresh() {
+            // The ingest role may have just written it: then it has to come from its core.
+            segment.extent().prefetch_record(self.query.terms[term].hash);
             let Some(place) = self.place(segment, true) else { continue };
             self.open_fresh(&place, term);
             self.list(&place, term);
