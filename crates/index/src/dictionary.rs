@@ -13,31 +13,20 @@
 //!
 //! What an entry says, and how entries are gone through: [`entries`](crate::entries).
 //!
-//! One writer (the flush stage), any number of readers. Entries are written, then published by a release
-//! store of the head; what the head leaves is reused when no reader can hold it. Terms without entries are
-//! taken out, so the dictionary's size follows what is retained, not what was ever seen.
+//! One [writer](crate::dictionary_writer) (the flush stage), any number of readers.
 
-use std::collections::VecDeque;
+use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU8, AtomicU32};
 
-use spirit_mem::{Buddies, Line, Region, Span, prefetch};
+use spirit_mem::{Line, Region, Span, prefetch};
 
-use crate::descriptor::SegmentId;
-use crate::entries::{ENTRY_BYTES, Entries, Entry};
+use crate::entries::{ENTRY_BYTES, Entries};
 use crate::geometry::Geometry;
 use crate::line_table::LineTable;
-use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 
 /// Bytes of a record.
-const RECORD_BYTES: u64 = size_of::<Line>() as u64;
-/// Terms a line of the table is good for: five of its seven slots, so the table never gets crowded.
-const TERMS_PER_LINE: u64 = 5;
-/// Entries that fit in a record.
-const INLINE_ENTRIES: u32 = 2;
-/// Entries of the first array of a term.
-const ARRAY_ENTRIES_MIN: u32 = 4;
+pub(crate) const RECORD_BYTES: u64 = size_of::<Line>() as u64;
 
 /// A term's number in the dictionary: its record's line in the pool. Reused after the term is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,21 +37,17 @@ impl TermId {
     pub const NONE: TermId = TermId(u32::MAX);
 }
 
-/// The dictionary has no room: for another term, or for a longer array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DictionaryFull;
-
 /// A term's record.
 #[derive(Clone, Copy)]
-struct Record<'a>(&'a Line);
+pub(crate) struct Record<'a>(pub(crate) &'a Line);
 
 impl<'a> Record<'a> {
-    fn key(self) -> TermKey {
+    pub(crate) fn key(self) -> TermKey {
         TermKey { low: self.0.pair(0).load(Relaxed), high: self.0.pair(1).load(Relaxed) }
     }
 
     #[inline(always)]
-    fn head(self) -> Head {
+    pub(crate) fn head(self) -> Head {
         let word = self.0.pair(2).load(Acquire);
         Head {
             array: (word >> 32) as u32,
@@ -71,34 +56,34 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn set_head(self, head: Head) {
+    pub(crate) fn set_head(self, head: Head) {
         let word = (head.array as u64) << 32 | (head.end as u64) << 16 | head.first as u64;
         self.0.pair(2).store(word, Release);
     }
 
     /// A long term's bytes (in 16-byte units) and the array's capacity.
-    fn apart(self) -> (u32, u32) {
+    pub(crate) fn apart(self) -> (u32, u32) {
         let word = self.0.pair(3).load(Relaxed);
         (word as u32, (word >> 32) as u32)
     }
 
-    fn set_apart(self, long: u32, capacity: u32) {
+    pub(crate) fn set_apart(self, long: u32, capacity: u32) {
         self.0.pair(3).store(long as u64 | (capacity as u64) << 32, Relaxed);
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Head {
-    array: u32,
-    first: u32,
-    end: u32,
+pub(crate) struct Head {
+    pub(crate) array: u32,
+    pub(crate) first: u32,
+    pub(crate) end: u32,
 }
 
 /// How readers see the dictionary.
 #[derive(Clone, Copy)]
 pub struct Dictionary<'a> {
     region: &'a Region,
-    table: LineTable,
+    pub(crate) table: LineTable,
     pool: &'a [Line],
     pool_start: u64,
 }
@@ -143,7 +128,7 @@ impl<'a> Dictionary<'a> {
             && (!term.key.is_long() || self.long_bytes(record).eq(term.bytes.iter().copied()))
     }
 
-    fn record(&self, id: TermId) -> Record<'a> {
+    pub(crate) fn record(&self, id: TermId) -> Record<'a> {
         Record(&self.pool[id.0 as usize])
     }
 
@@ -180,339 +165,11 @@ impl<'a> Dictionary<'a> {
 
     /// Where the entries' array begins: in the record, or apart.
     #[inline(always)]
-    fn array(&self, id: TermId, head: Head) -> u64 {
+    pub(crate) fn array(&self, id: TermId, head: Head) -> u64 {
         if head.array == 0 {
             self.pool_start + id.0 as u64 * RECORD_BYTES + 32
         } else {
             head.array as u64 * ENTRY_BYTES
-        }
-    }
-}
-
-/// A block of the pool that waits for its last reader before it is reused.
-#[derive(Clone, Copy, Debug)]
-struct Garbage {
-    at: u64,
-    bytes: u64,
-}
-
-/// The dictionary's writer. Owned by the flush stage.
-pub struct DictionaryWriter {
-    pool: Buddies,
-    pool_start: u64,
-    terms: u64,
-    terms_max: u64,
-    limbo: VecDeque<(u64, Garbage)>,
-    /// Garbage of the step at hand, stamped by its end.
-    unstamped: usize,
-}
-
-impl DictionaryWriter {
-    /// The writer of an empty dictionary.
-    pub fn new(region: &Region, geometry: &Geometry) -> DictionaryWriter {
-        let pool = geometry.dictionary_pool;
-        DictionaryWriter {
-            pool: Buddies::new(region, pool),
-            pool_start: pool.start(),
-            terms: 0,
-            terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,
-            limbo: VecDeque::with_capacity(1024),
-            unstamped: 0,
-        }
-    }
-
-    /// Terms that still find a place, if none of them is long or frequent.
-    pub fn room(&self) -> u64 {
-        let lines = (self.pool.bytes() - self.pool.used()) / RECORD_BYTES;
-        lines.min(self.terms_max - self.terms)
-    }
-
-    /// Terms that have entries.
-    pub fn terms(&self) -> u64 {
-        self.terms
-    }
-
-    /// Bytes in records, arrays and long terms.
-    pub fn bytes(&self) -> u64 {
-        self.pool.used()
-    }
-
-    /// The number of a term, which is entered if it is new.
-    pub fn intern(
-        &mut self,
-        memory: &Memory,
-        term: Term<'_>,
-        hash: u64,
-    ) -> Result<TermId, DictionaryFull> {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
-        if let Some(id) = dictionary.find(term, hash) {
-            return Ok(id);
-        }
-        let (id, long) = self.take_record(memory, term)?;
-        let record = dictionary.record(id);
-        record.0.pair(0).store(term.key.low, Relaxed);
-        record.0.pair(1).store(term.key.high, Relaxed);
-        record.set_apart(long, INLINE_ENTRIES);
-        record.set_head(Head::default());
-        if dictionary.table.insert(memory.region(), hash, id.0 as u64).is_err() {
-            self.return_record(memory, id, record.key(), long);
-            return Err(DictionaryFull);
-        }
-        self.terms += 1;
-        Ok(id)
-    }
-
-    /// A record for a term, and where its bytes are if it is a long one.
-    fn take_record(
-        &mut self,
-        memory: &Memory,
-        term: Term<'_>,
-    ) -> Result<(TermId, u32), DictionaryFull> {
-        if self.terms == self.terms_max {
-            return Err(DictionaryFull);
-        }
-        let region = memory.region();
-        let at = self.pool.allocate(region, RECORD_BYTES).ok_or(DictionaryFull)?;
-        let id = TermId(((at - self.pool_start) / RECORD_BYTES) as u32);
-        if !term.key.is_long() {
-            return Ok((id, 0));
-        }
-        match self.write_long(memory, term.bytes) {
-            Ok(long) => Ok((id, long)),
-            Err(full) => {
-                self.pool.free(region, at, RECORD_BYTES);
-                Err(full)
-            }
-        }
-    }
-
-    /// Takes back a record that no reader was shown, and its long bytes.
-    fn return_record(&mut self, memory: &Memory, id: TermId, key: TermKey, long: u32) {
-        self.pool.free(memory.region(), self.place(id), RECORD_BYTES);
-        if key.is_long() {
-            self.pool.free(memory.region(), long as u64 * ENTRY_BYTES, key.len() as u64);
-        }
-    }
-
-    /// Where a term's record lies.
-    fn place(&self, id: TermId) -> u64 {
-        self.pool_start + id.0 as u64 * RECORD_BYTES
-    }
-
-    fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
-        let region = memory.region();
-        let at = self.pool.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
-        for (to, from) in
-            region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes)
-        {
-            to.store(*from, Relaxed);
-        }
-        Ok((at / ENTRY_BYTES) as u32)
-    }
-
-    /// Appends a segment's postings to a term. The segment is newer than all that the term has; doing it twice
-    /// is doing it once, so a registration that broke off can be repeated.
-    pub fn append(
-        &mut self,
-        memory: &Memory,
-        id: TermId,
-        segment: SegmentId,
-        postings: u32,
-        payload: u32,
-    ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let record = dictionary.record(id);
-        let entries = dictionary.entries(id);
-        let last = entries.len().checked_sub(1).map(|i| entries.get(region, i));
-        if last.is_some_and(|last| last.segment == segment) {
-            return Ok(());
-        }
-        debug_assert!(last.is_none_or(|last| last.segment < segment));
-        let total = last.map_or(0, |last| last.total).wrapping_add(postings);
-        let head = self.make_room(memory, &dictionary, id)?;
-        let at = dictionary.array(id, head) + head.end as u64 * ENTRY_BYTES;
-        let words = region.view(Span::<AtomicU32>::new(at, 4));
-        for (word, value) in words.iter().zip([segment.0, postings, payload, total]) {
-            word.store(value, Relaxed);
-        }
-        record.set_head(Head { end: head.end + 1, ..head });
-        Ok(())
-    }
-
-    /// A head whose array has a free place behind its end.
-    fn make_room(
-        &mut self,
-        memory: &Memory,
-        dictionary: &Dictionary<'_>,
-        id: TermId,
-    ) -> Result<Head, DictionaryFull> {
-        let record = dictionary.record(id);
-        let head = record.head();
-        if head.end < record.apart().1 {
-            return Ok(head);
-        }
-        let live = head.end - head.first;
-        // A quarter of room: entries leave at the front as they come at the end, so a term's array moves on.
-        self.resize(memory, dictionary, id, (live + 1) * 5 / 4)
-    }
-
-    /// Moves a term's entries into an array for at least `capacity` of them.
-    fn resize(
-        &mut self,
-        memory: &Memory,
-        dictionary: &Dictionary<'_>,
-        id: TermId,
-        capacity: u32,
-    ) -> Result<Head, DictionaryFull> {
-        let region = memory.region();
-        let record = dictionary.record(id);
-        let (head, (long, capacity_old)) = (record.head(), record.apart());
-        let live = head.end - head.first;
-        let bytes = Buddies::rounded(capacity.max(ARRAY_ENTRIES_MIN) as u64 * ENTRY_BYTES);
-        let capacity = (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32;
-        if live >= capacity {
-            return Err(DictionaryFull);
-        }
-        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
-        let from = dictionary.entries(id).words;
-        let to = region.view(Span::<AtomicU32>::new(at, from.len()));
-        for (to, from) in to.iter().zip(region.view(from)) {
-            to.store(from.load(Relaxed), Relaxed);
-        }
-        record.set_apart(long, capacity);
-        let moved = Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: live };
-        record.set_head(moved);
-        self.discard_array(head.array, capacity_old);
-        Ok(moved)
-    }
-
-    fn discard_array(&mut self, array: u32, capacity: u32) {
-        if array != 0 {
-            let at = array as u64 * ENTRY_BYTES;
-            self.discard(at, capacity as u64 * ENTRY_BYTES);
-        }
-    }
-
-    fn discard(&mut self, at: u64, bytes: u64) {
-        self.limbo.push_back((u64::MAX, Garbage { at, bytes }));
-        self.unstamped += 1;
-    }
-
-    /// Takes `segment`'s entry out of a term, if it has one. A term that is left without entries goes. Readers
-    /// skip the entry already: the window has passed the segment, or another version superseded it.
-    pub fn remove(
-        &mut self,
-        memory: &Memory,
-        id: TermId,
-        segment: SegmentId,
-    ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let entries = dictionary.entries(id);
-        let Some(index) = entries.find(region, segment) else { return Ok(()) };
-        let record = dictionary.record(id);
-        let head = record.head();
-        if entries.len() == 1 {
-            self.forget(memory, &dictionary, id);
-        } else if index == 0 {
-            record.set_head(Head { first: head.first + 1, ..head });
-            let (live, capacity) = (entries.len() as u32 - 1, record.apart().1);
-            if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
-                // What retention leaves must come back, or dropping segments makes no room. If there is none for
-                // the smaller array either, the large one serves as before.
-                let _ = self.resize(memory, &dictionary, id, live * 2);
-            }
-        } else {
-            self.rebuild(memory, id, |entry| entry.segment != segment, None)?;
-        }
-        Ok(())
-    }
-
-    /// Gives a term an entry for another version of a segment that it has an entry for.
-    pub fn add_version(
-        &mut self,
-        memory: &Memory,
-        id: TermId,
-        entry: Entry,
-    ) -> Result<(), DictionaryFull> {
-        let entries = Dictionary::new(memory.region(), memory.geometry()).entries(id);
-        if entries.find(memory.region(), entry.segment).is_some() {
-            return Ok(());
-        }
-        self.rebuild(memory, id, |_| true, Some(entry))
-    }
-
-    /// A new array of the entries that `keep` says, and of `new` in its place.
-    fn rebuild(
-        &mut self,
-        memory: &Memory,
-        id: TermId,
-        keep: impl Fn(&Entry) -> bool,
-        new: Option<Entry>,
-    ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let old = dictionary.entries(id);
-        let bytes = Buddies::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
-        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
-        let words = region.view(Span::<AtomicU32>::new(at, bytes / 4));
-        let mut written = 0;
-        let mut total = 0u32;
-        let mut put = |entry: Entry| {
-            total = total.wrapping_add(entry.postings);
-            let values = [entry.segment.0, entry.postings, entry.payload, total];
-            for (word, value) in words[written * 4..].iter().zip(values) {
-                word.store(value, Relaxed);
-            }
-            written += 1;
-        };
-        let mut new = new;
-        for entry in (0..old.len()).map(|i| old.get(region, i)).filter(keep) {
-            if let Some(before) = new.take_if(|n| n.segment < entry.segment) {
-                put(before);
-            }
-            put(entry);
-        }
-        new.into_iter().for_each(put);
-        let record = dictionary.record(id);
-        let head = record.head();
-        let (long, capacity) = record.apart();
-        record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
-        record.set_head(Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: written as u32 });
-        self.discard_array(head.array, capacity);
-        Ok(())
-    }
-
-    /// Takes a term out.
-    fn forget(&mut self, memory: &Memory, dictionary: &Dictionary<'_>, id: TermId) {
-        let record = dictionary.record(id);
-        dictionary.table.remove(memory.region(), record.key().hash(), id.0 as u64);
-        let (long, capacity) = record.apart();
-        self.discard_array(record.head().array, capacity);
-        if record.key().is_long() {
-            let bytes = record.key().len() as u64;
-            self.discard(long as u64 * ENTRY_BYTES, bytes);
-        }
-        self.discard(self.place(id), RECORD_BYTES);
-        self.terms -= 1;
-    }
-
-    /// Ends a step: what it discarded is stamped, and what no reader holds any more is taken back.
-    pub fn collect(&mut self, memory: &Memory) {
-        if self.unstamped > 0 {
-            let stamp = memory.pins().retire();
-            for (when, _) in self.limbo.iter_mut().rev().take(self.unstamped) {
-                *when = stamp;
-            }
-            self.unstamped = 0;
-        }
-        if self.limbo.is_empty() {
-            return;
-        }
-        let horizon = memory.pins().horizon();
-        while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
-            self.pool.free(memory.region(), garbage.at, garbage.bytes);
         }
     }
 }

@@ -13,7 +13,8 @@ use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
 use crate::descriptor::{SegmentId, State, Window};
-use crate::dictionary::{Dictionary, DictionaryFull, DictionaryWriter, TermId};
+use crate::dictionary::{Dictionary, TermId};
+use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::extent::Extent;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::fresh::FreshCounts;

@@ -11,6 +11,7 @@
 pub mod batch;
 pub mod descriptor;
 pub mod dictionary;
+pub mod dictionary_writer;
 pub mod entries;
 pub mod extent;
 pub mod flush;

@@ -27,7 +27,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use spirit_mem::Span;
 
 use crate::descriptor::{Descriptor, Position, SegmentId, State, Superseded, Window};
-use crate::dictionary::{Dictionary, DictionaryFull, DictionaryWriter, TermId};
+use crate::dictionary::{Dictionary, TermId};
+use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
 use crate::flush::{FlushStop, layout, sweep};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};

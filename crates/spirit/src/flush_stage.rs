@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
-use spirit_index::dictionary::DictionaryWriter;
+use spirit_index::dictionary_writer::DictionaryWriter;
 use spirit_index::flush::{Dropped, Flush, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
