@@ -1,7 +1,7 @@
 //! Memory that is reserved at start and shared between threads: the basement of the engine.
 //!
-//! Everything the index holds lies in a [`Region`]: one anonymous mapping, addressed by typed offsets
-//! ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
+//! Everything the index holds lies in a [`Region`]: one reservation, backed by a [`HeapFile`] (the second tier) and by
+//! anonymous memory (DRAM), addressed by typed offsets ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
 //! so a view is sound for every argument, whoever else reads or writes the same bytes: there is no
 //! `&mut` and no plain `&[u32]` over shared memory anywhere above this crate.
 //!
@@ -12,10 +12,16 @@
 //!
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it.
 //!
-//! What this crate deliberately does not know: documents, terms, segments, files.
+//! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
+//! on the second tier is the `door` crate's matter.
+//!
+//! What this crate deliberately does not know: documents, terms, segments, and what is in a file.
 
 pub mod buddies;
+pub mod bulk;
+pub mod heap_file;
 pub mod line;
+pub mod persist;
 pub mod pins;
 pub mod prefetch;
 pub mod region;
@@ -24,9 +30,10 @@ pub mod span;
 pub mod sync;
 
 pub use buddies::Buddies;
+pub use heap_file::{FilePart, HeapFile, HeapFileError, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;
-pub use region::{Region, ReserveError, Residency};
+pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;
 pub use span::{Shared, Span};

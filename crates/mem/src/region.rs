@@ -1,19 +1,29 @@
-//! One anonymous mapping, reserved at start and viewed as atomics.
+//! One reservation of address space, taken at start and viewed as atomics: the second tier, then DRAM.
+//!
+//! | bytes | backing |
+//! |---|---|
+//! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | a part of a [heap file](crate::HeapFile), mapped shared; none if nothing persists |
+//! | from there to [`bytes`](Region::bytes) | anonymous memory |
+//!
+//! So one offset names a place in either tier, whoever follows it needs not know which, and an offset into the second tier
+//! means the same at the next start, however much DRAM there is then.
 //!
 //! The whole address space is taken by one call; pages are given by the kernel on first touch, or all at
 //! once when the caller asks for residency. Nothing is mapped or unmapped afterwards, so a view stays good
 //! for as long as the region lives, and a full heap is an allocator's answer, never a signal.
-//! (Paper §4.4: the DRAM heap. The mapped file of the second tier is a later room.)
+//! (Paper §4.4: the two heaps.)
 
 use std::fmt;
 use std::ptr::NonNull;
 
 use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
+use crate::heap_file::FilePart;
 use crate::span::{Shared, Span};
 
-/// Alignment of a region's first byte: a huge page.
-const ALIGN: usize = 2 << 20;
+/// Alignment of a region's first byte, and of the place where its DRAM begins: a huge page.
+pub const REGION_ALIGN: u64 = 2 << 20;
+const ALIGN: usize = REGION_ALIGN as usize;
 
 /// When the kernel hands out the pages behind a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +46,13 @@ pub enum ReserveError {
         /// The kernel's reason.
         reason: std::io::Error,
     },
+    /// The heap file could not be mapped.
+    MapFile {
+        /// Bytes of the part.
+        bytes: u64,
+        /// The kernel's reason.
+        reason: std::io::Error,
+    },
     /// The pages could not be made resident.
     Prefault {
         /// Bytes asked for.
@@ -53,6 +70,9 @@ impl fmt::Display for ReserveError {
                     f,
                     "cannot reserve {bytes} bytes of address space: {reason}; ask for less memory"
                 )
+            }
+            ReserveError::MapFile { bytes, reason } => {
+                write!(f, "cannot map {bytes} bytes of the heap file: {reason}")
             }
             ReserveError::Prefault { bytes, reason } => {
                 write!(
@@ -74,6 +94,8 @@ pub struct Region {
     /// The aligned part of it that is used.
     base: NonNull<u8>,
     bytes: usize,
+    /// How much of it, from the base on, is a file's.
+    nvm_bytes: usize,
 }
 
 // SAFETY: a region is a range of memory that it alone owns and that is reached through atomics only.
@@ -82,8 +104,18 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Reserves `bytes` (rounded up to a huge page), zeroed.
+    /// Reserves `bytes` (rounded up to a huge page) of anonymous memory, zeroed.
     pub fn reserve(bytes: u64, residency: Residency) -> Result<Region, ReserveError> {
+        Self::reserve_tiers(None, bytes, residency)
+    }
+
+    /// Reserves a region that begins with a part of a file, if one is given, and goes on with anonymous memory up to
+    /// `bytes` in all. The part's place and size are multiples of a page.
+    pub fn reserve_tiers(
+        nvm: Option<FilePart<'_>>,
+        bytes: u64,
+        residency: Residency,
+    ) -> Result<Region, ReserveError> {
         let wanted = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
         let refused = || ReserveError::Map {
             bytes,
@@ -107,23 +139,56 @@ impl Region {
         let skip = mapping.as_ptr().align_offset(ALIGN);
         // SAFETY: `skip` is below ALIGN, and ALIGN spare bytes were mapped.
         let base = unsafe { mapping.add(skip) };
-        let region = Region { mapping, mapped, base, bytes: bytes_used };
+        let mut region = Region { mapping, mapped, base, bytes: bytes_used, nvm_bytes: 0 };
+        if let Some(part) = &nvm {
+            region.map_file(part)?;
+        }
         region.advise(residency)?;
         Ok(region)
     }
 
-    fn advise(&self, residency: Residency) -> Result<(), ReserveError> {
+    /// Puts the part of a file in place of the region's first bytes.
+    fn map_file(&mut self, part: &FilePart<'_>) -> Result<(), ReserveError> {
+        let failed = |reason: std::io::Error| ReserveError::MapFile { bytes: part.bytes, reason };
+        let bytes = usize::try_from(part.bytes).ok().filter(|bytes| *bytes <= self.bytes);
+        let bytes = bytes.ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+        let protection = match part.file.is_read_only() {
+            true => ProtFlags::READ,
+            false => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        let flags = part.file.map_flags() | MapFlags::FIXED;
         let start = self.base.as_ptr().cast();
+        // SAFETY: the target range is the first part of the mapping that `reserve` has just made and nobody has
+        // seen yet, so replacing it takes nothing from anyone.
+        unsafe { mm::mmap(start, bytes, protection, flags, part.file.fd(), part.start) }
+            .map_err(|e| failed(e.into()))?;
+        self.nvm_bytes = bytes;
+        Ok(())
+    }
+
+    fn advise(&self, residency: Residency) -> Result<(), ReserveError> {
+        let bytes = self.bytes - self.nvm_bytes;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: `nvm_bytes` is below `bytes`, so this is the first byte of the anonymous part.
+        let dram = unsafe { self.base.add(self.nvm_bytes) };
+        let start = dram.as_ptr().cast();
         // SAFETY: advice on our own private mapping; huge pages change no contents. A kernel without them
         // says so, which costs speed only, so the answer is dropped.
-        let _ = unsafe { mm::madvise(start, self.bytes, Advice::LinuxHugepage) };
+        let _ = unsafe { mm::madvise(start, bytes, Advice::LinuxHugepage) };
         if residency == Residency::Prefault {
             // SAFETY: populating our own mapping for writing leaves its zeros as they are.
-            unsafe { mm::madvise(start, self.bytes, Advice::LinuxPopulateWrite) }.map_err(|e| {
-                ReserveError::Prefault { bytes: self.bytes as u64, reason: e.into() }
-            })?;
+            unsafe { mm::madvise(start, bytes, Advice::LinuxPopulateWrite) }
+                .map_err(|e| ReserveError::Prefault { bytes: bytes as u64, reason: e.into() })?;
         }
         Ok(())
+    }
+
+    /// Bytes at the beginning that a file backs: offsets below are of the second tier.
+    #[inline]
+    pub fn nvm_bytes(&self) -> u64 {
+        self.nvm_bytes as u64
     }
 
     /// Bytes reserved.
@@ -182,7 +247,10 @@ impl Drop for Region {
 
 impl fmt::Debug for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Region").field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("Region")
+            .field("bytes", &self.bytes)
+            .field("nvm_bytes", &self.nvm_bytes)
+            .finish_non_exhaustive()
     }
 }
 

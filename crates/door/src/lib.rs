@@ -1,0 +1,168 @@
+//! The one door for stores to the second tier.
+//!
+//! Reading goes past it; every store goes through it, so that one place knows what a medium needs to keep what was stored,
+//! a proof can see every store in order, and a figure can be given for each. A call names its [`Site`], so that a proof
+//! can drop what one site does and demand that some test turns red.
+//!
+//! | call | means |
+//! |---|---|
+//! | [`copy`](Door::copy), [`write`](Door::write) | bulk; may tear between words; the target is something that no durable word leads to |
+//! | [`store`](Door::store) | 8 bytes, atomic; nothing becomes reachable by it, or storing it twice is storing it once |
+//! | [`publish`](Door::publish) | 8 bytes that make data reachable; all that it covers is durable already |
+//! | [`write_back`](Door::write_back) | these lines are on their way |
+//! | [`fence`](Door::fence) | what this thread has written back has arrived |
+//!
+//! Only one aligned 8-byte word is atomic, and nothing is promised of the order in which stores become durable before the
+//! fence, not even within a line (model T of the [simulator](sim)).
+#![forbid(unsafe_code)]
+
+mod site;
+pub mod trace;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU64, compiler_fence};
+
+use spirit_mem::{Region, Span};
+
+pub use site::{SITES, Site};
+use trace::{Action, Trace};
+
+/// What makes a store durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// Program order is enough: the page cache outlives the process.
+    Order,
+    /// Lines are written back and fenced: persistent memory, or the cost of it on any other.
+    WriteBack,
+}
+
+/// What went through a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Calls.
+    pub calls: u64,
+    /// Bytes stored or written back.
+    pub bytes: u64,
+}
+
+/// The door to one region's second tier.
+pub struct Door {
+    barrier: Barrier,
+    passed: [[AtomicU64; 2]; SITES],
+    /// Which region this is, where a trace sees several.
+    space: u8,
+    trace: Option<Arc<Trace>>,
+}
+
+impl Door {
+    /// A door for a medium that needs `barrier`.
+    pub fn new(barrier: Barrier) -> Door {
+        let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
+        Door { barrier, passed, space: 0, trace: None }
+    }
+
+    /// The same, with everything that goes through it written down in `trace` as of region `space`.
+    pub fn traced(mut self, space: u8, trace: Arc<Trace>) -> Door {
+        self.space = space;
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Copies `bytes` bytes within the region. Offsets and length are multiples of 8; the ranges do not overlap.
+    pub fn copy(&self, site: Site, region: &Region, to: u64, from: u64, bytes: u64) {
+        self.count(site, bytes);
+        let copy = || region.copy_words(to, from, bytes / 8);
+        self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
+    }
+
+    /// Writes `words` at `to`, a multiple of 8.
+    pub fn write(&self, site: Site, region: &Region, to: u64, words: &[u64]) {
+        self.count(site, words.len() as u64 * 8);
+        let write = || region.write_words(to, words);
+        self.seen(site, write, || Action::Store { at: to, words: words.into() });
+    }
+
+    /// Stores a word at `at`, a multiple of 8.
+    #[inline]
+    pub fn store(&self, site: Site, region: &Region, at: u64, word: u64) {
+        self.count(site, 8);
+        let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
+        self.seen(site, store, || Action::Store { at, words: [word].into() });
+    }
+
+    /// Stores a word at `at`, a multiple of 8, that makes data reachable.
+    pub fn publish(&self, site: Site, region: &Region, at: u64, word: u64) {
+        self.count(site, 8);
+        let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
+        self.seen(site, store, || Action::Publish { at, word });
+    }
+
+    /// Sends the lines of `bytes` bytes at `at` on their way.
+    #[inline]
+    pub fn write_back(&self, site: Site, region: &Region, at: u64, bytes: u64) {
+        self.count(site, bytes);
+        let write_back = || {
+            if self.barrier == Barrier::WriteBack {
+                region.write_back(at, bytes);
+            }
+        };
+        self.seen(site, write_back, || Action::WriteBack { at, bytes });
+    }
+
+    /// Waits until what this thread has written back has arrived.
+    #[inline]
+    pub fn fence(&self, site: Site) {
+        self.count(site, 0);
+        let fence = || match self.barrier {
+            // Stores of this thread reach the page cache in the order of the program, if the compiler keeps it.
+            Barrier::Order => compiler_fence(Release),
+            Barrier::WriteBack => spirit_mem::persist::fence(),
+        };
+        self.seen(site, fence, || Action::Fence);
+    }
+
+    /// What went through `site` since the door was made. Approximate while other threads are in it.
+    pub fn passed(&self, site: Site) -> Passed {
+        let [calls, bytes] = &self.passed[site as usize];
+        Passed { calls: calls.load(Relaxed), bytes: bytes.load(Relaxed) }
+    }
+
+    /// What makes a store durable here.
+    pub fn barrier(&self) -> Barrier {
+        self.barrier
+    }
+
+    fn count(&self, site: Site, bytes: u64) {
+        let [calls, total] = &self.passed[site as usize];
+        // A site has one thread at a time, so no locked instruction is needed.
+        calls.store(calls.load(Relaxed) + 1, Relaxed);
+        total.store(total.load(Relaxed) + bytes, Relaxed);
+    }
+
+    /// Does it; if somebody keeps a trace, as one step with writing it down.
+    #[inline(always)]
+    fn seen(&self, site: Site, act: impl FnOnce(), action: impl FnOnce() -> Action) {
+        match &self.trace {
+            None => act(),
+            Some(trace) => trace.record(self.space, site, || {
+                act();
+                action()
+            }),
+        }
+    }
+}
+
+fn words(region: &Region, at: u64, count: u64) -> Box<[u64]> {
+    region.view(Span::<AtomicU64>::new(at, count)).iter().map(|word| word.load(Relaxed)).collect()
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door")
+            .field("barrier", &self.barrier)
+            .field("space", &self.space)
+            .finish_non_exhaustive()
+    }
+}

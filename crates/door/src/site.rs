@@ -1,0 +1,74 @@
+//! Where the program stores to the second tier: each place has a name.
+
+macro_rules! sites {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// A place in the program that goes through the door.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Site {
+            $($(#[$doc])* $name,)*
+        }
+
+        /// How many sites there are.
+        pub const SITES: usize = Site::ALL.len();
+
+        impl Site {
+            /// All of them.
+            pub const ALL: &[Site] = &[$(Site::$name,)*];
+
+            /// Its name in reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Site::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+sites! {
+    /// A slot of the root.
+    Root = "root",
+    /// Its lines.
+    RootWriteBack = "root.write-back",
+    /// It is durable: the index may go by it.
+    RootFence = "root.fence",
+    /// A record of operations.
+    LogRecord = "log.record",
+    /// Its lines.
+    LogWriteBack = "log.write-back",
+    /// Its operations may be acknowledged.
+    LogFence = "log.fence",
+    /// The death of a row in an engraved segment.
+    Stamp = "stamp",
+    /// Its line.
+    StampWriteBack = "stamp.write-back",
+    /// Deaths are durable before their record can be trimmed.
+    StampFence = "stamp.fence",
+    /// The body of a segment: copied arrays.
+    Body = "engrave.body",
+    /// The body of a segment: what is written for the first time.
+    BodyWords = "engrave.words",
+    /// Deaths since the copy.
+    BodyStamp = "engrave.stamp",
+    /// The body's lines.
+    BodyWriteBack = "engrave.write-back",
+    /// The segment's slot.
+    Slot = "engrave.slot",
+    /// Its lines.
+    SlotWriteBack = "engrave.slot-write-back",
+    /// Body and slot are durable: the segment may be marked.
+    BodyFence = "engrave.fence",
+    /// The commit mark.
+    Mark = "engrave.mark",
+    /// Its line.
+    MarkWriteBack = "engrave.mark-write-back",
+    /// The segment is engraved: its operations leave the log.
+    MarkFence = "engrave.mark-fence",
+    /// The oldest segment goes.
+    Retire = "retire",
+    /// Its mark's line.
+    RetireWriteBack = "retire.write-back",
+    /// Its space may be used again.
+    RetireFence = "retire.fence",
+}

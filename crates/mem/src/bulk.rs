@@ -1,0 +1,108 @@
+//! Moving many words at once between places of a region, and between a region and ordinary memory.
+//!
+//! Both sides may be seen by other threads, so nothing here is a plain `memcpy`: the string instruction, written as
+//! `asm!`, stands for one relaxed atomic access a word. A copy may tear between words, so its target is something that
+//! nobody was shown yet.
+
+use std::sync::atomic::AtomicU64;
+#[cfg(not(target_arch = "x86_64"))]
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::region::Region;
+use crate::span::Span;
+
+const WORD: u64 = size_of::<u64>() as u64;
+
+impl Region {
+    /// Copies `words` 64-bit words from `from` to `to`, both offsets multiples of 8. The ranges do not overlap.
+    ///
+    /// # Panics
+    /// If a range leaves the region or is misaligned, or if they overlap.
+    pub fn copy_words(&self, to: u64, from: u64, words: u64) {
+        let (source, target) = (Span::<AtomicU64>::new(from, words), Span::new(to, words));
+        assert!(
+            source.end() <= to || target.end() <= from || words == 0,
+            "{words} words at {from:#x} overlap those at {to:#x}"
+        );
+        let (source, target) = (self.view(source), self.view(target));
+        move_words(source.as_ptr().cast(), target);
+    }
+
+    /// Writes `words` at `to`, a multiple of 8.
+    ///
+    /// # Panics
+    /// If the range leaves the region or is misaligned.
+    pub fn write_words(&self, to: u64, words: &[u64]) {
+        move_words(words.as_ptr(), self.view(Span::new(to, words.len() as u64)));
+    }
+
+    /// Appends `bytes` bytes from `at`, both multiples of 8, to `out`.
+    ///
+    /// # Panics
+    /// If the range leaves the region or is misaligned.
+    pub fn read_words(&self, at: u64, bytes: u64, out: &mut Vec<u8>) {
+        let words = self.view(Span::<AtomicU64>::new(at, bytes / WORD));
+        out.reserve(words.len() * WORD as usize);
+        for word in words {
+            out.extend_from_slice(&word.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes());
+        }
+    }
+}
+
+/// Copies as many words as `target` has from `source`, which holds at least as many.
+#[cfg(target_arch = "x86_64")]
+fn move_words(source: *const u64, target: &[AtomicU64]) {
+    // SAFETY: `target` is a slice of atomics, which may be written through shared references; `source` points to as many
+    // readable words, as both callers have taken it from a slice of that length; the direction flag is clear by the
+    // calling convention. Another thread may write `source` meanwhile: the processor then reads some value of each word.
+    unsafe {
+        std::arch::asm!(
+            "rep movsq",
+            inout("rcx") target.len() => _,
+            inout("rsi") source => _,
+            inout("rdi") target.as_ptr() => _,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// The same, word by word.
+#[cfg(not(target_arch = "x86_64"))]
+fn move_words(source: *const u64, target: &[AtomicU64]) {
+    for (index, word) in target.iter().enumerate() {
+        // SAFETY: `source` points to as many words as `target` has, all aligned.
+        let from = unsafe { source.add(index) };
+        // SAFETY: as above; the words are atomics of a region, or plain ones that nobody writes.
+        let from = unsafe { &*from.cast::<AtomicU64>() };
+        word.store(from.load(Relaxed), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region::Residency;
+    use std::sync::atomic::Ordering::Relaxed as Order;
+
+    #[test]
+    fn words_go_where_they_should_and_nowhere_else() {
+        let region = Region::reserve(1 << 20, Residency::OnTouch).unwrap();
+        let words: Vec<u64> = (1..=100).collect();
+        region.write_words(64, &words);
+        region.copy_words(4096, 64, 99);
+        region.copy_words(0, 0, 0);
+        let at = |at: u64| region.view(Span::<AtomicU64>::new(at, 1))[0].load(Order);
+        assert_eq!([at(56), at(64), at(856), at(864)], [0, 1, 100, 0]);
+        assert_eq!([at(4088), at(4096), at(4880), at(4888)], [0, 1, 99, 0]);
+        let mut out = Vec::new();
+        region.read_words(4096, 16, &mut out);
+        assert_eq!(out, [1u64, 2].map(u64::to_le_bytes).concat());
+    }
+
+    #[test]
+    #[should_panic(expected = "overlap")]
+    fn overlapping_words_are_not_copied() {
+        let region = Region::reserve(4096, Residency::OnTouch).unwrap();
+        region.copy_words(8, 0, 2);
+    }
+}

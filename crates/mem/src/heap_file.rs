@@ -1,0 +1,342 @@
+//! The file behind the second tier: made, opened, locked, its blocks reserved ahead of their use, its medium known.
+//!
+//! A file is locked for as long as it is open for writing, so an index has one writer. Its length is fixed when it is made;
+//! blocks are taken by [`HeapFile::reserve`] before anything is stored there, so a full disk is an error and never a signal.
+//!
+//! | medium | how it is told | what survives without a sync |
+//! |---|---|---|
+//! | [`Medium::Dax`] | the kernel grants `MAP_SYNC` | kill, crash, power cut, once lines are written back |
+//! | [`Medium::Tmpfs`] | the file system's magic number | kill |
+//! | [`Medium::File`] | anything else: page cache | kill |
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::mm::{self, MapFlags, ProtFlags};
+
+/// What a heap file lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Persistent memory, mapped directly.
+    Dax,
+    /// A file system in memory.
+    Tmpfs,
+    /// A file system on a disk, seen through the page cache.
+    File,
+}
+
+impl fmt::Display for Medium {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Medium::Dax => "dax",
+            Medium::Tmpfs => "tmpfs",
+            Medium::File => "file",
+        })
+    }
+}
+
+/// Which file it is, so that a copy or another mount is not taken for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The device.
+    pub device: u64,
+    /// The file's number on it.
+    pub inode: u64,
+}
+
+/// A heap file could not be had.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HeapFileError {
+    /// Another process has it open for writing.
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It belongs to another user, who could change it under us.
+    ForeignOwner {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system said no.
+    System {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        reason: io::Error,
+    },
+}
+
+impl fmt::Display for HeapFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeapFileError::Locked { path } => write!(
+                f,
+                "{}: another process has this index open for writing; ask that one, or stop it first",
+                path.display()
+            ),
+            HeapFileError::ForeignOwner { path } => {
+                write!(
+                    f,
+                    "{}: belongs to another user; change its owner, or copy it",
+                    path.display()
+                )
+            }
+            HeapFileError::System { path, action, reason } => {
+                write!(f, "{}: cannot {action}: {reason}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for HeapFileError {}
+
+/// An open heap file.
+#[derive(Debug)]
+pub struct HeapFile {
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+    medium: Medium,
+    read_only: bool,
+}
+
+/// A part of a file that a region begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct FilePart<'a> {
+    /// The file.
+    pub file: &'a HeapFile,
+    /// First byte; a multiple of a page.
+    pub start: u64,
+    /// Bytes; a multiple of a page.
+    pub bytes: u64,
+}
+
+impl HeapFile {
+    /// Makes a file of `bytes` zeros, none of them backed by blocks yet, and locks it. There is none of that name.
+    pub fn create(path: &Path, bytes: u64) -> Result<HeapFile, HeapFileError> {
+        let file =
+            Self::open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, "create it")?;
+        let file =
+            HeapFile { file, path: path.into(), bytes, medium: Medium::File, read_only: false };
+        file.lock()?;
+        rustix::fs::ftruncate(&file.file, bytes)
+            .map_err(|e| file.failed("set its size", e.into()))?;
+        file.probed()
+    }
+
+    /// Opens and locks a file for writing.
+    pub fn open(path: &Path) -> Result<HeapFile, HeapFileError> {
+        let file = Self::open_file(path, OFlags::RDWR, "open it")?;
+        let file =
+            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: false };
+        file.lock()?;
+        file.measured()?.probed()
+    }
+
+    /// Opens a file for reading, whoever writes it.
+    pub fn open_read_only(path: &Path) -> Result<HeapFile, HeapFileError> {
+        let file = Self::open_file(path, OFlags::RDONLY, "open it")?;
+        let file =
+            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: true };
+        file.measured()?.probed()
+    }
+
+    fn open_file(path: &Path, flags: OFlags, action: &'static str) -> Result<File, HeapFileError> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|e| HeapFileError::System { path: path.into(), action, reason: e.into() })?;
+        Ok(File::from(fd))
+    }
+
+    fn lock(&self) -> Result<(), HeapFileError> {
+        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                Err(HeapFileError::Locked { path: self.path.clone() })
+            }
+            Err(e) => Err(self.failed("lock it", e.into())),
+        }
+    }
+
+    fn measured(mut self) -> Result<HeapFile, HeapFileError> {
+        let stat =
+            rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(HeapFileError::ForeignOwner { path: self.path });
+        }
+        self.bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(self)
+    }
+
+    fn probed(mut self) -> Result<HeapFile, HeapFileError> {
+        const TMPFS: i64 = 0x0102_1994;
+        const RAMFS: i64 = 0x8584_58F6;
+        if self.grants_sync() {
+            self.medium = Medium::Dax;
+            return Ok(self);
+        }
+        let stat = rustix::fs::fstatfs(&self.file)
+            .map_err(|e| self.failed("look at its file system", e.into()))?;
+        if [TMPFS, RAMFS].contains(&(stat.f_type as i64)) {
+            self.medium = Medium::Tmpfs;
+        }
+        Ok(self)
+    }
+
+    /// Whether the kernel maps it so that a line that was written back is durable.
+    fn grants_sync(&self) -> bool {
+        const PAGE: usize = 4096;
+        let flags = MapFlags::SHARED_VALIDATE | MapFlags::SYNC;
+        if self.bytes < PAGE as u64 {
+            return false;
+        }
+        // SAFETY: a mapping at an address of the kernel's choice touches no memory of ours, and nobody looks at it.
+        let mapped =
+            unsafe { mm::mmap(std::ptr::null_mut(), PAGE, ProtFlags::READ, flags, &self.file, 0) };
+        let Ok(start) = mapped else { return false };
+        // SAFETY: exactly the mapping made above, which nobody has seen.
+        let _ = unsafe { mm::munmap(start, PAGE) };
+        true
+    }
+
+    fn failed(&self, action: &'static str, reason: io::Error) -> HeapFileError {
+        HeapFileError::System { path: self.path.clone(), action, reason }
+    }
+
+    /// How a region maps it.
+    pub(crate) fn map_flags(&self) -> MapFlags {
+        match self.medium {
+            Medium::Dax => MapFlags::SHARED_VALIDATE | MapFlags::SYNC,
+            Medium::Tmpfs | Medium::File => MapFlags::SHARED,
+        }
+    }
+
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Its length.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it lies on.
+    pub fn medium(&self) -> Medium {
+        self.medium
+    }
+
+    /// Whether it was opened for reading.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Which file it is.
+    pub fn identity(&self) -> Result<Identity, HeapFileError> {
+        let stat =
+            rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
+        Ok(Identity { device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;
+    /// doing it again is cheap.
+    pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
+        rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, bytes)
+            .map_err(|e| self.failed("reserve space for it", e.into()))
+    }
+
+    /// Waits until all that was stored is on the medium.
+    pub fn sync(&self) -> Result<(), HeapFileError> {
+        self.file.sync_data().map_err(|e| self.failed("sync it", e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region::{REGION_ALIGN, Region, Residency};
+    use crate::span::Span;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    /// A directory of its own that goes with it.
+    struct Directory(PathBuf);
+
+    impl Directory {
+        fn new(name: &str) -> Directory {
+            let path =
+                std::env::temp_dir().join(format!("spirit-mem-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir_all(&path).unwrap();
+            Directory(path)
+        }
+    }
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn region(file: &HeapFile, start: u64) -> Region {
+        let part = FilePart { file, start, bytes: REGION_ALIGN };
+        Region::reserve_tiers(Some(part), REGION_ALIGN * 2, Residency::OnTouch).unwrap()
+    }
+
+    #[test]
+    fn what_was_stored_in_the_first_tier_of_a_region_is_in_the_file() {
+        let directory = Directory::new("tiers");
+        let path = directory.0.join("heap");
+        let at = |region: &Region, at| region.view(Span::<AtomicU64>::new(at, 1))[0].load(Relaxed);
+        {
+            let file = HeapFile::create(&path, 2 * REGION_ALIGN).unwrap();
+            file.reserve(REGION_ALIGN, REGION_ALIGN).unwrap();
+            let region = region(&file, REGION_ALIGN);
+            assert_eq!((region.nvm_bytes(), region.bytes()), (REGION_ALIGN, 2 * REGION_ALIGN));
+            // The last word of the file's part, and the first behind it.
+            region.write_words(REGION_ALIGN - 8, &[7, 8]);
+            assert_eq!([at(&region, REGION_ALIGN - 8), at(&region, REGION_ALIGN)], [7, 8]);
+        }
+        let file = HeapFile::open(&path).unwrap();
+        assert_eq!(file.bytes(), 2 * REGION_ALIGN);
+        let region = region(&file, REGION_ALIGN);
+        assert_eq!([at(&region, REGION_ALIGN - 8), at(&region, REGION_ALIGN)], [7, 0]);
+        let reader = HeapFile::open_read_only(&path).unwrap();
+        let region = self::region(&reader, REGION_ALIGN);
+        assert_eq!(at(&region, REGION_ALIGN - 8), 7);
+    }
+
+    #[test]
+    fn a_file_has_one_writer() {
+        let directory = Directory::new("lock");
+        let path = directory.0.join("heap");
+        let file = HeapFile::create(&path, 4096).unwrap();
+        assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
+        assert!(HeapFile::open_read_only(&path).is_ok());
+        drop(file);
+        assert!(HeapFile::open(&path).is_ok());
+        let error = HeapFile::create(&path, 4096).unwrap_err();
+        assert!(error.to_string().contains("cannot create it"), "{error}");
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_nothing_is_an_error() {
+        let directory = Directory::new("link");
+        let target = directory.0.join("target");
+        std::fs::write(&target, "not ours").unwrap();
+        let link = directory.0.join("heap");
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(HeapFile::open(&link).is_err());
+        assert!(HeapFile::open(&directory.0.join("missing")).is_err());
+    }
+}
