@@ -16,6 +16,7 @@
 //! fence, not even within a line (model T of the [simulator](sim)).
 #![forbid(unsafe_code)]
 
+pub mod sim;
 mod site;
 pub mod trace;
 
@@ -77,11 +78,23 @@ impl Door {
         self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
     }
 
-    /// Writes `words` at `to`, a multiple of 8.
-    pub fn write(&self, site: Site, region: &Region, to: u64, words: &[u64]) {
-        self.count(site, words.len() as u64 * 8);
-        let write = || region.write_words(to, words);
-        self.seen(site, write, || Action::Store { at: to, words: words.into() });
+    /// Writes `bytes`, whole words of 8, at `to`, a multiple of 8.
+    pub fn write(&self, site: Site, region: &Region, to: u64, bytes: &[u8]) {
+        let count = bytes.len() as u64;
+        self.count(site, count);
+        let write = || region.write_bytes(to, bytes);
+        self.seen(site, write, || Action::Store { at: to, words: words(region, to, count / 8) });
+    }
+
+    /// Writes words at `to`, a multiple of 8.
+    pub fn write_words<const N: usize>(
+        &self,
+        site: Site,
+        region: &Region,
+        to: u64,
+        words: &[u64; N],
+    ) {
+        self.write(site, region, to, words.map(u64::to_le_bytes).as_flattened());
     }
 
     /// Stores a word at `at`, a multiple of 8.

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
+use crate::nvm::section::{Kind, Sections};
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
 pub type Position = u32;
@@ -131,7 +132,8 @@ words! {
     extent, set_extent = 9;
     /// Words of the posting arrays.
     posting_words, set_posting_words = 10;
-    /// Offset of the map from the segment's ordinals to dictionary terms.
+    /// Offset of the map from the segment's ordinals to dictionary terms; 0 once the segment is in the second tier, which
+    /// has their keys.
     term_map, set_term_map = 11;
     /// Distinct terms.
     terms, set_terms = 12;
@@ -147,9 +149,21 @@ words! {
     numbers_start, set_numbers_start = 17;
     /// One past the last automatic key among its rows; 0 if there is none.
     numbers_end, set_numbers_end = 18;
+    /// Offset of the rows' copy in the second tier, once deaths are to be stamped there too; 0 before.
+    nvm_rows, set_nvm_rows = 19;
 }
 
 impl<'a> Descriptor<'a> {
+    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it.
+    pub fn lead_to(self, sections: &Sections) {
+        let start = |kind| sections.get(kind).start;
+        self.set_nvm_rows(start(Kind::Rows));
+        self.set_row_directory(start(Kind::RowDirectory));
+        self.set_vector_directory(start(Kind::VectorDirectory));
+        self.set_postings(start(Kind::Postings));
+        self.set_term_map(0);
+    }
+
     #[inline(always)]
     fn at(self, index: usize) -> &'a AtomicU64 {
         self.lines[index >> 3].pair(index & 7)

@@ -7,8 +7,8 @@
 //! | record word (64 bit) | |
 //! |---|---|
 //! | 0, 1 | key |
-//! | 2 | head: array in units of 16 bytes (high half, 0: in the record), first entry (16 bits), end (16 bits) |
-//! | 3 | a long term's bytes: offset in units of 16 bytes (low half); capacity of the array (high half, writer's own) |
+//! | 2 | head: array in units of 16 bytes from the pool's start (high half, 0: in the record), first entry (16 bits), end (16 bits) |
+//! | 3 | a long term's bytes: in the same units (low half); capacity of the array (high half, writer's own) |
 //! | 4..8 | entries of a young term |
 //!
 //! What an entry says, and how entries are gone through: [`entries`](crate::entries).
@@ -133,7 +133,7 @@ impl<'a> Dictionary<'a> {
     }
 
     fn long_bytes(&self, record: Record<'a>) -> impl Iterator<Item = u8> + use<'a> {
-        let at = record.apart().0 as u64 * ENTRY_BYTES;
+        let at = self.pool_start + record.apart().0 as u64 * ENTRY_BYTES;
         let bytes = self.region.view(Span::<AtomicU8>::new(at, record.key().len() as u64));
         bytes.iter().map(|b| b.load(Relaxed))
     }
@@ -169,7 +169,7 @@ impl<'a> Dictionary<'a> {
         if head.array == 0 {
             self.pool_start + id.0 as u64 * RECORD_BYTES + 32
         } else {
-            head.array as u64 * ENTRY_BYTES
+            self.pool_start + head.array as u64 * ENTRY_BYTES
         }
     }
 }

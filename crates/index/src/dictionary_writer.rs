@@ -129,13 +129,22 @@ impl DictionaryWriter {
     fn return_record(&mut self, memory: &Memory, id: TermId, key: TermKey, long: u32) {
         self.pool.free(memory.region(), self.place(id), RECORD_BYTES);
         if key.is_long() {
-            self.pool.free(memory.region(), long as u64 * ENTRY_BYTES, key.len() as u64);
+            self.pool.free(memory.region(), self.at_unit(long), key.len() as u64);
         }
     }
 
     /// Where a term's record lies.
     fn place(&self, id: TermId) -> u64 {
         self.pool_start + id.0 as u64 * RECORD_BYTES
+    }
+
+    /// The offset of a block by its number of units from the pool's start, and back.
+    fn at_unit(&self, unit: u32) -> u64 {
+        self.pool_start + unit as u64 * ENTRY_BYTES
+    }
+
+    fn unit(&self, at: u64) -> u32 {
+        ((at - self.pool_start) / ENTRY_BYTES) as u32
     }
 
     fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
@@ -146,7 +155,7 @@ impl DictionaryWriter {
         {
             to.store(*from, Relaxed);
         }
-        Ok((at / ENTRY_BYTES) as u32)
+        Ok(self.unit(at))
     }
 
     /// Appends a segment's postings to a term. The segment is newer than all that the term has; doing it twice
@@ -220,7 +229,7 @@ impl DictionaryWriter {
             to.store(from.load(Relaxed), Relaxed);
         }
         record.set_apart(long, capacity);
-        let moved = Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: live };
+        let moved = Head { array: self.unit(at), first: 0, end: live };
         record.set_head(moved);
         self.discard_array(head.array, capacity_old);
         Ok(moved)
@@ -228,8 +237,7 @@ impl DictionaryWriter {
 
     fn discard_array(&mut self, array: u32, capacity: u32) {
         if array != 0 {
-            let at = array as u64 * ENTRY_BYTES;
-            self.discard(at, capacity as u64 * ENTRY_BYTES);
+            self.discard(self.at_unit(array), capacity as u64 * ENTRY_BYTES);
         }
     }
 
@@ -318,7 +326,7 @@ impl DictionaryWriter {
         let head = record.head();
         let (long, capacity) = record.apart();
         record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
-        record.set_head(Head { array: (at / ENTRY_BYTES) as u32, first: 0, end: written as u32 });
+        record.set_head(Head { array: self.unit(at), first: 0, end: written as u32 });
         self.discard_array(head.array, capacity);
         Ok(())
     }
@@ -331,7 +339,7 @@ impl DictionaryWriter {
         self.discard_array(record.head().array, capacity);
         if record.key().is_long() {
             let bytes = record.key().len() as u64;
-            self.discard(long as u64 * ENTRY_BYTES, bytes);
+            self.discard(self.at_unit(long), bytes);
         }
         self.discard(self.place(id), RECORD_BYTES);
         self.terms -= 1;

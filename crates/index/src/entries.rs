@@ -82,6 +82,11 @@ impl Entries {
         Span::new(self.at(index).start() + 8, 1)
     }
 
+    /// The index of a segment's entry, which is one of the newest.
+    pub fn rfind(&self, region: &Region, segment: SegmentId) -> Option<usize> {
+        (0..self.len()).rev().find(|i| self.segment(region, *i) == segment)
+    }
+
     /// The index of a segment's entry.
     pub fn find(&self, region: &Region, segment: SegmentId) -> Option<usize> {
         (0..self.len()).find(|i| self.segment(region, *i) == segment)

@@ -19,6 +19,9 @@ use crate::extent::Extent;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::fresh::FreshCounts;
 use crate::memory::{Memory, Partition};
+use crate::nvm::engrave::{Engrave, Sealed};
+use crate::nvm::recover;
+use crate::nvm::slot::Slots;
 use crate::posting::rank_of;
 use crate::term::{TERM_BYTES_MAX, Term, TermKey};
 
@@ -30,7 +33,7 @@ const LINES_AHEAD: usize = 4;
 /// Why a flush cannot go on now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlushStop {
-    /// The long-term partition has no room for the posting arrays.
+    /// A partition has no room for the segment's arrays.
     HeapFull,
     /// The dictionary has no room.
     DictionaryFull,
@@ -81,6 +84,11 @@ impl Flush {
     /// The segment.
     pub fn id(&self) -> SegmentId {
         self.id
+    }
+
+    /// What comes next for a segment that was flushed, if there is a second tier.
+    pub fn engrave(self, sealed: Sealed) -> Engrave {
+        Engrave::new(self.id, self.counts, sealed)
     }
 
     /// Goes on until it is done or finds no room. When it is done, readers use the new form.
@@ -281,6 +289,12 @@ impl Dropped {
         let swept = sweep(memory, writer, self.id);
         debug_assert!(swept.is_ok(), "the oldest entry goes without building");
         before_memory(self.id);
+        if let Some(nvm) = memory.nvm() {
+            // Durable before the space is used again, or a start might find what came instead.
+            Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), self.id.position());
+            memory.retire_blocks(Partition::NvmLong, self.id);
+            memory.retire_blocks(Partition::NvmShort, self.id);
+        }
         memory.table().clear(self.id.position());
         memory.retire_blocks(Partition::Long, self.id);
         memory.retire_slot(self.id.position());
@@ -295,12 +309,39 @@ pub fn sweep(
     id: SegmentId,
 ) -> Result<(), DictionaryFull> {
     let descriptor = memory.table().descriptor(id);
+    if descriptor.term_map() == 0 {
+        return sweep_by_keys(memory, writer, id);
+    }
     let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
     let dictionary = Dictionary::new(memory.region(), memory.geometry());
     for group in memory.region().view(terms).chunks(GROUP) {
         let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
         terms().for_each(|term| dictionary.prefetch_record(term));
         for term in terms() {
+            writer.remove(memory, term, id)?;
+        }
+    }
+    writer.collect(memory);
+    Ok(())
+}
+
+/// The same for a segment whose terms are known by their keys: one that is in the second tier.
+fn sweep_by_keys(
+    memory: &Memory,
+    writer: &mut DictionaryWriter,
+    id: SegmentId,
+) -> Result<(), DictionaryFull> {
+    let nvm = memory.nvm().expect("a segment without a term map is in the second tier");
+    let Ok((entry, sections)) = nvm.sections(memory.region(), id.position()) else {
+        return Ok(());
+    };
+    let dictionary = Dictionary::new(memory.region(), memory.geometry());
+    let mut bytes = Vec::new();
+    for ordinal in 0..entry.terms {
+        let found = recover::term(memory, &sections, ordinal);
+        found.bytes(memory, &sections, &mut bytes);
+        let term = Term { key: found.key, bytes: &bytes };
+        if let Some(term) = dictionary.find(term, found.key.hash()) {
             writer.remove(memory, term, id)?;
         }
     }

@@ -51,6 +51,7 @@ pub struct FreshWriter {
     postings: u64,
     tokens: u64,
     vector_units: u64,
+    long_bytes: u64,
     table_bytes: u64,
     area_words: u32,
 }
@@ -68,6 +69,10 @@ pub struct FreshCounts {
     pub tokens: u64,
     /// Units of document vectors and stored keys.
     pub vector_units: u64,
+    /// One past the last of those units: chunks are not always filled.
+    pub unit_end: u32,
+    /// Bytes of long terms, each in whole words of 8.
+    pub long_bytes: u64,
     /// Bytes of the extent in use: table, records, blocks.
     pub extent_bytes: u64,
 }
@@ -103,6 +108,7 @@ impl FreshWriter {
             postings: 0,
             tokens: 0,
             vector_units: 0,
+            long_bytes: 0,
             table_bytes: spans.table.bytes(),
             area_words: spans.area.len() as u32,
         })
@@ -130,11 +136,21 @@ impl FreshWriter {
 
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
-        let FreshWriter { terms, postings, tokens, .. } = *self;
+        let FreshWriter { terms, postings, tokens, vector_units, long_bytes, .. } = *self;
+        let unit_end = self.rows.unit();
         let rows = self.rows();
         let extent_bytes =
             self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
-        FreshCounts { rows, terms, postings, tokens, vector_units: self.vector_units, extent_bytes }
+        FreshCounts {
+            rows,
+            terms,
+            postings,
+            tokens,
+            vector_units,
+            unit_end,
+            long_bytes,
+            extent_bytes,
+        }
     }
 
     /// Writes the descriptor's words, before the segment is published.
@@ -150,6 +166,7 @@ impl FreshWriter {
         descriptor.set_postings(0);
         descriptor.set_posting_words(0);
         descriptor.set_row_map(0);
+        descriptor.set_nvm_rows(0);
         descriptor.set_numbers_start(0);
         descriptor.set_numbers_end(0);
     }
@@ -257,6 +274,7 @@ impl FreshWriter {
         let first = if words > 0 { self.high - words } else { 0 };
         if words > 0 {
             self.high = first;
+            self.long_bytes += (long.len() as u64).next_multiple_of(8);
             for (word, bytes) in extent.area()[first as usize..].iter().zip(long.chunks(4)) {
                 let mut value = [0; 4];
                 value[..bytes.len()].copy_from_slice(bytes);

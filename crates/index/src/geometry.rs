@@ -1,4 +1,6 @@
-//! How an executor's memory is divided: settled once, at start, from two sizes.
+//! How an executor's memory is divided: settled once, at start, from a few sizes.
+//!
+//! First the second tier, if there is one ([`layout`](crate::nvm::layout)); then DRAM:
 //!
 //! | partition | holds | given out by |
 //! |---|---|---|
@@ -13,12 +15,13 @@
 
 use std::fmt;
 
-use spirit_mem::{Line, Region, ReserveError, Residency, Span};
+use spirit_mem::{FilePart, Line, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
+use crate::nvm::layout::{NvmLayout, NvmSettings};
 use crate::posting::LOCAL_MAX;
 
 /// The smallest segment, in bytes.
@@ -43,6 +46,8 @@ pub struct Settings {
     pub positions: bool,
     /// When pages become resident.
     pub residency: Residency,
+    /// The second tier, if there is one.
+    pub nvm: Option<NvmSettings>,
 }
 
 /// The settings cannot be met.
@@ -60,6 +65,15 @@ pub enum GeometryError {
         dram_bytes: u64,
         /// The least that works with this segment size.
         dram_bytes_min: u64,
+        /// The segment size.
+        segment_bytes: u64,
+    },
+    /// The second tier does not hold the segments in flight.
+    NvmTooSmall {
+        /// What was asked for, per executor.
+        nvm_bytes: u64,
+        /// The least that works with this segment size.
+        nvm_bytes_min: u64,
         /// The segment size.
         segment_bytes: u64,
     },
@@ -84,6 +98,11 @@ impl fmt::Display for GeometryError {
                 "a DRAM heap of {dram_bytes} bytes an executor is too small for segments of \
                  {segment_bytes} bytes: give at least {dram_bytes_min} bytes, or smaller segments"
             ),
+            GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
+                f,
+                "a second tier of {nvm_bytes} bytes an executor is too small for segments of \
+                 {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
+            ),
             GeometryError::HeapTooLarge { dram_bytes } => write!(
                 f,
                 "a DRAM heap of {dram_bytes} bytes an executor: at most {EXECUTOR_BYTES_MAX}; use more executors"
@@ -95,12 +114,20 @@ impl fmt::Display for GeometryError {
 
 impl std::error::Error for GeometryError {}
 
+impl From<ReserveError> for GeometryError {
+    fn from(reason: ReserveError) -> GeometryError {
+        GeometryError::Reserve(reason)
+    }
+}
+
 /// Where everything is.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
     /// What was asked for.
     pub settings: Settings,
-    /// Bytes of the region.
+    /// The second tier: the region's first bytes.
+    pub nvm: Option<NvmLayout>,
+    /// Bytes of DRAM: the region's other bytes.
     pub bytes: u64,
     /// Descriptor table slots; a power of two.
     pub segments_max: u64,
@@ -148,6 +175,13 @@ impl Geometry {
         if dram_bytes < dram_bytes_min {
             return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
         }
+        if let Some(nvm) = settings.nvm {
+            let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, nvm.log_bytes);
+            if nvm.bytes < nvm_bytes_min {
+                let nvm_bytes = nvm.bytes;
+                return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });
+            }
+        }
         Ok(Self::divide(settings))
     }
 
@@ -161,8 +195,12 @@ impl Geometry {
         let dram = settings.dram_bytes / 4096 * 4096;
         let segment_bytes = settings.segment_bytes / 4096 * 4096;
         let settings = Settings { segment_bytes, ..settings };
+        let nvm = settings.nvm.map(|nvm| NvmLayout::new(nvm, segment_bytes));
         let segments_max = (dram / segment_bytes * 2).next_power_of_two().clamp(64, 4096);
-        let mut next = 0;
+        // Besides those in the second tier there are some that are not engraved yet.
+        let segments_max = nvm.map_or(segments_max, |nvm| segments_max.max(nvm.slots_max * 2));
+        let nvm_bytes = nvm.map_or(0, |nvm| nvm.bytes);
+        let mut next = nvm_bytes;
         let mut take = |bytes: u64| {
             let start = next;
             next += bytes.next_multiple_of(4096);
@@ -180,12 +218,13 @@ impl Geometry {
         let lines = LineTable::lines_in(dram / 16);
         let key_lines = Span::new(take(lines * 64), lines);
         let start = take(0);
-        let long = (start, dram.saturating_sub(start));
+        let long = (start, (nvm_bytes + dram).saturating_sub(start));
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
         let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
         Geometry {
             settings,
+            nvm,
             bytes: dram,
             segments_max,
             table,
@@ -208,9 +247,10 @@ impl Geometry {
         (self.row_chunks_max << self.row_shift) as u32
     }
 
-    /// Reserves the region.
-    pub fn reserve(&self) -> Result<Region, GeometryError> {
-        Region::reserve(self.bytes, self.settings.residency).map_err(GeometryError::Reserve)
+    /// Reserves the region. `nvm` is the file's part that the second tier is.
+    pub fn reserve(&self, nvm: Option<FilePart<'_>>) -> Result<Region, GeometryError> {
+        let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
+        Region::reserve_tiers(nvm, bytes, self.settings.residency).map_err(GeometryError::Reserve)
     }
 
     /// The parts of the fresh extent at `start`.

@@ -3,7 +3,7 @@
 //! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`] and [`vector`]s; the
 //! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment that a [`flush`] makes of it and
 //! registers in the [`dictionary`]; the [`descriptor`] table; an executor's [`memory`]; and the [`snapshot`]
-//! that a query reads all of it through.
+//! that a query reads all of it through. What of it lies in the second tier, and how it gets there: [`nvm`].
 //!
 //! What this crate deliberately does not know: text, queries, threads, files.
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ pub mod keys;
 pub mod line_table;
 pub mod list;
 pub mod memory;
+pub mod nvm;
 pub mod posting;
 pub mod rewrite;
 mod row_writer;

@@ -20,14 +20,23 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use spirit_mem::{Pins, Region, Ring};
+use spirit_door::{Door, Site};
+use spirit_mem::{FilePart, HeapFile, Pins, Region, Ring};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
-use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
+use crate::nvm::Corrupt;
+use crate::nvm::layout::NvmLayout;
+use crate::nvm::section::{SECTION_WORDS, Sections};
+use crate::nvm::slot::{Entry, Slots};
+use crate::snapshot::Segment;
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
 const BLOCKS_MAX: u64 = 1 << 18;
+
+/// Blocks of the disk are taken this many bytes at a time.
+const BACKED_BYTES: u64 = 4 << 20;
 
 /// One word alone on its cache lines.
 #[repr(align(128))]
@@ -37,6 +46,7 @@ struct Root(AtomicU64);
 pub struct Memory {
     region: Region,
     geometry: Geometry,
+    nvm: Option<Nvm>,
     pins: Arc<Pins>,
     visible: Root,
     window: Root,
@@ -58,6 +68,10 @@ pub enum Partition {
     Short,
     /// Rows, vectors and posting arrays.
     Long,
+    /// Terms of engraved segments.
+    NvmShort,
+    /// The rest of engraved segments.
+    NvmLong,
 }
 
 /// What waits for its last reader.
@@ -72,6 +86,8 @@ enum Garbage {
 struct Rings {
     short: Ring,
     long: Ring,
+    nvm_short: Ring,
+    nvm_long: Ring,
     limbo: VecDeque<(u64, Garbage)>,
 }
 
@@ -82,22 +98,131 @@ pub struct PartitionUse {
     pub short: (u64, u64),
     /// Long-term: given out, and in all.
     pub long: (u64, u64),
+    /// The second tier's short-term: given out, and in all.
+    pub nvm_short: (u64, u64),
+    /// The second tier's long-term: given out, and in all.
+    pub nvm_long: (u64, u64),
+}
+
+/// What a second tier is opened with.
+pub struct Tier {
+    /// The file.
+    pub file: Arc<HeapFile>,
+    /// Where this executor's part of it begins.
+    pub start: u64,
+    /// The way to store in it.
+    pub door: Door,
+}
+
+/// The second tier of an executor.
+pub struct Nvm {
+    layout: NvmLayout,
+    tier: Tier,
+    /// Where the log begins that must stay.
+    log_head: AtomicU64,
+    /// Up to where blocks of the disk back the short-term and the long-term partition.
+    backed: [AtomicU64; 2],
+}
+
+impl Nvm {
+    fn new(layout: NvmLayout, tier: Tier) -> Nvm {
+        let backed = [layout.short.0, layout.long.0].map(AtomicU64::new);
+        Nvm { layout, tier, log_head: AtomicU64::new(0), backed }
+    }
+
+    /// Where everything is.
+    pub fn layout(&self) -> &NvmLayout {
+        &self.layout
+    }
+
+    /// The way to store in it.
+    pub fn door(&self) -> &Door {
+        &self.tier.door
+    }
+
+    /// The oldest place in the log that is still needed.
+    pub fn log_head(&self) -> u64 {
+        self.log_head.load(Acquire)
+    }
+
+    /// What is before `head` is durable elsewhere.
+    pub(crate) fn set_log_head(&self, head: u64) {
+        self.log_head.store(head, Release);
+    }
+
+    /// Whether the engrave log has a slot for `position`. For the thread that retires segments.
+    pub fn has_slot(&self, position: Position, oldest: Position) -> bool {
+        u64::from(position - oldest) < self.layout.slots_max
+    }
+
+    /// The slot of an engraved segment and the sections of its copy.
+    pub fn sections(
+        &self,
+        region: &Region,
+        position: Position,
+    ) -> Result<(Entry, Sections), Corrupt> {
+        let entry = Slots::new(region, &self.layout).entry(position)?;
+        let blocks = [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
+        let table_bytes = entry.sections.saturating_mul(SECTION_WORDS as u64 * 8);
+        if table_bytes > entry.long_bytes {
+            let at = entry.long_start;
+            return Err(Corrupt { what: "section table", at, why: "it leaves its block" });
+        }
+        let table = (entry.long_start, entry.sections);
+        let sections = Sections::read(region, table.0, table.1, entry.sections_check, blocks)?;
+        Ok((entry, sections))
+    }
+
+    /// Backs the part of a partition up to `end` with blocks of the disk; says whether there are any.
+    fn back(&self, partition: Partition, end: u64) -> bool {
+        let (backed, (start, bytes)) = match partition {
+            Partition::NvmShort => (&self.backed[0], self.layout.short),
+            _ => (&self.backed[1], self.layout.long),
+        };
+        let from = backed.load(Relaxed);
+        if end <= from {
+            return true;
+        }
+        let to = end.next_multiple_of(BACKED_BYTES).min(start + bytes);
+        let done = self.tier.file.reserve(self.tier.start + from, to - from).is_ok();
+        if done {
+            backed.store(to, Relaxed);
+        }
+        done
+    }
 }
 
 impl Memory {
-    /// Reserves and divides the memory. `pins` is shared by all executors of an index.
-    pub fn new(settings: Settings, pins: Arc<Pins>) -> Result<Memory, GeometryError> {
+    /// Reserves and divides the memory. `pins` is shared by all executors of an index; `tier` is given if the settings
+    /// have a second tier.
+    pub fn new(
+        settings: Settings,
+        tier: Option<Tier>,
+        pins: Arc<Pins>,
+    ) -> Result<Memory, GeometryError> {
         let geometry = Geometry::new(settings)?;
-        let region = geometry.reserve()?;
+        let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
+        let region = geometry.reserve(nvm.as_ref().map(|nvm| FilePart {
+            file: &nvm.tier.file,
+            start: nvm.tier.start,
+            bytes: nvm.layout.bytes,
+        }))?;
         let blocks = (geometry.segments_max * BLOCKS_PER_SEGMENT_MAX).min(BLOCKS_MAX);
+        let ring = |partition: fn(&NvmLayout) -> (u64, u64)| {
+            let (start, bytes) = geometry.nvm.as_ref().map_or((0, 0), partition);
+            Ring::new(start, bytes, geometry.segments_max as usize)
+        };
         let rings = Rings {
             short: Ring::new(geometry.short.0, geometry.short.1, 16),
             long: Ring::new(geometry.long.0, geometry.long.1, blocks as usize),
+            nvm_short: ring(|layout| layout.short),
+            nvm_long: ring(|layout| layout.long),
             limbo: VecDeque::with_capacity(geometry.segments_max as usize * 4),
         };
         Ok(Memory {
             region,
             geometry,
+            nvm,
             pins,
             visible: Root(AtomicU64::new(0)),
             window: Root(AtomicU64::new(Window::default().word())),
@@ -120,6 +245,12 @@ impl Memory {
     #[inline(always)]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// The second tier, if there is one.
+    #[inline(always)]
+    pub fn nvm(&self) -> Option<&Nvm> {
+        self.nvm.as_ref()
     }
 
     /// The index's reader slots.
@@ -169,8 +300,67 @@ impl Memory {
 
     /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is visible.
     pub fn note_dead(&self, descriptor: Descriptor<'_>) {
-        descriptor.set_dead(descriptor.dead() + 1);
-        self.dead.fetch_add(1, Release);
+        self.add_dead(descriptor, 1);
+    }
+
+    /// Notes that `rows` rows of `descriptor`'s segment are dead.
+    pub(crate) fn add_dead(&self, descriptor: Descriptor<'_>, rows: u64) {
+        descriptor.set_dead(descriptor.dead() + rows);
+        self.dead.fetch_add(rows, Release);
+    }
+
+    /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
+    /// that operation becomes visible. Its record is durable. Ingest role only, with the key lock held. Says whether a copy
+    /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
+    pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
+        let (descriptor, rows) = (segment.descriptor(), segment.row_table());
+        let (row, place) = (rows.row(local), rows.place(local));
+        let by = by - segment.base_row();
+        let word = row.killed(by);
+        if place >= self.region.nvm_bytes() {
+            row.kill(by);
+        }
+        self.note_dead(descriptor);
+        let copy = descriptor.nvm_rows();
+        let Some(nvm) = self.nvm.as_ref().filter(|_| copy != 0) else { return false };
+        let at = copy + local as u64 * ROW_BYTES + 8;
+        nvm.door().store(Site::Stamp, &self.region, at, word);
+        nvm.door().write_back(Site::StampWriteBack, &self.region, at, 8);
+        let slots = Slots::new(&self.region, &nvm.layout);
+        let sites = [Site::Stamp, Site::StampWriteBack];
+        slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);
+        true
+    }
+
+    /// Waits until deaths that were stamped in the second tier are durable: their record may be trimmed by another thread
+    /// as soon as their segment is engraved.
+    pub fn fence_deaths(&self) {
+        if let Some(nvm) = &self.nvm {
+            nvm.door().fence(Site::StampFence);
+        }
+    }
+
+    /// Begins with the segments of `window`, all of them committed. Before any reader.
+    pub(crate) fn start_at(&self, window: Window) {
+        self.set_window(window);
+        self.reclaimed.store(window.oldest as u64, Release);
+    }
+
+    /// A block that was given out before the last stop, in the order in which they were.
+    /// Says whether such blocks can have been given out.
+    pub(crate) fn restore(
+        &self,
+        partition: Partition,
+        start: u64,
+        bytes: u64,
+        owner: SegmentId,
+    ) -> bool {
+        self.rings().ring(partition).restore(start, bytes, owner.0 as u64)
+    }
+
+    /// Tells who waits for space that there may be some, in the log for instance.
+    pub(crate) fn notify_space(&self) {
+        self.space.notify_all();
     }
 
     /// Whether any row ever died.
@@ -199,7 +389,13 @@ impl Memory {
         if ring.used() + bytes + reserve > ring.bytes() {
             return None;
         }
-        ring.allocate(bytes, owner.0 as u64)
+        let place = ring.allocate(bytes, owner.0 as u64)?;
+        let is_nvm = matches!(partition, Partition::NvmShort | Partition::NvmLong);
+        if is_nvm && !self.nvm.as_ref().is_some_and(|nvm| nvm.back(partition, place + bytes)) {
+            ring.release(owner.0 as u64);
+            return None;
+        }
+        Some(place)
     }
 
     /// The same in the long-term partition, out of the reserve too: for a rewrite, which gives more back.
@@ -273,6 +469,8 @@ impl Memory {
         PartitionUse {
             short: (rings.short.used(), rings.short.bytes()),
             long: (rings.long.used(), rings.long.bytes()),
+            nvm_short: (rings.nvm_short.used(), rings.nvm_short.bytes()),
+            nvm_long: (rings.nvm_long.used(), rings.nvm_long.bytes()),
         }
     }
 
@@ -288,6 +486,8 @@ impl Rings {
         match partition {
             Partition::Short => &mut self.short,
             Partition::Long => &mut self.long,
+            Partition::NvmShort => &mut self.nvm_short,
+            Partition::NvmLong => &mut self.nvm_long,
         }
     }
 }

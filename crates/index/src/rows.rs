@@ -122,11 +122,16 @@ impl<'a> Rows<'a> {
     }
 
     /// The row of a local id that is below the segment's rows.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, local: u32) -> Row<'a> {
+        Row(self.region.view(Span::new(self.place(local), ROW_WORDS)))
+    }
+
+    /// The offset of a row.
+    #[inline(always)]
+    pub fn place(&self, local: u32) -> u64 {
         let chunk = self.directory[(local >> self.shift) as usize].load(Acquire);
-        let inside = (local & ((1 << self.shift) - 1)) as u64;
-        Row(self.region.view(Span::new(chunk + inside * ROW_BYTES, ROW_WORDS)))
+        chunk + (local & ((1 << self.shift) - 1)) as u64 * ROW_BYTES
     }
 
     /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.
@@ -191,9 +196,18 @@ impl<'a> Row<'a> {
     /// Kills the row by the operation that is row `by`, counted from this segment's base. Ingest role only.
     /// Takes effect for readers when that operation becomes visible.
     pub fn kill(self, by: u64) {
+        self.0[1].store(self.killed(by), Release);
+    }
+
+    /// The row's second word once it was killed by that operation.
+    pub(crate) fn killed(self, by: u64) -> u64 {
         let stamp = u32::try_from(by + 1).unwrap_or(u32::MAX) as u64;
-        let tokens = self.0[1].load(Relaxed) & 0xFFFF_FFFF;
-        self.0[1].store(tokens | stamp << 32, Release);
+        self.0[1].load(Relaxed) & 0xFFFF_FFFF | stamp << 32
+    }
+
+    /// The second word: tokens and death stamp.
+    pub(crate) fn second_word(self) -> u64 {
+        self.0[1].load(Acquire)
     }
 
     /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.

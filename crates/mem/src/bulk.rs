@@ -28,12 +28,18 @@ impl Region {
         move_words(source.as_ptr().cast(), target);
     }
 
-    /// Writes `words` at `to`, a multiple of 8.
+    /// Writes `bytes`, whole words of 8, at `to`, a multiple of 8.
     ///
     /// # Panics
-    /// If the range leaves the region or is misaligned.
-    pub fn write_words(&self, to: u64, words: &[u64]) {
-        move_words(words.as_ptr(), self.view(Span::new(to, words.len() as u64)));
+    /// If the range leaves the region or is misaligned, or if there is a part of a word.
+    pub fn write_bytes(&self, to: u64, bytes: &[u8]) {
+        assert!(
+            (bytes.len() as u64).is_multiple_of(WORD),
+            "{} bytes are not whole words",
+            bytes.len()
+        );
+        let target = self.view(Span::new(to, bytes.len() as u64 / WORD));
+        move_words(bytes.as_ptr(), target);
     }
 
     /// Appends `bytes` bytes from `at`, both multiples of 8, to `out`.
@@ -49,9 +55,9 @@ impl Region {
     }
 }
 
-/// Copies as many words as `target` has from `source`, which holds at least as many.
+/// Copies as many words as `target` has from `source`, which holds at least as many, at any alignment.
 #[cfg(target_arch = "x86_64")]
-fn move_words(source: *const u64, target: &[AtomicU64]) {
+fn move_words(source: *const u8, target: &[AtomicU64]) {
     // SAFETY: `target` is a slice of atomics, which may be written through shared references; `source` points to as many
     // readable words, as both callers have taken it from a slice of that length; the direction flag is clear by the
     // calling convention. Another thread may write `source` meanwhile: the processor then reads some value of each word.
@@ -68,13 +74,16 @@ fn move_words(source: *const u64, target: &[AtomicU64]) {
 
 /// The same, word by word.
 #[cfg(not(target_arch = "x86_64"))]
-fn move_words(source: *const u64, target: &[AtomicU64]) {
+fn move_words(source: *const u8, target: &[AtomicU64]) {
     for (index, word) in target.iter().enumerate() {
-        // SAFETY: `source` points to as many words as `target` has, all aligned.
-        let from = unsafe { source.add(index) };
-        // SAFETY: as above; the words are atomics of a region, or plain ones that nobody writes.
-        let from = unsafe { &*from.cast::<AtomicU64>() };
-        word.store(from.load(Relaxed), Relaxed);
+        let mut bytes = [0; WORD as usize];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            // SAFETY: `source` points to as many words as `target` has.
+            let from = unsafe { source.add(index * WORD as usize + i) };
+            // SAFETY: as above; a byte needs no alignment, and what else writes it does so through atomics.
+            *byte = unsafe { &*from.cast::<std::sync::atomic::AtomicU8>() }.load(Relaxed);
+        }
+        word.store(u64::from_le_bytes(bytes), Relaxed);
     }
 }
 
@@ -87,8 +96,8 @@ mod tests {
     #[test]
     fn words_go_where_they_should_and_nowhere_else() {
         let region = Region::reserve(1 << 20, Residency::OnTouch).unwrap();
-        let words: Vec<u64> = (1..=100).collect();
-        region.write_words(64, &words);
+        let words: Vec<u8> = (1..=100u64).flat_map(u64::to_le_bytes).collect();
+        region.write_bytes(64, &words);
         region.copy_words(4096, 64, 99);
         region.copy_words(0, 0, 0);
         let at = |at: u64| region.view(Span::<AtomicU64>::new(at, 1))[0].load(Order);

@@ -304,7 +304,7 @@ mod tests {
             let region = region(&file, REGION_ALIGN);
             assert_eq!((region.nvm_bytes(), region.bytes()), (REGION_ALIGN, 2 * REGION_ALIGN));
             // The last word of the file's part, and the first behind it.
-            region.write_words(REGION_ALIGN - 8, &[7, 8]);
+            region.write_bytes(REGION_ALIGN - 8, &[7u64, 8].map(u64::to_le_bytes).concat());
             assert_eq!([at(&region, REGION_ALIGN - 8), at(&region, REGION_ALIGN)], [7, 8]);
         }
         let file = HeapFile::open(&path).unwrap();

@@ -64,6 +64,31 @@ impl Ring {
         Some(self.start + place)
     }
 
+    /// Takes up a block that was given out before, as if it had been by this ring. Blocks come oldest first. Says whether
+    /// such blocks can have been given out.
+    pub fn restore(&mut self, at: u64, bytes: u64, owner: u64) -> bool {
+        let bytes = bytes.max(1).next_multiple_of(RING_ALIGN);
+        let place = at.wrapping_sub(self.start);
+        if !place.is_multiple_of(RING_ALIGN) || place >= self.bytes || bytes > self.bytes - place {
+            return false;
+        }
+        if self.blocks.is_empty() {
+            self.head = place;
+        }
+        // Before the block there is what the ring's end left over, or what somebody gave back.
+        let gap =
+            if place >= self.head { place - self.head } else { self.bytes - self.head + place };
+        if self.used + gap + bytes > self.bytes {
+            return false;
+        }
+        if gap > 0 {
+            self.push(Block { owner, bytes: gap, released: true });
+            self.head = place;
+        }
+        self.push(Block { owner, bytes, released: false });
+        true
+    }
+
     /// Releases all blocks of `owner`.
     pub fn release(&mut self, owner: u64) {
         for block in self.blocks.iter_mut().filter(|b| b.owner == owner) {
@@ -108,6 +133,25 @@ impl Ring {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn blocks_that_were_given_out_before_are_taken_up_again() {
+        let mut ring = Ring::new(64, 640, 8);
+        // As it was left: two blocks at the end, and after the gap of 64 bytes one at the beginning.
+        for (at, bytes, owner) in [(64 + 320, 128, 1), (64 + 448, 128, 2), (64, 192, 3)] {
+            assert!(ring.restore(at, bytes, owner));
+        }
+        assert_eq!((ring.used(), ring.owned(3)), (128 + 128 + 64 + 192, 192));
+        assert_eq!(ring.allocate(192, 4), None);
+        assert_eq!(ring.allocate(128, 4), Some(64 + 192));
+        ring.release(1);
+        assert_eq!(ring.allocate(128, 5), Some(64 + 320));
+        // What cannot have been given out.
+        let mut ring = Ring::new(64, 640, 8);
+        assert!(!ring.restore(0, 64, 1) && !ring.restore(64 + 640, 64, 1));
+        assert!(!ring.restore(64, 704, 1) && !ring.restore(65, 64, 1));
+        assert!(ring.restore(64, 320, 1) && !ring.restore(128, 64, 2));
+    }
 
     #[test]
     fn a_full_ring_says_no_until_the_oldest_goes() {

@@ -71,6 +71,11 @@ pub struct Oracle {
 }
 
 impl Oracle {
+    /// Documents ever added.
+    pub fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
     /// Adds a document of words that are separated by blanks; `None` is an automatic key. Returns the key.
     pub fn add(&mut self, key: Option<&str>, text: &str) -> String {
         let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);

@@ -11,6 +11,7 @@ use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_text::{Sink, Token, Tokenizer};
 
 use crate::error::AddError;
+use crate::journal::Journal;
 use crate::shared::Shared;
 
 /// The field of a document's text.
@@ -44,13 +45,17 @@ pub(crate) struct Collector<'a> {
     pub(crate) extent: Extent<'a>,
     pub(crate) tokenizer: &'a mut Tokenizer,
     pub(crate) batch: &'a mut Batch,
+    /// Where documents are gathered that are to be logged.
+    pub(crate) journal: Option<&'a mut Journal>,
 }
 
 impl Collector<'_> {
     /// Whether the batch should be committed before more is collected.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.batch.token_count() >= BATCH_TOKENS || self.batch.documents().len() >= BATCH_DOCUMENTS
+        self.batch.token_count() >= BATCH_TOKENS
+            || self.batch.documents().len() >= BATCH_DOCUMENTS
+            || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 
     /// Cuts a document into the batch. One that is refused leaves nothing there.
@@ -70,6 +75,9 @@ impl Collector<'_> {
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {
             self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.push(called, text);
         }
         self.batch.finish(match called {
             Called::By(key) => Key::Bytes(key.as_bytes()),

@@ -1,9 +1,12 @@
 //! What can go wrong, for whom, and what to do about it.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::geometry::GeometryError;
+use spirit_index::nvm::Corrupt;
+use spirit_mem::{HeapFileError, Medium};
 
 /// Opening an index failed.
 #[derive(Debug)]
@@ -13,6 +16,36 @@ pub enum OpenError {
     Memory(GeometryError),
     /// A thread could not be started.
     Thread(std::io::Error),
+    /// The index's file could not be had.
+    File(HeapFileError),
+    /// The index's file is not one, or not one that this version reads.
+    Root {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Something in an executor's part of the file is not what was stored there.
+    Corrupt {
+        /// The executor.
+        executor: usize,
+        /// What, and where in its part.
+        what: Corrupt,
+    },
+    /// The medium cannot keep what was asked for.
+    Durability {
+        /// The file.
+        path: PathBuf,
+        /// What it lies on.
+        medium: Medium,
+    },
+    /// The index keeps what was added before an orderly shutdown, and was not shut down so.
+    Unclean {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What the index holds does not fit in the memory that it is opened with.
+    Recovery(AddError),
     /// A setting is out of its range.
     Setting {
         /// Which.
@@ -31,6 +64,27 @@ impl fmt::Display for OpenError {
         match self {
             OpenError::Memory(reason) => reason.fmt(f),
             OpenError::Thread(reason) => write!(f, "cannot start a thread: {reason}"),
+            OpenError::File(reason) => reason.fmt(f),
+            OpenError::Root { path, why } => write!(f, "{}: {why}", path.display()),
+            OpenError::Corrupt { executor, what } => {
+                write!(f, "executor {executor}: {what}; run `spirit check`, or restore a backup")
+            }
+            OpenError::Durability { path, medium } => write!(
+                f,
+                "{}: on a medium of kind {medium}, level os cannot be had: stores reach the disk when the kernel \
+                 likes; use level process, or a DAX file system",
+                path.display()
+            ),
+            OpenError::Unclean { path } => write!(
+                f,
+                "{}: this graceful index was not closed in an orderly way, so what it holds cannot be trusted: remove \
+                 it and add its documents again, in mode crash if that is to be avoided",
+                path.display()
+            ),
+            OpenError::Recovery(reason) => write!(
+                f,
+                "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
+            ),
             OpenError::Setting { name, asked, min, max } => {
                 write!(f, "{name} is {asked}: choose {min} to {max}")
             }

@@ -6,15 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use spirit_index::dictionary_writer::DictionaryWriter;
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
 
+use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
 use crate::options::Options;
+use crate::recovery::Recovery;
 use crate::shared::{Numbers, Shared};
+use crate::store::Store;
 use crate::waiting::Waiting;
+
+/// An index that closes leaves at most this much to be ingested again.
+const LOG_BYTES_LEFT: u64 = 64 << 10;
 
 /// Segments that wait between ingest and flush.
 const QUEUE: usize = 1;
@@ -33,25 +40,49 @@ impl Executor {
         number: usize,
         numbers: Arc<Numbers>,
         pins: Arc<Pins>,
+        store: Option<&Store>,
     ) -> Result<Executor, OpenError> {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
-        let memory = Memory::new(options.memory(), pins).map_err(OpenError::Memory)?;
+        let settings = options.memory();
+        let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
+        let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
         let shared = Arc::new(Shared::new(memory, numbers, options));
         let (tasks, inbox) = sync_channel(QUEUE);
-        let role = Ingester::new(shared.clone(), options, tasks.clone(), pin)
+        let mut dictionary =
+            DictionaryWriter::new(shared.memory.region(), shared.memory.geometry());
+        let recovery = Recovery::begin(&shared, &mut dictionary, options, store)
+            .map_err(|failure| failure.of(number))?;
+        let role = Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start())
             .expect("the geometry leaves room for the first segment");
-        let stage = FlushStage::new(shared.clone(), options.reader_lease, inbox);
+        let stage = FlushStage::new(shared.clone(), options, dictionary, inbox);
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())
             .map_err(OpenError::Thread)?;
-        Ok(Executor {
+        let executor = Executor {
             shared,
             role: Mutex::new(role),
             waiting: Waiting::new(),
             tasks,
             flusher: Some(flusher),
-        })
+        };
+        let mut role = executor.role().map_err(OpenError::Recovery)?;
+        recovery.finish(&executor.shared, &mut role).map_err(OpenError::Recovery)?;
+        drop(role);
+        Ok(executor)
+    }
+
+    /// Brings to the second tier what a start should not have to do again. The index closes.
+    pub(crate) fn close(&self, mode: Mode) -> Result<(), AddError> {
+        let mut role = self.role()?;
+        if mode == Mode::Graceful || role.log_bytes() > LOG_BYTES_LEFT {
+            role.end_segment()?;
+            drop(role);
+            self.settle();
+            let _ = self.tasks.send(Task::EngraveAll);
+            self.settle();
+        }
+        Ok(())
     }
 
     /// Takes the ingest role, waiting for whoever has it.

@@ -1,4 +1,5 @@
-//! The flush stage: a thread that makes read-optimized segments of full ones, and drops the oldest.
+//! The flush stage: a thread that makes read-optimized segments of full ones, engraves them in the second tier if there is
+//! one, and drops the oldest.
 //!
 //! It alone writes the dictionary and moves the window. Its queue holds one segment: when it falls behind,
 //! the ingest role waits at the hand-over, which is the back-pressure of the pipeline.
@@ -6,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
@@ -14,22 +15,26 @@ use spirit_index::dictionary_writer::DictionaryWriter;
 use spirit_index::flush::{Dropped, Flush, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
+use spirit_index::nvm::engrave::{Sealed, commit};
 use spirit_index::rewrite::{Progress, Rewrite};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
 use crate::lease::Leases;
-use crate::options::OnFull;
+use crate::options::{OnFull, Options};
+use crate::placement::Placement;
 use crate::shared::Shared;
 
 /// What the stage is asked to do.
 pub(crate) enum Task {
-    /// Flush this segment.
-    Flush(Flush),
+    /// Flush this segment, and engrave it if there is a second tier.
+    Flush(Flush, Sealed),
+    /// Engrave all that is flushed, whatever the policy: the log is full, or the index closes.
+    EngraveAll,
     /// The ingest role found the long-term partition full.
     MakeRoom,
     /// Say so on the channel when everything before is done.
-    Report(std::sync::mpsc::SyncSender<()>),
+    Report(SyncSender<()>),
     /// End.
     Stop,
 }
@@ -48,6 +53,10 @@ pub(crate) struct FlushStage {
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
+    /// What goes to the second tier, if there is one.
+    placement: Option<Placement>,
+    /// Whoever waits until everything before is done.
+    waiting: Vec<SyncSender<()>>,
     tasks: Receiver<Task>,
 }
 
@@ -63,46 +72,133 @@ impl Drop for Dart {
 }
 
 impl FlushStage {
-    pub(crate) fn new(shared: Arc<Shared>, lease: Duration, tasks: Receiver<Task>) -> FlushStage {
-        let dictionary = DictionaryWriter::new(shared.memory.region(), shared.memory.geometry());
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        options: &Options,
+        dictionary: DictionaryWriter,
+        tasks: Receiver<Task>,
+    ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
-        let leases = Leases::new(lease, shared.memory.pins());
-        FlushStage { shared, dictionary, rewrite: None, dropped: VecDeque::new(), leases, tasks }
+        let leases = Leases::new(options.reader_lease, shared.memory.pins());
+        let placement = shared.memory.nvm().map(|_| Placement::new(options));
+        FlushStage {
+            shared,
+            dictionary,
+            rewrite: None,
+            dropped: VecDeque::new(),
+            leases,
+            placement,
+            waiting: Vec::new(),
+            tasks,
+        }
     }
 
     pub(crate) fn run(mut self) {
         let _dart = Dart(self.shared.clone());
         loop {
-            match self.tasks.recv_timeout(IDLE) {
-                Ok(Task::Flush(flush)) => self.flush(flush),
-                Ok(Task::MakeRoom) => drop(self.make_room()),
-                Ok(Task::Report(done)) => drop(done.send(())),
+            match self.next_task() {
+                Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
+                Ok(Task::EngraveAll) => self.engrave_all(),
+                Ok(Task::MakeRoom) => self.make_room_or_say_so(),
+                Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => self.tend(),
+                Err(RecvTimeoutError::Timeout) => self.idle(),
             }
+            self.answer_waiting();
             self.report();
         }
     }
 
-    fn flush(&mut self, mut flush: Flush) {
+    /// What is asked for next. While there is something to engrave nobody waits for more.
+    fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
+        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+            return self.tasks.recv_timeout(IDLE);
+        }
+        self.tasks.try_recv().map_err(|error| match error {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+        })
+    }
+
+    /// Nothing is asked for: engraves a piece, or looks after the rest.
+    fn idle(&mut self) {
+        let Some(placement) = &mut self.placement else { return self.tend() };
+        if !placement.has_work() {
+            self.tend();
+            self.placement.as_mut().expect("looked at above").idle();
+        } else if !self.engrave_a_piece() {
+            self.make_room_or_say_so();
+            self.shared.memory.wait_for_space();
+        }
+    }
+
+    /// Goes on engraving; says whether it could.
+    fn engrave_a_piece(&mut self) -> bool {
+        let shared = &self.shared;
+        let Some(placement) = &mut self.placement else { return false };
+        let went_on = placement.advance(&shared.memory, |switch| {
+            let _keys = shared.keys();
+            switch();
+        });
+        if went_on {
+            shared.set_stuck(false);
+        }
+        went_on
+    }
+
+    /// From now on all that is flushed is engraved, until nothing is left.
+    fn engrave_all(&mut self) {
+        if let Some(placement) = &mut self.placement {
+            placement.engrave_all();
+        }
+    }
+
+    fn make_room_or_say_so(&mut self) {
+        let made = self.make_room();
+        if self.placement.is_some() {
+            // The ingest role waits, and will be told if there is nothing to wait for.
+            self.shared.set_stuck(!made);
+        }
+    }
+
+    /// Answers those who wait for all that was asked for before, when it is done.
+    fn answer_waiting(&mut self) {
+        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+            for done in self.waiting.drain(..) {
+                // Who no longer waits need not be told.
+                let _ = done.send(());
+            }
+        }
+    }
+
+    fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
         while flush.run(&self.shared.memory, &mut self.dictionary).is_err() {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
             let room_made = self.make_room();
             self.shared.set_stuck(!room_made);
-            let window = self.shared.memory.window();
-            if window.oldest == window.end {
+            if self.in_dram() == 0 {
                 flush.without_bitmaps();
             }
             self.shared.memory.wait_for_space();
             self.dictionary.collect(&self.shared.memory);
         }
         self.shared.set_stuck(false);
+        if let Some(placement) = &mut self.placement {
+            placement.push(flush.engrave(sealed));
+        }
         self.keep_ahead();
+    }
+
+    /// Flushed segments that take room in DRAM.
+    fn in_dram(&self) -> u64 {
+        let window = self.shared.memory.window();
+        let flushed = (window.end - window.oldest) as u64;
+        self.placement.as_ref().map_or(flushed, Placement::in_dram)
     }
 
     /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
@@ -151,6 +247,10 @@ impl FlushStage {
     /// segment that holds the oldest end of the long-term ring, since no space comes back before that goes.
     fn candidate(&self) -> Option<Position> {
         let memory = &self.shared.memory;
+        if memory.nvm().is_some() {
+            // A segment that is engraved, or going to be, is not rewritten.
+            return None;
+        }
         let (used, bytes) = memory.partition_use().long;
         let window = memory.window();
         let slots_short = !memory.has_slot(window.end + SLOTS_FREE_MIN);
@@ -172,23 +272,41 @@ impl FlushStage {
     /// Whether there is room for less than one and a quarter segments.
     fn is_crowded(&self) -> bool {
         let memory = &self.shared.memory;
-        let window = memory.window();
         let (used, bytes) = memory.partition_use().long;
-        let segments = (window.end - window.oldest) as u64 + 1;
+        let segments = self.in_dram() + 1;
         let usual = used / segments + memory.geometry().settings.segment_bytes / 4;
         bytes - used < memory.reserve() + usual * 5 / 4
     }
 
-    /// Makes room in the long-term partition, as far as the policy lets it; says whether a segment was dropped.
+    /// Makes room, as far as the policy lets it; says whether there may be some now, or soon.
     fn make_room(&mut self) -> bool {
         self.tend();
+        if self.commit_oldest() {
+            return true;
+        }
+        if let Some(placement) = &mut self.placement {
+            // Whatever the policy, this is when segments have to go.
+            placement.engrave_all();
+            if placement.has_work() && self.engrave_a_piece() {
+                return true;
+            }
+        }
         if self.shared.on_full != OnFull::DropOldest {
             return false;
         }
         // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
         self.rewrite.take_if(|rewrite| !rewrite.is_committed());
-        // Nor is another segment dropped while readers hold up the last one's space.
-        self.rewrite.is_none() && self.dropped.is_empty() && self.drop_oldest()
+        // Nor is another segment dropped while readers hold up the last one's space: that will come.
+        self.rewrite.is_none() && (!self.dropped.is_empty() || self.drop_oldest())
+    }
+
+    /// Sends readers of the oldest engraved segment to its copy; says whether there was one.
+    fn commit_oldest(&mut self) -> bool {
+        let oldest = self.placement.as_mut().and_then(Placement::pop_engraved);
+        if let Some(id) = oldest {
+            commit(&self.shared.memory, id);
+        }
+        oldest.is_some()
     }
 
     /// Keeps room for a segment free, so that the ingest role need not ask and wait.
@@ -196,7 +314,9 @@ impl FlushStage {
         self.tend();
         let slots_short =
             !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
-        if self.is_crowded() || slots_short || self.terms_short() {
+        while self.is_crowded() && self.commit_oldest() {}
+        let crowded = self.placement.is_none() && self.is_crowded();
+        if crowded || slots_short || self.terms_short() {
             self.make_room();
         }
     }
@@ -211,7 +331,14 @@ impl FlushStage {
 
     /// Drops the oldest segment, if there is one; says whether there was.
     fn drop_oldest(&mut self) -> bool {
+        let oldest = self.shared.memory.window().oldest;
+        if self.placement.as_ref().is_some_and(|p| !p.is_engraved(oldest)) {
+            return false;
+        }
         let Some(dropped) = drop_oldest(&self.shared.memory) else { return false };
+        if let Some(placement) = &mut self.placement {
+            placement.forget(oldest);
+        }
         Shared::add_to(&self.shared.dropped_segments, 1);
         self.dropped.push_back(dropped);
         self.sweep_dropped();

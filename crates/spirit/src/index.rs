@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use spirit_mem::{PinSlot, Pins};
 
 use crate::collector::Called;
+use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
 use crate::ingest::Ingester;
 use crate::options::Options;
 use crate::shared::Numbers;
+use crate::store::Store;
 
 /// A live index. Any number of threads may add, delete and search at once.
 pub struct Index {
@@ -22,6 +24,8 @@ pub struct Index {
     admission: Mutex<()>,
     /// The reader slot of whoever asks for statistics.
     pub(crate) stats_pin: Mutex<PinSlot>,
+    /// Where the index is kept, if it is. Behind the executors: it outlives them.
+    pub(crate) store: Option<Store>,
 }
 
 impl Index {
@@ -30,7 +34,18 @@ impl Index {
         Options::default()
     }
 
-    pub(crate) fn open(options: Options) -> Result<Index, OpenError> {
+    pub(crate) fn open(mut options: Options) -> Result<Index, OpenError> {
+        let store = match options.directory.clone() {
+            // What an index that is there was made with counts.
+            Some(directory) if options.mode != Mode::Volatile => {
+                options.check()?;
+                Some(Store::open(&directory, &mut options)?)
+            }
+            _ => {
+                (options.mode, options.directory) = (Mode::Volatile, None);
+                None
+            }
+        };
         options.check()?;
         // One for each reader, each ingest role, and `stats`, which must never go without.
         let pins = Arc::new(Pins::new(options.readers_max + options.executors + 1));
@@ -38,9 +53,24 @@ impl Index {
         let numbers =
             Arc::new(Numbers { one_executor: options.executors == 1, ..Numbers::default() });
         let executors = (0..options.executors)
-            .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone()))
+            .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone(), store.as_ref()))
             .collect::<Result<_, _>>()?;
-        Ok(Index { executors, pins, options, numbers, admission: Mutex::new(()), stats_pin })
+        let admission = Mutex::new(());
+        Ok(Index { executors, pins, options, numbers, admission, stats_pin, store })
+    }
+
+    /// Closes the index in an orderly way, as dropping it does; says if that could not be done.
+    pub fn close(mut self) -> Result<(), AddError> {
+        self.shut()
+    }
+
+    fn shut(&mut self) -> Result<(), AddError> {
+        let Some(store) = self.store.take() else { return Ok(()) };
+        for executor in &self.executors {
+            executor.close(self.options.mode)?;
+        }
+        store.close();
+        Ok(())
     }
 
     /// Adds a document under an automatic key: the number of documents that the index had accepted before.
@@ -149,6 +179,13 @@ impl Index {
     /// Documents that were replaced or deleted, over the index's life.
     pub fn deleted(&self) -> u64 {
         self.executors.iter().map(Executor::deleted).sum()
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        // What fails here is what the next start repairs; who wants to know calls `close`.
+        let _ = self.shut();
     }
 }
 

@@ -10,20 +10,23 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use spirit_index::batch::{Batch, Key};
-use spirit_index::descriptor::{SegmentId, State};
+use spirit_index::descriptor::{Position, SegmentId, State};
 use spirit_index::flush::Flush;
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self, Keys};
+use spirit_index::nvm::engrave::Sealed;
 use spirit_index::rows::KeyKind;
-use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 use spirit_text::Tokenizer;
 
 use crate::collector::{BATCH_DOCUMENTS, BATCH_TOKENS, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
+use crate::journal::{Journal, accepted_with};
 use crate::options::{OnFull, Options};
 use crate::shared::Shared;
+use crate::store::now_ms;
 
 /// Replaced rows after which their slots are looked at.
 const REPLACED_LOOK: usize = 64;
@@ -39,6 +42,18 @@ struct Replaced {
     stamp: Option<u64>,
 }
 
+/// Where the role begins.
+#[derive(Default)]
+pub(crate) struct Start {
+    /// The position of the first segment.
+    pub(crate) position: Position,
+    /// Its first row.
+    pub(crate) row: u64,
+    /// The sequence number behind all that there is.
+    pub(crate) sequence: u64,
+    pub(crate) journal: Option<Journal>,
+}
+
 /// The writer of one executor.
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
@@ -47,6 +62,10 @@ pub(crate) struct Ingester {
     writer: FreshWriter,
     tasks: SyncSender<Task>,
     pin: PinSlot,
+    /// Where operations are logged, if they are.
+    journal: Option<Journal>,
+    /// One past the sequence number of the last operation.
+    sequence_end: u64,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
     /// The sequence number of the delete at hand.
@@ -61,8 +80,11 @@ impl Ingester {
         options: &Options,
         tasks: SyncSender<Task>,
         pin: PinSlot,
+        start: Start,
     ) -> Option<Ingester> {
-        let writer = FreshWriter::open(&shared.memory, SegmentId::first(0), 0, 0)?;
+        let Start { position, row, sequence, journal } = start;
+        let id = SegmentId::first(position);
+        let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
         publish_segment(&shared, &writer);
         Some(Ingester {
             tokenizer: Tokenizer::with_level(
@@ -74,8 +96,10 @@ impl Ingester {
             writer,
             tasks,
             pin,
+            journal,
+            sequence_end: sequence,
             sealed: false,
-            delete_sequence: 0,
+            delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + BATCH_DOCUMENTS),
             shared,
         })
@@ -89,14 +113,36 @@ impl Ingester {
     /// Where the next batch is collected, to be committed afterwards.
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
-        let Ingester { shared, tokenizer, batch, writer, .. } = self;
-        Collector { shared, extent: writer.extent(&shared.memory), tokenizer, batch }
+        let Ingester { shared, tokenizer, batch, writer, journal, .. } = self;
+        let extent = writer.extent(&shared.memory);
+        Collector { shared, extent, tokenizer, batch, journal: journal.as_mut() }
+    }
+
+    /// The log's end. There is one: the log is being replayed.
+    pub(crate) fn journal(&mut self) -> &mut Journal {
+        self.journal.as_mut().expect("what is replayed has a log")
+    }
+
+    /// Bytes of the log that no engraved segment covers.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        let head = self.shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
+        self.journal.as_ref().map_or(0, |journal| journal.from() - head)
     }
 
     /// Writes the batch and makes it visible. Says how many documents went in; an error is of the one after
     /// them, and the rest of the batch is dropped.
     pub(crate) fn commit(&mut self) -> (u64, Result<(), AddError>) {
         self.number();
+        self.commit_numbered()
+    }
+
+    /// Writes a batch of operations that were logged before, the first of which has this sequence number.
+    pub(crate) fn commit_at(&mut self, sequence: u64) -> Result<(), AddError> {
+        self.batch.number(sequence, 0);
+        self.commit_numbered().1
+    }
+
+    fn commit_numbered(&mut self) -> (u64, Result<(), AddError>) {
         let all = self.batch.documents().len();
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
@@ -110,6 +156,9 @@ impl Ingester {
             self.shared.numbers.refused.fetch_add(left as u64, Relaxed);
         }
         self.batch.clear();
+        if let Some(journal) = &mut self.journal {
+            journal.clear();
+        }
         ((all - left) as u64, result)
     }
 
@@ -122,13 +171,20 @@ impl Ingester {
     }
 
     fn write_some(&mut self) -> Result<(), AddError> {
+        let wanted = self.batch.documents().len();
+        self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
         if self.sealed {
             self.next_segment()?;
         }
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
+        let row = self.writer.base_row() + before as u64;
+        if let Some(journal) = &mut self.journal {
+            journal.log(&self.shared, &self.batch, taken, row);
+        }
         let settled = self.settle(before, taken);
         let unsettled = taken - settled;
+        self.close_group(settled, taken, row);
         self.batch.drop_front(settled);
         self.publish();
         if unsettled > 0 {
@@ -143,6 +199,35 @@ impl Ingester {
             Err(Stop::SegmentFull) => self.next_segment(),
             Err(Stop::HeapFull) => self.wait_for_room(),
         }
+    }
+
+    /// Of the documents that were taken and logged, `settled` came about.
+    fn close_group(&mut self, settled: usize, taken: usize, row: u64) {
+        if let Some(last) = settled.checked_sub(1) {
+            self.sequence_end = self.batch.documents()[last].sequence + 1;
+        }
+        let Some(journal) = &mut self.journal else { return };
+        if settled < taken {
+            // Their numbers may be given to others, or they come again themselves.
+            let sequence = self.batch.documents()[settled].sequence;
+            let documents = accepted_with(&self.shared, &self.batch, settled);
+            journal.cancel(&self.shared, sequence, row, documents);
+        }
+        journal.drop_front(settled);
+    }
+
+    /// Waits until the log has room, which is when segments are engraved.
+    fn wait_for_log(
+        &mut self,
+        has_room: impl Fn(&Journal, &Shared) -> bool,
+    ) -> Result<(), AddError> {
+        while self.journal.as_ref().is_some_and(|journal| !has_room(journal, &self.shared)) {
+            // What this segment holds stays in the log until it is engraved.
+            self.end_segment()?;
+            let _ = self.tasks.try_send(Task::EngraveAll);
+            self.wait_for_stage()?;
+        }
+        Ok(())
     }
 
     fn publish(&self) {
@@ -162,14 +247,16 @@ impl Ingester {
         shared.memory.pins().pin(&self.pin);
         let first_row = self.writer.base_row() + first as u64;
         let (mut settled, mut result) = (0, Ok(()));
+        let mut stamped = false;
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
             if result.is_ok() {
                 result = match self.batch.key(document) {
                     Key::Bytes(key) => {
                         settle_explicit(shared, *table, key, row, &mut self.replaced)
+                            .map(|engraved| stamped |= engraved)
                     }
                     Key::Automatic(n) if n < numbered => {
-                        settle_number(shared, *table, n, row, &mut self.replaced);
+                        stamped |= settle_number(shared, *table, n, row, &mut self.replaced);
                         Ok(())
                     }
                     Key::Automatic(_) | Key::Next => Ok(()),
@@ -182,6 +269,9 @@ impl Ingester {
                 kill(shared, &Snapshot::of_role(&shared.memory, row + 1), row, row);
             }
         }
+        if stamped {
+            shared.memory.fence_deaths();
+        }
         shared.memory.pins().unpin(&self.pin);
         settled
     }
@@ -189,7 +279,13 @@ impl Ingester {
     /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, AddError> {
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
+        self.delete_at(key, sequence)
+    }
+
+    /// The same as the operation with this sequence number.
+    pub(crate) fn delete_at(&mut self, key: &[u8], sequence: u64) -> Result<bool, AddError> {
         self.delete_sequence = sequence;
+        self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
         loop {
             if self.sealed {
                 self.next_segment()?;
@@ -201,6 +297,10 @@ impl Ingester {
             }
         }
         let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
+        if let Some(journal) = &mut self.journal {
+            journal.log_delete(&self.shared, key, sequence, row);
+        }
+        self.sequence_end = sequence + 1;
         let found = self.kill_by_key(key, row);
         self.publish();
         Ok(found)
@@ -214,16 +314,16 @@ impl Ingester {
         let snapshot = Snapshot::of_role(&shared.memory, by);
         let hash = keys::hash(key);
         let found = table.find(&snapshot, &shared.memory, key, hash);
-        let killed = match found {
-            Some(row) => {
-                table.remove(&shared.memory, hash, row) && kill(shared, &snapshot, row, by)
-            }
-            None => keys::as_number(key)
-                .and_then(|number| keys::find_automatic(&snapshot, number))
-                .is_some_and(|row| kill(shared, &snapshot, row, by)),
+        let row = match found {
+            Some(row) => table.remove(&shared.memory, hash, row).then_some(row),
+            None => keys::as_number(key).and_then(|n| keys::find_automatic(&snapshot, n)),
         };
+        let killed = row.and_then(|row| kill(shared, &snapshot, row, by));
+        if killed == Some(Stamped::Engraved) {
+            shared.memory.fence_deaths();
+        }
         shared.memory.pins().unpin(&self.pin);
-        killed
+        killed.is_some()
     }
 
     /// Ends the segment being filled before it is full, unless nothing is in it.
@@ -260,7 +360,7 @@ impl Ingester {
             let descriptor = self.shared.memory.table().descriptor(self.writer.id());
             descriptor.set_rows(self.writer.rows() as u64);
             let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-            match self.tasks.try_send(Task::Flush(flush)) {
+            match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
                 Ok(()) => self.sealed = true,
                 Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
                 Err(TrySendError::Full(_)) => {
@@ -270,6 +370,18 @@ impl Ingester {
             }
         }
         Ok(())
+    }
+
+    /// What the segment's entry in the engrave log will say.
+    fn at_seal(&self) -> Sealed {
+        let numbers = &self.shared.numbers;
+        Sealed {
+            sequence_end: self.sequence_end,
+            log_from: self.journal.as_ref().map_or(0, Journal::from),
+            documents_end: accepted_with(&self.shared, &self.batch, 0),
+            explicit_end: numbers.explicit_end.load(Relaxed),
+            arrived_ms: now_ms(),
+        }
     }
 
     /// A fresh extent comes back when the flush stage is done with it, unless that found the heap full.
@@ -300,9 +412,10 @@ impl Ingester {
     /// The long-term partition is full: what now is the policy's matter.
     fn wait_for_room(&self) -> Result<(), AddError> {
         match self.shared.on_full {
-            OnFull::Refuse => return Err(AddError::HeapFull),
             // A full queue means that the stage is at work, which makes room as well.
+            _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
             OnFull::DropOldest => drop(self.tasks.try_send(Task::MakeRoom)),
+            OnFull::Refuse => return Err(AddError::HeapFull),
             OnFull::Wait => {}
         }
         self.wait_for_stage()
@@ -320,7 +433,7 @@ fn settle_explicit(
     key: &[u8],
     row: u64,
     replaced: &mut VecDeque<Replaced>,
-) -> Result<(), AddError> {
+) -> Result<bool, AddError> {
     let snapshot = Snapshot::of_role(&shared.memory, row);
     let hash = keys::hash(key);
     let old = table.find(&snapshot, &shared.memory, key, hash);
@@ -342,10 +455,8 @@ fn settle_explicit(
         shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
     }
     let old = old.or_else(|| keys::find_automatic(&snapshot, number?));
-    if let Some(old) = old {
-        kill(shared, &snapshot, old, row);
-    }
-    Ok(())
+    let killed = old.and_then(|old| kill(shared, &snapshot, old, row));
+    Ok(killed == Some(Stamped::Engraved))
 }
 
 /// An automatic key whose number somebody chose before as an explicit one: it replaces that document.
@@ -355,15 +466,14 @@ fn settle_number(
     number: u64,
     row: u64,
     replaced: &mut VecDeque<Replaced>,
-) {
+) -> bool {
     let snapshot = Snapshot::of_role(&shared.memory, row);
     let mut key = Vec::with_capacity(20);
     keys::write_number(number, &mut key);
     let hash = keys::hash(&key);
-    if let Some(old) = table.find(&snapshot, &shared.memory, &key, hash) {
-        replaced.push_back(Replaced { hash, row: old, stamp: None });
-        kill(shared, &snapshot, old, row);
-    }
+    let Some(old) = table.find(&snapshot, &shared.memory, &key, hash) else { return false };
+    replaced.push_back(Replaced { hash, row: old, stamp: None });
+    kill(shared, &snapshot, old, row) == Some(Stamped::Engraved)
 }
 
 /// Takes the slots of dead rows out of the key table, if there are many and readers are past them.
@@ -386,16 +496,23 @@ fn forget_replaced(shared: &Shared, table: Keys, replaced: &mut VecDeque<Replace
     }
 }
 
-/// Kills a row by the operation that is row `by`; takes effect when that one becomes visible.
-fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> bool {
-    let Some((segment, local)) = snapshot.locate(row) else { return false };
-    let place: Segment<'_> = segment;
-    let target = place.row_table().row(local);
+/// Where a death was stamped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stamped {
+    /// In DRAM alone.
+    InDram,
+    /// In an engraved segment too: a fence has to come before the operation is visible.
+    Engraved,
+}
+
+/// Kills a row, if it lives, by the operation that is row `by`; takes effect when that one becomes visible.
+fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> Option<Stamped> {
+    let (segment, local) = snapshot.locate(row)?;
+    let target = segment.row_table().row(local);
     if target.death() != 0 || matches!(target.key().kind(), KeyKind::None) {
-        return false;
+        return None;
     }
-    target.kill(by - place.base_row());
-    shared.memory.note_dead(place.descriptor());
+    let engraved = shared.memory.kill(&segment, local, by);
     Shared::add_to(&shared.deleted, 1);
-    true
+    Some(if engraved { Stamped::Engraved } else { Stamped::InDram })
 }

@@ -27,26 +27,36 @@
 #![forbid(unsafe_code)]
 
 mod collector;
+mod durability;
 mod error;
 mod executor;
 mod flush_stage;
 mod index;
 mod ingest;
+mod journal;
 mod lease;
 mod options;
+mod placement;
 mod pool;
 mod reader;
+mod recovery;
+mod replay;
 mod shared;
 mod stats;
+mod store;
 mod waiting;
 
+pub use durability::{Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
 pub use lease::LeaseExpired;
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
+pub use spirit_index::nvm::Corrupt;
+pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

@@ -1,15 +1,23 @@
 //! How an index is made: every size and policy, with its default.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use spirit_door::trace::Trace;
 use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
+use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
+use spirit_index::nvm::root::Root;
 use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_text::Analyzer;
 
+use crate::durability::{Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
+use crate::journal::Journal;
+use crate::store::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -28,7 +36,23 @@ pub enum OnFull {
     Refuse,
 }
 
-/// Settings of an index in memory. Start from [`Options::default`].
+impl OnFull {
+    pub(crate) fn number(self) -> u64 {
+        self as u64
+    }
+
+    fn from_number(number: u64) -> Option<OnFull> {
+        [OnFull::DropOldest, OnFull::Wait, OnFull::Refuse]
+            .into_iter()
+            .find(|p| p.number() == number)
+    }
+}
+
+/// Settings of an index. Start from [`Options::default`].
+///
+/// An index in a [directory](Options::directory) keeps what it was made with: executors, sizes of the second tier and of
+/// segments, mode and durability, analyzer, positions, longest document, what happens when it is full. Opening it again
+/// takes those from there, whatever is said here; DRAM, readers and policies may be others each time.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) dram_bytes: u64,
@@ -43,6 +67,16 @@ pub struct Options {
     pub(crate) residency: Residency,
     pub(crate) document_bytes_max: usize,
     pub(crate) vectors: Level,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) mode: Mode,
+    pub(crate) durability: Durability,
+    pub(crate) nvm_bytes: Option<u64>,
+    pub(crate) log_bytes: Option<u64>,
+    pub(crate) reserve_full: bool,
+    pub(crate) engrave: EngravePolicy,
+    pub(crate) pointer_update: PointerUpdate,
+    pub(crate) force_barriers: bool,
+    pub(crate) trace: Option<Arc<Trace>>,
 }
 
 impl Default for Options {
@@ -60,10 +94,22 @@ impl Default for Options {
             residency: Residency::OnTouch,
             document_bytes_max: DOCUMENT_BYTES_MAX,
             vectors: Level::default(),
+            directory: None,
+            mode: Mode::default(),
+            durability: Durability::default(),
+            nvm_bytes: None,
+            log_bytes: None,
+            reserve_full: false,
+            engrave: EngravePolicy::default(),
+            pointer_update: PointerUpdate::default(),
+            force_barriers: false,
+            trace: None,
         }
     }
 }
 
+/// The default second tier, in DRAMs.
+const NVM_SHARE: u64 = 8;
 /// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
 const SEGMENT_SHARE: u64 = 16;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
@@ -143,6 +189,68 @@ impl Options {
         self
     }
 
+    /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
+    /// directory the index is in memory, and its mode is [`Mode::Volatile`].
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// What survives. Default for an index in a directory: [`Mode::Crash`].
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// What an acknowledged operation survives in [`Mode::Crash`]. Default: the end of the process.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The second tier for the whole index, in bytes: a hard cap. Default: eight times the DRAM.
+    pub fn nvm_bytes(mut self, bytes: u64) -> Self {
+        self.nvm_bytes = Some(bytes);
+        self
+    }
+
+    /// The part of the second tier that holds operations of segments not engraved yet, in bytes: how much a start after
+    /// a crash ingests again at most. Default: four segments.
+    pub fn log_bytes(mut self, bytes: u64) -> Self {
+        self.log_bytes = Some(bytes);
+        self
+    }
+
+    /// Whether the disk's space for the whole second tier is taken when the index is made. Default: ahead of need.
+    pub fn reserve_full(mut self, full: bool) -> Self {
+        self.reserve_full = full;
+        self
+    }
+
+    /// When segments are copied to the second tier. Default: as soon as they are flushed.
+    pub fn engrave(mut self, policy: EngravePolicy) -> Self {
+        self.engrave = policy;
+        self
+    }
+
+    /// When readers are sent to those copies. Default: when DRAM runs short.
+    pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
+        self.pointer_update = policy;
+        self
+    }
+
+    /// Writes lines back and fences as persistent memory would need it, whatever the medium: to measure what it costs.
+    pub fn force_barriers(mut self, force: bool) -> Self {
+        self.force_barriers = force;
+        self
+    }
+
+    /// Writes down everything that is stored in the second tier: for proofs.
+    pub fn trace(mut self, trace: Arc<Trace>) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
     /// Reserves the memory and starts the stages.
     pub fn open(self) -> Result<Index, OpenError> {
         Index::open(self)
@@ -161,15 +269,57 @@ impl Options {
         within("readers_max", self.readers_max, 1, 4096)?;
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
-        within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)
+        within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)?;
+        if self.directory.is_some() && self.mode == Mode::Crash {
+            let log_bytes = self.nvm().log_bytes;
+            let max = Journal::document_bytes_max(log_bytes);
+            within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what an index was made with; an error names what its root says and this version does not know.
+    pub(crate) fn take_over(&mut self, root: &Root) -> Result<(), &'static str> {
+        self.executors = usize::try_from(root.executors).map_err(|_| "number of executors")?;
+        self.segment_bytes = Some(root.segment_bytes);
+        self.nvm_bytes = Some(root.nvm_bytes * root.executors);
+        self.log_bytes = Some(root.log_bytes);
+        self.positions = root.positions != 0;
+        self.mode = Mode::from_number(root.mode).ok_or("mode")?;
+        self.durability = Durability::from_number(root.level).ok_or("durability")?;
+        self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
+        self.document_bytes_max =
+            usize::try_from(root.document_bytes_max).map_err(|_| "longest document")?;
+        self.analyzer = Analyzer::ALL
+            .into_iter()
+            .find(|analyzer| name_word(analyzer.name()) == root.analyzer)
+            .ok_or("analyzer")?;
+        Ok(())
+    }
+
+    /// Each executor's part of the second tier.
+    fn nvm(&self) -> NvmSettings {
+        let executors = self.executors as u64;
+        let bytes = self.nvm_bytes.unwrap_or(self.dram_bytes * NVM_SHARE) / executors / PAGE * PAGE;
+        let log_bytes = self.log_bytes.unwrap_or_else(|| {
+            let wanted = (self.segment() * 4).min(bytes / 4);
+            wanted.max(self.document_bytes_max as u64 * 4)
+        });
+        NvmSettings { bytes, log_bytes: log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE) }
+    }
+
+    /// The segments' size as asked for, or by default.
+    fn segment(&self) -> u64 {
+        let dram_bytes = self.dram_bytes / self.executors as u64;
+        let share =
+            (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
+        self.segment_bytes.unwrap_or(share).min(SEGMENT_BYTES_MAX + 1)
     }
 
     /// Settings of each executor's memory.
     pub(crate) fn memory(&self) -> spirit_index::geometry::Settings {
         let dram_bytes = self.dram_bytes / self.executors as u64;
-        let share =
-            (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
-        let segment_bytes = self.segment_bytes.unwrap_or(share).min(SEGMENT_BYTES_MAX + 1);
+        let segment_bytes = self.segment();
         // A tail block is at most a thousandth of a small segment, so that few terms do not fill it.
         let doublings = (segment_bytes >> 15).clamp(1, 128).ilog2();
         let blocks = if self.fixed_blocks {
@@ -183,6 +333,7 @@ impl Options {
             blocks,
             positions: self.positions,
             residency: self.residency,
+            nvm: self.directory.as_ref().map(|_| self.nvm()),
         }
     }
 }

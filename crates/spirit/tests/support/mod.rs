@@ -2,6 +2,9 @@
 //! the size of a run.
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
+pub(crate) mod directory;
+pub(crate) mod steps;
+
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};

@@ -1,0 +1,132 @@
+//! Stores that are done but not surely durable, by the line that they are on.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use spirit_mem::line::LINE_BYTES;
+
+use super::Model;
+use super::image::{Change, WORD_BYTES};
+use super::overlay::Overlay;
+
+const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES as usize;
+
+/// How much is not surely durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    /// Lines with such a store.
+    pub lines: usize,
+    /// Words with such a store.
+    pub words: usize,
+}
+
+/// A line of a space, counted in lines.
+type Line = (u8, usize);
+
+#[derive(Debug)]
+struct Store {
+    /// Counted from the first of the run.
+    number: u64,
+    thread: u8,
+    change: Change,
+}
+
+/// What a thread has written back: on `line`, the stores before `number`.
+#[derive(Debug)]
+struct Sent {
+    line: Line,
+    number: u64,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct PendingStores {
+    /// In the order of the program; no line is empty.
+    lines: BTreeMap<Line, Vec<Store>>,
+    /// Since its last fence, by thread.
+    sent: BTreeMap<u8, Vec<Sent>>,
+    /// The number of the next store.
+    next: u64,
+    /// That of the first one of the last event.
+    event: u64,
+}
+
+impl PendingStores {
+    /// What follows is of another event.
+    pub(super) fn begin_event(&mut self) {
+        self.event = self.next;
+    }
+
+    pub(super) fn store(&mut self, thread: u8, change: Change) {
+        let store = Store { number: self.next, thread, change };
+        self.next += 1;
+        self.lines.entry((change.space, change.index / LINE_WORDS)).or_default().push(store);
+    }
+
+    /// Whether there was anything to write back in the lines of `bytes`.
+    pub(super) fn write_back(&mut self, thread: u8, space: u8, bytes: Range<u64>) -> bool {
+        if bytes.is_empty() {
+            return false;
+        }
+        let line = LINE_BYTES as u64;
+        let (first, last) = ((bytes.start / line) as usize, ((bytes.end - 1) / line) as usize);
+        let lines = self.lines.range((space, first)..=(space, last)).map(|(line, _)| *line);
+        let sent: Vec<Sent> = lines.map(|line| Sent { line, number: self.next }).collect();
+        let dirty = !sent.is_empty();
+        self.sent.entry(thread).or_default().extend(sent);
+        dirty
+    }
+
+    /// Whether there was anything to wait for.
+    pub(super) fn fence(&mut self, thread: u8) -> bool {
+        let sent = self.sent.remove(&thread).unwrap_or_default();
+        for Sent { line, number } in &sent {
+            // Another thread may have seen to the line meanwhile.
+            let Some(stores) = self.lines.get_mut(line) else { continue };
+            stores.retain(|store| store.number >= *number);
+            if stores.is_empty() {
+                self.lines.remove(line);
+            }
+        }
+        !sent.is_empty()
+    }
+
+    /// A word, as space and index, that `thread` has pending and that is not `published`.
+    pub(super) fn uncovered(&self, thread: u8, published: (u8, usize)) -> Option<(u8, usize)> {
+        let stores = self.lines.values().flatten().filter(|store| store.thread == thread);
+        let mut words = stores.map(|store| (store.change.space, store.change.index));
+        words.find(|word| *word != published)
+    }
+
+    /// Gives `overlay` the groups that `model` sees.
+    pub(super) fn group(&self, model: Model, overlay: &mut Overlay<'_>) {
+        let last_event = |store: &&Store| store.number >= self.event;
+        match model {
+            Model::K => overlay.add(changes(self.lines.values().flatten().filter(last_event))),
+            Model::X => self.lines.values().for_each(|line| overlay.add(changes(line.iter()))),
+            Model::T => self.lines.values().for_each(|line| add_words(line, overlay)),
+        }
+    }
+
+    pub(super) fn count(&self) -> Pending {
+        let words = |line: &Vec<Store>| {
+            (0..LINE_WORDS).filter(|word| on_word(line, *word).next().is_some()).count()
+        };
+        Pending { lines: self.lines.len(), words: self.lines.values().map(words).sum() }
+    }
+}
+
+fn add_words(line: &[Store], overlay: &mut Overlay<'_>) {
+    for word in 0..LINE_WORDS {
+        overlay.add(changes(on_word(line, word)));
+    }
+}
+
+/// The stores to one word of a line.
+fn on_word(line: &[Store], word: usize) -> impl Iterator<Item = &Store> {
+    line.iter().filter(move |store| store.change.index % LINE_WORDS == word)
+}
+
+fn changes<'s>(stores: impl Iterator<Item = &'s Store>) -> impl Iterator<Item = &'s Change> {
+    stores.map(|store| &store.change)
+}

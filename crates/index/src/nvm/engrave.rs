@@ -1,0 +1,376 @@
+//! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave the log.
+//!
+//! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way. It is made in
+//! steps, since whoever engraves has other things to do too:
+//!
+//! 1. *Plan*: a block in each ring.
+//! 2. *Copy* rows, vectors, posting arrays; write the terms. Each piece is sent on its way at once.
+//! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
+//!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
+//! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
+//!
+//! A cut before the mark is durable leaves nothing: the operations are in the log. Two fences a segment.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_door::Site;
+use spirit_mem::Span;
+
+use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
+use super::slot::{Entry, Slots};
+use crate::descriptor::{SegmentId, State};
+use crate::dictionary::{Dictionary, TermId};
+use crate::flush::FlushStop;
+use crate::fresh::FreshCounts;
+use crate::geometry::ROW_BYTES;
+use crate::memory::{Memory, Nvm, Partition};
+use crate::rows::Row;
+use crate::snapshot::{Segment, Snapshot};
+use crate::term::TermKey;
+
+/// Bytes of one copy: what a step costs.
+const PIECE_BYTES: u64 = 256 << 10;
+/// Terms of one step.
+const TERM_GROUP: u32 = 1024;
+/// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
+pub const TERM_KEY_BYTES: u64 = 24;
+/// Bytes of a node.
+pub const NODE_BYTES: u64 = 32;
+
+/// What the ingest role knows of a segment when it is full.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sealed {
+    /// Operations below this sequence number are in it, or in older ones.
+    pub sequence_end: u64,
+    /// Where in the log the first operation behind them is.
+    pub log_from: u64,
+    /// Documents accepted so far.
+    pub documents_end: u64,
+    /// One past the largest number given as an explicit key.
+    pub explicit_end: u64,
+    /// When its last operation arrived, in milliseconds since 1970.
+    pub arrived_ms: u64,
+}
+
+/// One piece of the copy.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    to: u64,
+    from: u64,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Plan,
+    Copy { next: usize },
+    Terms { next: u32, long_at: u64 },
+    Mark,
+    Done,
+}
+
+/// A segment on its way into the second tier.
+#[derive(Debug)]
+pub struct Engrave {
+    id: SegmentId,
+    counts: FreshCounts,
+    sealed: Sealed,
+    step: Step,
+    sections: Sections,
+    long: (u64, u64),
+    short: (u64, u64),
+    pieces: Vec<Piece>,
+}
+
+impl Engrave {
+    /// The engraving of a segment that has been flushed.
+    pub fn new(id: SegmentId, counts: FreshCounts, sealed: Sealed) -> Engrave {
+        Engrave {
+            id,
+            counts,
+            sealed,
+            step: Step::Plan,
+            sections: Sections::default(),
+            long: (0, 0),
+            short: (0, 0),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The segment.
+    pub fn id(&self) -> SegmentId {
+        self.id
+    }
+
+    /// Takes the next step; says whether that was the last. An error means that there is no room now: ask again.
+    /// `locked` runs what it is given while no row can die.
+    pub fn advance(
+        &mut self,
+        memory: &Memory,
+        locked: impl FnOnce(&mut dyn FnMut()),
+    ) -> Result<bool, FlushStop> {
+        let nvm = memory.nvm().expect("there is a second tier to engrave in");
+        match self.step {
+            Step::Plan => {
+                self.plan(memory, nvm)?;
+                self.step = Step::Copy { next: 0 };
+            }
+            Step::Copy { next } => {
+                if let Some(piece) = self.pieces.get(next) {
+                    let Piece { to, from, bytes } = *piece;
+                    nvm.door().copy(Site::Body, memory.region(), to, from, bytes);
+                    nvm.door().write_back(Site::BodyWriteBack, memory.region(), to, bytes);
+                    self.step = Step::Copy { next: next + 1 };
+                } else {
+                    self.write_directories(memory, nvm);
+                    self.step = Step::Terms { next: 0, long_at: 0 };
+                }
+            }
+            Step::Terms { next, long_at } => {
+                self.step = if next < self.counts.terms {
+                    let long_at = self.write_terms(memory, nvm, next, long_at);
+                    Step::Terms { next: next + TERM_GROUP, long_at }
+                } else {
+                    Step::Mark
+                };
+            }
+            Step::Mark => {
+                self.mark(memory, nvm, locked);
+                self.step = Step::Done;
+            }
+            Step::Done => {}
+        }
+        Ok(self.step == Step::Done)
+    }
+
+    fn segment<'a>(&self, memory: &'a Memory) -> Segment<'a> {
+        Snapshot::of_role(memory, u64::MAX).of(self.id)
+    }
+
+    fn plan(&mut self, memory: &Memory, nvm: &Nvm) -> Result<(), FlushStop> {
+        if !nvm.has_slot(self.id.position(), memory.window().oldest) {
+            return Err(FlushStop::HeapFull);
+        }
+        let geometry = memory.geometry();
+        let descriptor = self.segment(memory).descriptor();
+        let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
+        let bytes = |kind| match kind {
+            Kind::RowDirectory => geometry.row_chunks_max * 8,
+            Kind::VectorDirectory => geometry.vector_chunks_max * 8,
+            Kind::Rows => rows as u64 * ROW_BYTES,
+            Kind::Vectors => (unit_end as u64 * 2).next_multiple_of(8),
+            Kind::Postings => (descriptor.posting_words() * 4).next_multiple_of(8),
+            Kind::Nodes => terms as u64 * NODE_BYTES,
+            Kind::TermKeys => terms as u64 * TERM_KEY_BYTES,
+            Kind::LongTerms => long_bytes,
+        };
+        let table =
+            (SECTIONS as u64 * super::section::SECTION_WORDS as u64 * 8).next_multiple_of(64);
+        let padded = |short: bool| -> u64 {
+            let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_short_term() == short);
+            kinds.map(|kind| bytes(kind).next_multiple_of(64)).sum()
+        };
+        let (long, short) = (table + padded(false), padded(true).max(64));
+        let start =
+            memory.allocate(Partition::NvmLong, long, self.id).ok_or(FlushStop::HeapFull)?;
+        self.long = (start, long);
+        let Some(start) = memory.allocate(Partition::NvmShort, short, self.id) else {
+            memory.give_back(Partition::NvmLong, self.id);
+            return Err(FlushStop::HeapFull);
+        };
+        self.short = (start, short);
+        let (mut long_at, mut short_at) = (self.long.0 + table, self.short.0);
+        for kind in Kind::ALL {
+            let at = if kind.is_short_term() { &mut short_at } else { &mut long_at };
+            self.sections.set(kind, Section { start: *at, bytes: bytes(kind), check: 0 });
+            *at += bytes(kind).next_multiple_of(64);
+        }
+        self.cut_into_pieces(memory);
+        Ok(())
+    }
+
+    fn cut_into_pieces(&mut self, memory: &Memory) {
+        let geometry = memory.geometry();
+        let descriptor = self.segment(memory).descriptor();
+        self.pieces.clear();
+        let row_chunk = ROW_BYTES << geometry.row_shift;
+        let vector_chunk = 2 << geometry.vector_shift;
+        self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
+        self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
+        let postings = self.sections.get(Kind::Postings);
+        self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
+    }
+
+    /// The chunks behind a directory lie one behind the other in the copy.
+    fn add_chunks(&mut self, memory: &Memory, kind: Kind, directory: u64, chunk_bytes: u64) {
+        let section = self.sections.get(kind);
+        let chunks = section.bytes.div_ceil(chunk_bytes);
+        let places: Span<std::sync::atomic::AtomicU64> = Span::new(directory, chunks);
+        let mut done = 0;
+        for place in memory.region().view(places) {
+            let bytes = chunk_bytes.min(section.bytes - done);
+            self.add_pieces(section.start + done, place.load(Relaxed), bytes);
+            done += bytes;
+        }
+    }
+
+    fn add_pieces(&mut self, to: u64, from: u64, bytes: u64) {
+        for done in (0..bytes).step_by(PIECE_BYTES as usize) {
+            let bytes = PIECE_BYTES.min(bytes - done);
+            self.pieces.push(Piece { to: to + done, from: from + done, bytes });
+        }
+    }
+
+    /// Where the chunks of the copy begin.
+    fn write_directories(&self, memory: &Memory, nvm: &Nvm) {
+        let geometry = memory.geometry();
+        let chunks = [
+            (Kind::RowDirectory, Kind::Rows, ROW_BYTES << geometry.row_shift),
+            (Kind::VectorDirectory, Kind::Vectors, 2 << geometry.vector_shift),
+        ];
+        for (directory, contents, chunk_bytes) in chunks {
+            let (directory, contents) = (self.sections.get(directory), self.sections.get(contents));
+            let places = (0..directory.bytes / 8).map(|i| i * chunk_bytes);
+            let places = places.map(|at| if at < contents.bytes { contents.start + at } else { 0 });
+            let bytes: Vec<u8> = places.flat_map(u64::to_le_bytes).collect();
+            self.write(memory, nvm, directory.start, &bytes);
+        }
+    }
+
+    fn write(&self, memory: &Memory, nvm: &Nvm, at: u64, bytes: &[u8]) {
+        nvm.door().write(Site::BodyWords, memory.region(), at, bytes);
+        nvm.door().write_back(Site::BodyWriteBack, memory.region(), at, bytes.len() as u64);
+    }
+
+    /// Writes keys and nodes of a group of terms, and the bytes of long ones from `long_at` on; returns where those end.
+    fn write_terms(&self, memory: &Memory, nvm: &Nvm, first: u32, mut long_at: u64) -> u64 {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let descriptor = self.segment(memory).descriptor();
+        let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), self.counts.terms as u64);
+        let end = self.counts.terms.min(first + TERM_GROUP);
+        let group = &region.view(terms)[first as usize..end as usize];
+        let ids = || group.iter().map(|id| TermId(id.load(Relaxed)));
+        ids().filter(|id| *id != TermId::NONE).for_each(|id| dictionary.prefetch_record(id));
+        let (mut keys, mut nodes, mut longs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bytes = Vec::new();
+        for id in ids() {
+            let (mut key, mut postings, mut payload) = (TermKey::default(), 0, 0);
+            let long = long_at + longs.len() as u64;
+            if id != TermId::NONE {
+                key = dictionary.key(id, &mut bytes);
+                let entries = dictionary.entries(id);
+                let index =
+                    entries.rfind(region, self.id).expect("a registered term has its entry");
+                let entry = entries.get(region, index);
+                (postings, payload) = (entry.postings, entry.payload);
+                longs.extend_from_slice(&bytes);
+                longs.resize(longs.len().next_multiple_of(8), 0);
+            }
+            put(&mut keys, [key.low, key.high, long]);
+            put(&mut nodes, [0, self.id.0 as u64 | (postings as u64) << 32, payload as u64, 0]);
+        }
+        let place = |kind, size: u64| self.sections.get(kind).start + first as u64 * size;
+        self.write(memory, nvm, place(Kind::TermKeys, TERM_KEY_BYTES), &keys);
+        self.write(memory, nvm, place(Kind::Nodes, NODE_BYTES), &nodes);
+        if !longs.is_empty() {
+            self.write(memory, nvm, self.sections.get(Kind::LongTerms).start + long_at, &longs);
+            long_at += longs.len() as u64;
+        }
+        long_at
+    }
+
+    fn mark(&mut self, memory: &Memory, nvm: &Nvm, locked: impl FnOnce(&mut dyn FnMut())) {
+        let position = self.id.position();
+        let slots = Slots::new(memory.region(), nvm.layout());
+        self.write_slot(memory, nvm, slots);
+        let segment = self.segment(memory);
+        let copy = self.sections.get(Kind::Rows).start;
+        locked(&mut || {
+            let dead = segment.descriptor().dead() as u32;
+            let sites = [Site::BodyStamp, Site::BodyWriteBack];
+            slots.set_dead(nvm.door(), sites, position, dead);
+            segment.descriptor().set_nvm_rows(copy);
+        });
+        self.carry_deaths(memory, nvm, segment, copy);
+        nvm.door().fence(Site::BodyFence);
+        slots.set_live(nvm.door(), position, State::Engraved);
+        nvm.set_log_head(self.sealed.log_from);
+        memory.table().publish(self.id, State::Engraved);
+        memory.notify_space();
+    }
+
+    fn write_slot(&mut self, memory: &Memory, nvm: &Nvm, slots: Slots<'_>) {
+        for kind in Kind::ALL {
+            let section = self.sections.get(kind);
+            let check = contents_check(memory.region(), kind, section);
+            self.sections.set(kind, Section { check, ..section });
+        }
+        let words = self.sections.words();
+        nvm.door().write_words(Site::BodyWords, memory.region(), self.long.0, &words);
+        let table_bytes = words.len() as u64 * 8;
+        nvm.door().write_back(Site::BodyWriteBack, memory.region(), self.long.0, table_bytes);
+        let segment = self.segment(memory);
+        let descriptor = segment.descriptor();
+        let entry = Entry {
+            id: self.id.0 as u64,
+            base_row: descriptor.base_row(),
+            rows: self.counts.rows as u64,
+            base_sequence: descriptor.base_sequence(),
+            sequence_end: self.sealed.sequence_end,
+            log_from: self.sealed.log_from,
+            documents_end: self.sealed.documents_end,
+            explicit_end: self.sealed.explicit_end,
+            numbers_start: descriptor.numbers_start(),
+            numbers_end: descriptor.numbers_end(),
+            row_end: descriptor.base_row() + self.counts.rows as u64,
+            terms: self.counts.terms as u64,
+            posting_count: descriptor.posting_count(),
+            tokens: descriptor.tokens(),
+            vector_units: descriptor.vector_units(),
+            bitmap_rows: descriptor.bitmap_rows(),
+            long_start: self.long.0,
+            long_bytes: self.long.1,
+            short_start: self.short.0,
+            short_bytes: self.short.1,
+            sections: SECTIONS as u64,
+            sections_check: super::checksum(0, &words) as u64,
+            arrived_ms: self.sealed.arrived_ms,
+        };
+        slots.write(nvm.door(), self.id.position(), &entry);
+    }
+
+    /// Stores the deaths that the copy misses. Whoever kills a row from now on stamps both, so what is missed was stored
+    /// before the ingest role was told.
+    fn carry_deaths(&self, memory: &Memory, nvm: &Nvm, segment: Segment<'_>, copy: u64) {
+        let region = memory.region();
+        let table = segment.row_table();
+        for local in 0..self.counts.rows {
+            let word = table.row(local).second_word();
+            let at = copy + local as u64 * ROW_BYTES;
+            if word != Row::at(region.view(Span::new(at, 3))).second_word() {
+                nvm.door().store(Site::BodyStamp, region, at + 8, word);
+                nvm.door().write_back(Site::BodyWriteBack, region, at + 8, 8);
+            }
+        }
+    }
+}
+
+fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {
+    bytes.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
+}
+
+/// Sends readers of an engraved segment to the second tier and gives the DRAM copy back after its last reader: the
+/// paper's pointer update (§4.7).
+///
+/// The words are stored one by one, and a reader may find some of them old and some new: both copies say the same, and
+/// both stay until that reader has left.
+pub fn commit(memory: &Memory, id: SegmentId) {
+    let descriptor = memory.table().descriptor(id);
+    let entry = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), id.position()).ok());
+    let (_, sections) = entry.expect("an engraved segment has its slot");
+    descriptor.lead_to(&sections);
+    memory.table().publish(id, State::Committed);
+    memory.retire_blocks(Partition::Long, id);
+}

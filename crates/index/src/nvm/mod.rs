@@ -1,0 +1,49 @@
+//! The second tier of an executor: what lies where in it, how a segment gets there, and how all is found again.
+//!
+//! | file | noun |
+//! |---|---|
+//! | [`layout`] | the partitions |
+//! | [`slot`] | a segment's entry in the engrave log: where its copy is, what it covers, its mark |
+//! | [`section`] | the parts of a segment's copy |
+//! | [`log`] | operations that are in no engraved segment yet |
+//! | [`engrave`] | the stage that copies a flushed segment |
+//! | [`recover`] | what a start finds |
+//! | [`root`] | what is said once for a whole index |
+//!
+//! Everything is stored through the [door](spirit_door). Nothing here relies on the order in which stores become durable,
+//! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
+//! torn carries a checksum. The byte format is described in `docs/format.md`.
+
+pub mod engrave;
+pub mod layout;
+pub mod log;
+pub mod recover;
+pub mod root;
+pub mod section;
+pub mod slot;
+
+use std::fmt;
+
+/// Something in the second tier is not what was stored there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Corrupt {
+    /// What.
+    pub what: &'static str,
+    /// Its offset from the start of the executor's part (of the file, for the root).
+    pub at: u64,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Corrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x}: {}", self.what, self.at, self.why)
+    }
+}
+
+impl std::error::Error for Corrupt {}
+
+/// The CRC32C of words, in the byte order of the format (little endian).
+pub(crate) fn checksum(seed: u32, words: &[u64]) -> u32 {
+    words.iter().fold(seed, |crc, word| crc32c::crc32c_append(crc, &word.to_le_bytes()))
+}

@@ -1,0 +1,222 @@
+//! The root: what is said once for a whole index, in two slots at the beginning of its file.
+//!
+//! A new root goes into the slot of the older one, and is durable before anything goes by it; the newest valid slot wins.
+//! So a cut while a root is written leaves the one before. It is written when an index is made, when it is opened, and
+//! when it is closed in an orderly way: never while documents come in.
+//!
+//! | word of a slot | |
+//! |---|---|
+//! | 0 | magic number |
+//! | 1 | format version (low half), byte order mark (high half) |
+//! | 2 .. 63 | [`Root`] |
+//! | 63 | checksum of the words before |
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_door::{Door, Site};
+use spirit_mem::{Region, Span};
+
+use super::{Corrupt, checksum};
+
+/// Bytes at the beginning of the file that are the root's.
+pub const ROOT_BYTES: u64 = 8192;
+const SLOT_BYTES: u64 = 4096;
+const WORDS: usize = 64;
+const FIELDS: usize = WORDS - 3;
+/// `SPIRITIX`.
+const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
+/// The format that this version reads and writes.
+pub const FORMAT_VERSION: u32 = 1;
+const BYTE_ORDER: u64 = 0x0102_0304;
+
+macro_rules! root {
+    ($($(#[$doc:meta])* $name:ident = $index:expr,)*) => {
+        /// What a root says.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Root {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl Root {
+            fn fields(&self) -> [u64; FIELDS] {
+                let mut words = [0; FIELDS];
+                $(words[$index] = self.$name;)*
+                words
+            }
+
+            fn from_fields(words: &[u64]) -> Root {
+                Root { $($name: words[$index],)* }
+            }
+        }
+    };
+}
+
+root! {
+    /// Counts the roots ever written; the highest is the newest.
+    generation = 0,
+    /// Counts the starts of the index.
+    incarnation = 1,
+    /// 1 while the index is open, 2 when it was closed in an orderly way.
+    state = 2,
+    /// What checksums of log records begin with.
+    salt = 3,
+    /// Executors.
+    executors = 4,
+    /// Bytes of a fresh segment.
+    segment_bytes = 5,
+    /// Bytes of each executor's part of the file.
+    nvm_bytes = 6,
+    /// Bytes of each executor's log.
+    log_bytes = 7,
+    /// 1 if document vectors are kept.
+    positions = 8,
+    /// The mode, by number.
+    mode = 9,
+    /// The level of durability, by number.
+    level = 10,
+    /// The analyzer's name, zero padded.
+    analyzer = 11,
+    /// Longest document, in bytes.
+    document_bytes_max = 12,
+    /// What happens when the heap is full, by number.
+    on_full = 13,
+    /// When the index was made, in milliseconds since 1970.
+    created_ms = 14,
+    /// The machine's start during which the index was opened, first half.
+    boot_low = 15,
+    /// Second half.
+    boot_high = 16,
+    /// The device that the file was on.
+    device = 17,
+    /// The file's number on it.
+    inode = 18,
+}
+
+/// A root that is valid says that the index is of another version, or something is wrong with both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RootError {
+    /// Not the file of an index.
+    NotAnIndex,
+    /// Made by a version whose format is not read here.
+    Version {
+        /// What the file says.
+        found: u32,
+    },
+    /// Made on a machine with another byte order.
+    ByteOrder,
+    /// Neither slot is valid.
+    Corrupt(Corrupt),
+}
+
+impl std::fmt::Display for RootError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RootError::NotAnIndex => f.write_str("this is not the file of an index"),
+            RootError::Version { found } => write!(
+                f,
+                "its format is version {found}, and this program reads version {FORMAT_VERSION}: use the program that made it"
+            ),
+            RootError::ByteOrder => f.write_str(
+                "it was made on a machine with another byte order: index the documents anew here",
+            ),
+            RootError::Corrupt(corrupt) => write!(f, "{corrupt}; restore a backup"),
+        }
+    }
+}
+
+impl std::error::Error for RootError {}
+
+/// Reads the newest valid root of `region`, which is at least [`ROOT_BYTES`] long.
+pub fn read(region: &Region) -> Result<Root, RootError> {
+    match [0, 1].map(|slot| read_slot(region, slot)) {
+        [Ok(a), Ok(b)] => Ok(if a.generation > b.generation { a } else { b }),
+        [Ok(root), Err(_)] | [Err(_), Ok(root)] => Ok(root),
+        // The second slot is empty after the making of an index: the first one says more.
+        [Err(RootError::NotAnIndex), Err(second)] => Err(second),
+        [Err(first), Err(_)] => Err(first),
+    }
+}
+
+fn read_slot(region: &Region, slot: u64) -> Result<Root, RootError> {
+    let at = slot * SLOT_BYTES;
+    let stored = region.view(Span::<AtomicU64>::new(at, WORDS as u64));
+    let words: [u64; WORDS] = std::array::from_fn(|i| stored[i].load(Relaxed));
+    if words[0] != MAGIC {
+        return Err(if words[0] == MAGIC.swap_bytes() {
+            RootError::ByteOrder
+        } else {
+            RootError::NotAnIndex
+        });
+    }
+    if words[WORDS - 1] != checksum(0, &words[..WORDS - 1]) as u64 {
+        let why = "its checksum is wrong";
+        return Err(RootError::Corrupt(Corrupt { what: "root", at, why }));
+    }
+    if words[1] as u32 != FORMAT_VERSION {
+        return Err(RootError::Version { found: words[1] as u32 });
+    }
+    if words[1] >> 32 != BYTE_ORDER {
+        return Err(RootError::ByteOrder);
+    }
+    Ok(Root::from_fields(&words[2..WORDS - 1]))
+}
+
+/// Writes `root`, whose generation is one more than the newest's; durable on return.
+pub fn write(region: &Region, door: &Door, root: &Root) {
+    let mut words = [0; WORDS];
+    words[0] = MAGIC;
+    words[1] = FORMAT_VERSION as u64 | BYTE_ORDER << 32;
+    words[2..WORDS - 1].copy_from_slice(&root.fields());
+    words[WORDS - 1] = checksum(0, &words[..WORDS - 1]) as u64;
+    let at = root.generation % 2 * SLOT_BYTES;
+    door.write_words(Site::Root, region, at, &words);
+    door.write_back(Site::RootWriteBack, region, at, WORDS as u64 * 8);
+    door.fence(Site::RootFence);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spirit_door::Barrier;
+    use spirit_mem::Residency;
+
+    fn word(region: &Region, index: u64) -> &AtomicU64 {
+        &region.view(Span::<AtomicU64>::new(index * 8, 1))[0]
+    }
+
+    #[test]
+    fn the_newest_valid_root_wins() {
+        let region = Region::reserve(ROOT_BYTES, Residency::OnTouch).unwrap();
+        let door = Door::new(Barrier::Order);
+        assert_eq!(read(&region), Err(RootError::NotAnIndex));
+        let root = |generation| Root { generation, inode: generation + 7, ..Root::default() };
+        for generation in 0..4 {
+            write(&region, &door, &root(generation));
+            assert_eq!(read(&region), Ok(root(generation)));
+        }
+        // The newest is in the second slot. Any bit of it wrong leaves the one before.
+        for bit in 0..WORDS as u64 * 64 {
+            let word = word(&region, SLOT_BYTES / 8 + bit / 64);
+            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
+            assert_eq!(read(&region), Ok(root(2)), "bit {bit}");
+            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let region = Region::reserve(ROOT_BYTES, Residency::OnTouch).unwrap();
+        let door = Door::new(Barrier::Order);
+        write(&region, &door, &Root::default());
+        word(&region, 5).store(99, Relaxed);
+        assert!(matches!(read(&region), Err(RootError::Corrupt(_))));
+        word(&region, 1).store(2 | BYTE_ORDER << 32, Relaxed);
+        let words: Vec<u64> =
+            (0..WORDS as u64 - 1).map(|i| word(&region, i).load(Relaxed)).collect();
+        word(&region, WORDS as u64 - 1).store(checksum(0, &words) as u64, Relaxed);
+        assert_eq!(read(&region), Err(RootError::Version { found: 2 }));
+        word(&region, 0).store(MAGIC.swap_bytes(), Relaxed);
+        assert_eq!(read(&region), Err(RootError::ByteOrder));
+    }
+}

@@ -1,0 +1,179 @@
+//! The parts of a segment's copy in the second tier: a table of typed sections, so that new ones can join and a reader
+//! passes over those that it does not know.
+//!
+//! The table lies at the beginning of the segment's long-term block; an entry is three words:
+//!
+//! | word | |
+//! |---|---|
+//! | 0 | kind (low half), checksum of the contents (high half) |
+//! | 1 | start |
+//! | 2 | bytes |
+//!
+//! What changes while the segment lives (death stamps, links) does not count in a checksum.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use super::{Corrupt, checksum};
+use crate::rows::ROW_WORDS;
+
+/// Words of a table entry.
+pub const SECTION_WORDS: usize = 3;
+/// Kinds that this version writes.
+pub const SECTIONS: usize = 8;
+
+/// What is in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Kind {
+    /// Where each chunk of rows begins.
+    RowDirectory = 1,
+    /// Where each chunk of vectors begins.
+    VectorDirectory = 2,
+    /// Rows.
+    Rows = 3,
+    /// Document vectors and stored keys.
+    Vectors = 4,
+    /// Posting arrays and bitmaps.
+    Postings = 5,
+    /// A node a term, by ordinal.
+    Nodes = 6,
+    /// The key of each term, by ordinal. In the short-term block.
+    TermKeys = 7,
+    /// The bytes of long terms. In the short-term block.
+    LongTerms = 8,
+}
+
+impl Kind {
+    /// All of them, in the order in which they lie.
+    pub const ALL: [Kind; SECTIONS] = [
+        Kind::RowDirectory,
+        Kind::VectorDirectory,
+        Kind::Rows,
+        Kind::Vectors,
+        Kind::Postings,
+        Kind::Nodes,
+        Kind::TermKeys,
+        Kind::LongTerms,
+    ];
+
+    /// Whether it lies in the short-term block.
+    pub fn is_short_term(self) -> bool {
+        matches!(self, Kind::TermKeys | Kind::LongTerms)
+    }
+
+    fn from_word(word: u64) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u64 == word & 0xFFFF_FFFF)
+    }
+}
+
+/// Where a section lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// Offset.
+    pub start: u64,
+    /// Length.
+    pub bytes: u64,
+    /// Checksum.
+    pub check: u32,
+}
+
+/// The sections of one segment, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sections([Section; SECTIONS]);
+
+impl Sections {
+    /// The one of `kind`; empty if there is none.
+    pub fn get(&self, kind: Kind) -> Section {
+        self.0[kind as usize - 1]
+    }
+
+    /// Sets the one of `kind`.
+    pub fn set(&mut self, kind: Kind, section: Section) {
+        self.0[kind as usize - 1] = section;
+    }
+
+    /// The table's words.
+    pub fn words(&self) -> [u64; SECTIONS * SECTION_WORDS] {
+        let mut words = [0; SECTIONS * SECTION_WORDS];
+        for (entry, kind) in words.chunks_mut(SECTION_WORDS).zip(Kind::ALL) {
+            let Section { start, bytes, check } = self.get(kind);
+            entry.copy_from_slice(&[kind as u64 | (check as u64) << 32, start, bytes]);
+        }
+        words
+    }
+
+    /// Reads a table of `count` entries at `at`, whose checksum is `check`, each of which must lie within one of `blocks`
+    /// (start and bytes).
+    pub fn read(
+        region: &Region,
+        at: u64,
+        count: u64,
+        check: u64,
+        blocks: [(u64, u64); 2],
+    ) -> Result<Sections, Corrupt> {
+        let corrupt = |at, why| Corrupt { what: "section table", at, why };
+        if count > 64 {
+            return Err(corrupt(at, "it has more than 64 entries"));
+        }
+        let words: Span<AtomicU64> = Span::new(at, count * SECTION_WORDS as u64);
+        let words = region.get(words).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
+        let words: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+        if checksum(0, &words) as u64 != check {
+            return Err(corrupt(at, "its checksum is wrong"));
+        }
+        let mut sections = Sections::default();
+        for (i, entry) in words.chunks(SECTION_WORDS).enumerate() {
+            let Some(kind) = Kind::from_word(entry[0]) else { continue };
+            let section =
+                Section { start: entry[1], bytes: entry[2], check: (entry[0] >> 32) as u32 };
+            let within = |(start, bytes): (u64, u64)| {
+                let end = section.start.checked_add(section.bytes);
+                section.start >= start && end.is_some_and(|end| end <= start + bytes)
+            };
+            if section.bytes > 0 && !blocks.into_iter().any(within)
+                || !section.start.is_multiple_of(8)
+            {
+                let at = at + (i * SECTION_WORDS * 8) as u64;
+                return Err(corrupt(at, "an entry leads out of the segment"));
+            }
+            sections.set(kind, section);
+        }
+        Ok(sections)
+    }
+}
+
+/// The checksum of what is stored in a section of `kind`, without what may change.
+pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
+    let words: Span<AtomicU64> = Span::new(section.start, section.bytes / 8);
+    let words = region.view(words);
+    let mask: &[u64] = match kind {
+        // A row's second word holds the death stamp in its high half.
+        Kind::Rows => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
+        // A node's first word is its link.
+        Kind::Nodes => &[0, u64::MAX, u64::MAX, u64::MAX],
+        _ => &[u64::MAX],
+    };
+    const _: () = assert!(ROW_WORDS == 3);
+    let mut buffer = [0; 1020];
+    let mut crc = 0;
+    // A multiple of every mask's length, so that each piece begins with the mask.
+    for piece in words.chunks(buffer.len()) {
+        for ((to, word), mask) in buffer.iter_mut().zip(piece).zip(mask.iter().cycle()) {
+            *to = word.load(Relaxed) & mask;
+        }
+        crc = bytes_check(crc, &buffer[..piece.len()]);
+    }
+    crc
+}
+
+/// The checksum of many words: their bytes are gathered first, since the kernel below likes long runs.
+fn bytes_check(crc: u32, words: &[u64]) -> u32 {
+    let mut bytes = [0; 1020 * 8];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    crc32c::crc32c_append(crc, &bytes[..words.len() * 8])
+}

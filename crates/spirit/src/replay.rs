@@ -1,0 +1,115 @@
+//! What a start does with the log: every operation that no engraved segment has is ingested again.
+//!
+//! An operation keeps its sequence number and its key; its row is a new one, behind every row that a death stamp in the
+//! second tier may name. Replaying changes nothing that is durable but what engraving does, so a start that is cut is
+//! repeated by the next one.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::nvm::log::{LogReader, LogSpace, LoggedKey, Record, RecordKind};
+use spirit_index::nvm::recover::Recovered;
+use spirit_mem::Region;
+
+use crate::collector::Called;
+use crate::error::AddError;
+use crate::ingest::Ingester;
+use crate::shared::{Numbers, Shared};
+
+/// What was found in the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// One past the highest row number in use.
+    pub(crate) row_end: u64,
+    /// Where the log ends.
+    pub(crate) position: u64,
+    /// Operations that may kill a row.
+    pub(crate) kills: bool,
+}
+
+/// Looks through the log without ingesting anything.
+pub(crate) fn scan(
+    region: &Region,
+    space: LogSpace,
+    recovered: &Recovered,
+    incarnation: u32,
+) -> Found {
+    let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
+    let mut found = Found { row_end: recovered.row_end, ..Found::default() };
+    while let Some(record) = reader.next_record() {
+        let header = record.header;
+        found.row_end = found.row_end.max(header.row + u64::from(header.operations));
+        found.kills |= header.kind == RecordKind::Delete
+            || record.operations().any(|(key, _)| matches!(key, LoggedKey::Bytes(_)));
+    }
+    found.position = reader.position();
+    found
+}
+
+/// Raises the numbers that all executors draw from behind those in use.
+pub(crate) fn raise(numbers: &Numbers, recovered: &Recovered) {
+    numbers.sequence.fetch_max(recovered.sequence_end, Relaxed);
+    numbers.documents.fetch_max(recovered.documents_end, Relaxed);
+    numbers.explicit_end.fetch_max(recovered.explicit_end, Relaxed);
+}
+
+/// Ingests what the log holds; says how many operations that were.
+pub(crate) fn replay(
+    shared: &Shared,
+    role: &mut Ingester,
+    space: LogSpace,
+    recovered: &Recovered,
+    incarnation: u32,
+) -> Result<u64, AddError> {
+    let region = shared.memory.region();
+    let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
+    let mut replayed = 0;
+    let mut next = reader.next_record();
+    while let Some(record) = next {
+        next = reader.next_record();
+        let (mut end, mut documents) = (u64::MAX, record.header.documents);
+        if let Some(cancel) = next.take_if(|r| r.header.kind == RecordKind::Cancel) {
+            (end, documents) = (cancel.header.sequence, cancel.header.documents);
+            next = reader.next_record();
+        }
+        shared.numbers.documents.fetch_max(documents, Relaxed);
+        role.journal().replay(record.position);
+        replayed += apply(shared, role, &record, recovered.sequence_end..end)?;
+    }
+    Ok(replayed)
+}
+
+/// Ingests the operations of a record whose sequence numbers are in `range`.
+fn apply(
+    shared: &Shared,
+    role: &mut Ingester,
+    record: &Record,
+    range: std::ops::Range<u64>,
+) -> Result<u64, AddError> {
+    let header = record.header;
+    let (mut first, mut count) = (None, 0);
+    for ((key, text), sequence) in record.operations().zip(header.sequence..) {
+        if !range.contains(&sequence) {
+            continue;
+        }
+        first.get_or_insert(sequence);
+        count += 1;
+        match (header.kind, key) {
+            (RecordKind::Delete, LoggedKey::Bytes(key)) => {
+                role.delete_at(key, sequence)?;
+            }
+            (_, LoggedKey::Automatic(number)) => {
+                role.collector().collect(Called::Number(number), &String::from_utf8_lossy(text))?;
+            }
+            (_, LoggedKey::Bytes(key)) => {
+                let key = String::from_utf8_lossy(key);
+                role.collector().collect(Called::By(&key), &String::from_utf8_lossy(text))?;
+            }
+        }
+    }
+    let Some(first) = first else { return Ok(0) };
+    shared.numbers.sequence.fetch_max(first + count, Relaxed);
+    if header.kind == RecordKind::Add {
+        role.commit_at(first)?;
+    }
+    Ok(count)
+}

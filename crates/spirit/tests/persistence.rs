@@ -1,0 +1,117 @@
+//! The engine in a directory against the naive index: every mode and policy, closed and killed between the operations, with
+//! DRAM that holds a part of the index only.
+
+mod support;
+
+use proptest::prelude::*;
+use spirit::{Analyzer, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate};
+use spirit_oracle::Oracle;
+use support::directory::Directory;
+use support::steps::{Step, apply, check, step};
+
+#[derive(Clone, Debug)]
+enum Act {
+    Do(Step),
+    /// Closed and opened.
+    Reopen,
+    /// Killed and started, from a copy of the file as it is.
+    Kill,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        12 => step().prop_map(Act::Do),
+        1 => Just(Act::Reopen),
+        1 => Just(Act::Kill),
+    ]
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    mode: Mode,
+    engrave: EngravePolicy,
+    pointer_update: PointerUpdate,
+    executors: usize,
+    dram_bytes: u64,
+    barriers: bool,
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let mode = prop_oneof![3 => Just(Mode::Crash), 1 => Just(Mode::Graceful)];
+    let engrave = prop_oneof![
+        Just(EngravePolicy::Eager),
+        Just(EngravePolicy::Lazy),
+        Just(EngravePolicy::Opportunistic),
+    ];
+    let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
+    let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
+    (mode, engrave, update, 1usize..3, dram, any::<bool>()).prop_map(
+        |(mode, engrave, pointer_update, executors, dram_bytes, barriers)| Policy {
+            mode,
+            engrave,
+            pointer_update,
+            executors,
+            dram_bytes,
+            barriers,
+        },
+    )
+}
+
+fn open(directory: &Directory, policy: Policy) -> Index {
+    Options::default()
+        .directory(directory.path())
+        .mode(policy.mode)
+        .engrave(policy.engrave)
+        .pointer_update(policy.pointer_update)
+        .force_barriers(policy.barriers)
+        .executors(policy.executors)
+        .dram_bytes(policy.executors as u64 * policy.dram_bytes)
+        .nvm_bytes(policy.executors as u64 * (16 << 20))
+        .log_bytes(512 << 10)
+        .document_bytes_max(64 << 10)
+        .segment_bytes(64 << 10)
+        .analyzer(Analyzer::Simple)
+        .on_full(OnFull::Refuse)
+        .open()
+        .unwrap()
+}
+
+fn run(policy: Policy, acts: &[Act]) {
+    let mut directory = Directory::new();
+    let mut index = open(&directory, policy);
+    let mut oracle = Oracle::default();
+    for act in acts {
+        match act {
+            Act::Do(step) => apply(&index, &mut oracle, step),
+            Act::Kill if policy.mode == Mode::Crash => {
+                let killed = directory.killed();
+                drop(index);
+                directory = killed;
+                index = open(&directory, policy);
+            }
+            Act::Kill | Act::Reopen => {
+                index.close().unwrap();
+                index = open(&directory, policy);
+            }
+        }
+    }
+    for act in acts {
+        if let Act::Do(Step::Ask(asked)) = act {
+            check(&index, &oracle, asked);
+        }
+    }
+    index.settle();
+    assert_eq!(index.accepted(), oracle.accepted());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(200), ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_policy_it_is_the_naive_index(
+        policy in policy(),
+        acts in prop::collection::vec(act(), 1..60),
+    ) {
+        run(policy, &acts);
+    }
+}
