@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use spirit::{Index, ParseError, Reader, Search};
 
-use crate::args::{AnsweringArgs, OperatorName, YesNo};
+use crate::args::AnsweringArgs;
+use crate::choice::{OperatorName, YesNo};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, malformed};

@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
-use spirit::{Algorithm, Analyzer, Cursor, HITS_MAX, OnFull, Operator};
+use clap::{Parser, Subcommand};
+use spirit::{Analyzer, Cursor, HITS_MAX};
 
+use crate::choice::{
+    AlgorithmName, Durability, Mode, OnFullName, OperatorName, Order, Reserve, YesNo,
+};
 use crate::document::Format;
 use crate::size::Size;
 
 /// Real-time full-text search: a document is found the instant it is added
 ///
-/// This version is the volatile half: an index lives in memory for as long as the command runs. Commands with
-/// `-d DIR` are for indexes that are kept, and say so until those are there.
+/// An index is kept in a directory: what was acknowledged is there again whatever happened to the process, and a
+/// later command needs only `-d DIR`. For a single question, `--in FILE` indexes files in memory and keeps nothing.
 #[derive(Debug, Parser)]
 #[command(name = "spirit", version, arg_required_else_help = true, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -22,9 +25,10 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   spirit demo                                   the whole thing at work, in under a minute
-  spirit search --in notes.txt 'fox -dog'       the newest lines with fox and without dog
+  spirit ingest -d news posts.jsonl             makes the index in news, or adds to it
+  spirit search -d news 'fox -dog'              the newest posts with fox and without dog
   spirit count --in log.jsonl.zst 'error AND disk'
-  spirit ingest --mode volatile posts.jsonl     how fast do they go in?
+                                                of a file, in memory; nothing is kept
 
 Queries:
   a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)";
@@ -92,6 +96,9 @@ Examples:
 
 /// Adds documents to an index and prints a one-line JSON summary
 ///
+/// The index is kept in DIR, which is made if there is none. It keeps the options that it was made with, so a later
+/// command needs only `-d DIR`; only --dram may be another each time. One process at a time has an index open.
+///
 /// A line that is no document (invalid UTF-8, malformed, too long) is reported as FILE:LINE: reason and
 /// counted; the rest goes in. The same key again replaces the document. `-` is standard input; a file that ends
 /// in .zst is decompressed on the fly.
@@ -101,13 +108,14 @@ pub(crate) struct IngestArgs {
     /// Files of documents, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Where the index is kept (not by this version)
+    /// Where the index is kept; made if there is none
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Answer these queries (one a line) when everything is in, as `search --queries` does
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<PathBuf>,
-    /// Print `ack KEY` for each document, flushed, once it is durable; in volatile mode: once queries find it
+    /// Print `ack KEY` for each document, flushed, once it is durable (in modes other than crash: once queries
+    /// find it)
     #[arg(long)]
     pub(crate) ack: bool,
     /// Show progress even if standard error is no terminal
@@ -128,19 +136,21 @@ pub(crate) struct IngestArgs {
 
 const INGEST_EXAMPLES: &str = "\
 Examples:
-  spirit ingest --mode volatile posts.jsonl.zst
-  tail -f app.log | spirit ingest --mode volatile --ack -
-  spirit ingest --mode volatile --dram 4GiB --queries queries.txt --json posts.tsv
+  spirit ingest -d news posts.jsonl.zst
+  tail -f app.log | spirit ingest -d log --ack -
+  spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv
+  spirit ingest --mode volatile --queries queries.txt --json posts.tsv
 
 A configuration file:
-  mode = \"volatile\"
+  directory = \"news\"
   dram = \"4GiB\"
   analyzer = \"english\"
   positions = false";
 
 /// Answers queries, newest documents first
 ///
-/// With --in the files are indexed in memory, the queries answered, and nothing is kept.
+/// With -d an index that is kept is asked. With --in the files are indexed in memory, the queries answered, and
+/// nothing is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArgs {
@@ -156,8 +166,8 @@ pub(crate) struct SearchArgs {
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
-  spirit search --in notes.txt 'fox OR wolf'
-  spirit search --in notes.txt -k 20 --after 4711 fox     the next page
+  spirit search -d news 'fox OR wolf'
+  spirit search -d news -k 20 --after 4711 fox            the next page
   spirit search --in a.tsv b.tsv --queries queries.txt --json
   spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash";
 
@@ -181,11 +191,16 @@ pub(crate) struct CountArgs {
 
 const COUNT_EXAMPLES: &str = "\
 Examples:
-  spirit count --in notes.txt 'fox AND dog'
+  spirit count -d news 'fox AND dog'
   spirit count --in posts.jsonl.zst --queries queries.txt --json";
 
-/// Deletes documents by key (not in this version: it keeps no index)
+/// Deletes documents by key
+///
+/// Says how many there were. A key that no document has is no failure: it is named.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  spirit delete -d news 17 moby\n  spirit delete -d news --json -- -17"
+)]
 pub(crate) struct DeleteArgs {
     /// Where the index is kept
     #[arg(short, long = "directory", value_name = "DIR")]
@@ -193,13 +208,21 @@ pub(crate) struct DeleteArgs {
     /// Keys of the documents
     #[arg(value_name = "KEY", required = true)]
     pub(crate) keys: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) dram: Option<Size>,
 }
 
 /// Shows what is where: documents, segments, heap
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  spirit stats --in posts.jsonl --dram 256MiB")]
+#[command(
+    after_help = "Examples:\n  spirit stats -d news\n  spirit stats --in posts.jsonl --dram 256MiB"
+)]
 pub(crate) struct StatsArgs {
-    /// Where the index is kept (not by this version)
+    /// Where the index is kept
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Index these files in memory
@@ -214,7 +237,7 @@ pub(crate) struct StatsArgs {
     pub(crate) index: IndexArgs,
 }
 
-/// Verifies every structure and checksum of an index (not in this version: it keeps no index)
+/// Verifies every structure and checksum of an index (not in this version yet)
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     /// Where the index is kept
@@ -222,7 +245,7 @@ pub(crate) struct CheckArgs {
     pub(crate) directory: PathBuf,
 }
 
-/// Serves an index over HTTP (not in this version: it keeps no index)
+/// Serves an index over HTTP (not in this version yet)
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
     /// Where the index is kept
@@ -236,7 +259,7 @@ pub(crate) struct ServeArgs {
 /// What is asked, and of what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Where the index is kept (not by this version)
+    /// Where the index is kept
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Index these files in memory and ask them; QUERY may stand before or after
@@ -299,7 +322,7 @@ pub(crate) struct ReadingArgs {
     pub(crate) strict: bool,
 }
 
-/// How the index is made.
+/// How the index is made. All but --dram is kept with an index in a directory.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of the index")]
 pub(crate) struct IndexArgs {
@@ -309,7 +332,7 @@ pub(crate) struct IndexArgs {
     /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
-    /// Size of a segment: 64KiB and up [default: by --dram, at most 64MiB]
+    /// Size of a segment: 64KiB and up [default: by --dram, at most 128MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) segment: Option<Size>,
     /// Pipelines side by side [default: 1]
@@ -325,115 +348,31 @@ pub(crate) struct IndexArgs {
 
 /// What is kept where, and when.
 #[derive(Debug, Default, clap::Args)]
-#[command(next_help_heading = "Options of what is kept")]
+#[command(next_help_heading = "Options of what is kept, for a new index")]
 pub(crate) struct TierArgs {
-    /// What survives: nothing, a graceful end, or a crash (this version: volatile) [default: crash]
+    /// What survives: nothing; what came before an orderly end; what was acknowledged, whatever happens
+    /// [default: crash]
     #[arg(long, hide_possible_values = true, value_name = "volatile|graceful|crash")]
     pub(crate) mode: Option<Mode>,
-    /// What a document survives once it is durable (not with volatile)
+    /// What an acknowledged document survives: the end of the process by kill -9, or of the operating system by a
+    /// power cut [default: process]
     #[arg(long, hide_possible_values = true, value_name = "process|os")]
     pub(crate) durability: Option<Durability>,
-    /// Milliseconds that a group of log records waits (with crash)
+    /// Milliseconds that a group of log records waits (not in this version yet)
     #[arg(long, value_name = "N")]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of log records in a group (with crash)
+    /// Bytes of log records in a group (not in this version yet)
     #[arg(long, value_name = "N")]
     pub(crate) group_bytes: Option<u64>,
-    /// When the space on disk is taken (not with volatile)
+    /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,
-    /// Persistent memory for the whole index (not used with volatile)
+    /// The file of the whole index, a hard cap: 512MiB, 2GiB [default: eight times --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
-    /// Keep the documents' text (not in this version) [default: no]
+    /// Keep the documents' text (not in this version yet) [default: no]
     #[arg(long, hide_possible_values = true, value_name = "yes|no")]
     pub(crate) store: Option<YesNo>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum YesNo {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    Volatile,
-    Graceful,
-    #[default]
-    Crash,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Durability {
-    Process,
-    Os,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reserve {
-    Lazy,
-    Full,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnFullName {
-    Drop,
-    Wait,
-    Refuse,
-}
-
-impl From<OnFullName> for OnFull {
-    fn from(name: OnFullName) -> OnFull {
-        match name {
-            OnFullName::Drop => OnFull::DropOldest,
-            OnFullName::Wait => OnFull::Wait,
-            OnFullName::Refuse => OnFull::Refuse,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Order {
-    Newest,
-    Bm25,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OperatorName {
-    Or,
-    And,
-}
-
-impl From<OperatorName> for Operator {
-    fn from(name: OperatorName) -> Operator {
-        match name {
-            OperatorName::Or => Operator::Or,
-            OperatorName::And => Operator::And,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AlgorithmName {
-    Auto,
-    Naive,
-    Binary,
-    Finger,
-    Simd,
-}
-
-impl AlgorithmName {
-    /// `None` leaves the choice to the engine.
-    pub(crate) fn algorithm(self) -> Option<Algorithm> {
-        match self {
-            AlgorithmName::Auto => None,
-            AlgorithmName::Naive => Some(Algorithm::Naive),
-            AlgorithmName::Binary => Some(Algorithm::Binary),
-            AlgorithmName::Finger => Some(Algorithm::Finger),
-            AlgorithmName::Simd => Some(Algorithm::Simd),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ fn text_of(value: &Value) -> Option<String> {
 /// Sets the option `key`, unless it was typed. `None`: there is no such option.
 fn set(args: &mut IngestArgs, key: &str, value: &str) -> Option<Result<(), String>> {
     Some(match key {
+        "directory" => parsed(&mut args.directory, value),
         "ack" => flag(&mut args.ack, value),
         "progress" => flag(&mut args.progress, value),
         _ => {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use spirit::OpenError;
+use spirit::{GeometryError, OpenError};
 
 use crate::output;
 
@@ -63,8 +63,9 @@ impl From<io::Error> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
-            OpenError::Thread(_) => Failure::work(error),
-            _ => Failure::usage(error),
+            OpenError::Memory(GeometryError::Reserve(_)) => Failure::work(error),
+            OpenError::Memory(_) | OpenError::Setting { .. } => Failure::usage(error),
+            _ => Failure::work(error),
         }
     }
 }

@@ -6,10 +6,12 @@
 
 mod answer;
 mod args;
+mod choice;
 mod chunk;
 mod commands;
 mod config;
 mod demo;
+mod directory;
 mod document;
 mod failure;
 mod input;

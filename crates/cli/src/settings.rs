@@ -1,12 +1,9 @@
-//! What the options mean, and which of them this version cannot honour.
-
-use std::path::Path;
+//! What the options mean, and which of them cannot be honoured.
 
 use spirit::{Index, Options};
 
-use crate::args::{
-    AnsweringArgs, IndexArgs, IngestArgs, Mode, Order, ReadingArgs, TierArgs, YesNo,
-};
+use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::choice::{Mode, Order, Reserve, YesNo};
 use crate::config;
 use crate::failure::Failure;
 use crate::load::Reading;
@@ -18,7 +15,7 @@ impl IndexArgs {
         Ok(self.options().open()?)
     }
 
-    fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         let mut options = Options::default();
         if let Some(analyzer) = self.analyzer {
             options = options.analyzer(analyzer);
@@ -54,31 +51,52 @@ impl IngestArgs {
         if let Some(path) = self.config.take() {
             config::fill(&mut self, &path)?;
         }
-        self.tier.check()?;
-        if self.directory.is_some() {
-            return Err(Failure::usage("-d: a volatile index is not kept anywhere; leave -d out"));
-        }
         self.answering.check()?;
-        if self.tier.nvm.is_some() {
-            note("--nvm is not used in volatile mode");
+        self.tier.check_text()?;
+        match (&self.directory, self.tier.mode) {
+            (None, Some(Mode::Volatile)) => self.tier.check_volatile()?,
+            (None, mode) => return Err(no_directory(mode)),
+            (Some(_), Some(Mode::Volatile)) => {
+                return Err(Failure::usage(
+                    "-d: a volatile index is not kept anywhere; leave -d out",
+                ));
+            }
+            (Some(_), _) => self.tier.check_groups()?,
         }
         Ok(self)
     }
 }
 
+fn no_directory(mode: Option<Mode>) -> Failure {
+    let typed = match mode {
+        Some(Mode::Graceful) => "--mode graceful",
+        Some(_) => "--mode crash",
+        None => "--mode crash (the default)",
+    };
+    Failure::usage(format!(
+        "{typed}: where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing"
+    ))
+}
+
 impl TierArgs {
-    fn check(&self) -> Result<(), Failure> {
-        let mode = self.mode.unwrap_or_default();
-        if mode != Mode::Volatile {
-            let typed = match self.mode {
-                Some(Mode::Graceful) => "--mode graceful",
-                Some(_) => "--mode crash",
-                None => "--mode crash (the default)",
-            };
-            return Err(Failure::usage(format!(
-                "{typed}: this version keeps nothing on disk yet; use --mode volatile"
-            )));
+    /// `options` with those of the second tier.
+    pub(crate) fn added_to(&self, mut options: Options) -> Options {
+        if let Some(mode) = self.mode {
+            options = options.mode(mode.into());
         }
+        if let Some(durability) = self.durability {
+            options = options.durability(durability.into());
+        }
+        if let Some(nvm) = self.nvm {
+            options = options.nvm_bytes(nvm.0);
+        }
+        if let Some(reserve) = self.reserve {
+            options = options.reserve_full(reserve == Reserve::Full);
+        }
+        options
+    }
+
+    fn check_volatile(&self) -> Result<(), Failure> {
         for (given, name, modes) in [
             (self.durability.is_some(), "--durability", "graceful and crash"),
             (self.group_ms.is_some(), "--group-ms", "crash"),
@@ -91,12 +109,32 @@ impl TierArgs {
                 )));
             }
         }
-        if self.store == Some(YesNo::Yes) {
-            return Err(Failure::usage(
-                "--store yes: this version does not keep the documents' text yet",
-            ));
+        if self.nvm.is_some() {
+            note("--nvm is not used in volatile mode");
         }
         Ok(())
+    }
+
+    fn check_groups(&self) -> Result<(), Failure> {
+        let named = |name| {
+            Failure::usage(format!(
+                "{name}: not in this version yet: each document is logged as soon as it comes"
+            ))
+        };
+        match (self.group_ms, self.group_bytes) {
+            (Some(_), _) => Err(named("--group-ms")),
+            (None, Some(_)) => Err(named("--group-bytes")),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn check_text(&self) -> Result<(), Failure> {
+        match self.store {
+            Some(YesNo::Yes) => Err(Failure::usage(
+                "--store yes: not in this version yet: it does not keep the documents' text",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -109,10 +147,4 @@ impl AnsweringArgs {
             )),
         }
     }
-}
-
-/// This version keeps no index in a directory: says so, and what to do instead.
-pub(crate) fn not_kept(directory: &Path, instead: &str) -> Failure {
-    let directory = directory.display();
-    Failure::usage(format!("-d {directory}: this version keeps nothing on disk yet; {instead}"))
 }

@@ -1,8 +1,12 @@
 //! What an index says of itself: the one place that knows which figures there are.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use spirit::Index;
 
+use crate::directory;
 use crate::failure::Failure;
 use crate::output::grouped;
 use crate::size::Size;
@@ -20,6 +24,18 @@ pub(crate) struct Stats {
     pub(crate) dictionary: Dictionary,
     pub(crate) bytes: Bytes,
     pub(crate) heap: Heap,
+    /// Of an index that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<File>,
+}
+
+/// The file that holds the second tier.
+#[derive(Serialize)]
+struct File {
+    path: PathBuf,
+    /// On the disk, so far.
+    reserved: u64,
+    cap: u64,
 }
 
 #[derive(Serialize)]
@@ -63,7 +79,7 @@ pub(crate) struct Bytes {
 #[derive(Serialize)]
 pub(crate) struct Heap {
     pub(crate) dram: Tier,
-    /// The second tier: none in this version.
+    /// The second tier, of which the engine says nothing yet.
     pub(crate) persistent: Option<Tier>,
 }
 
@@ -99,7 +115,14 @@ impl Stats {
             dictionary: Dictionary { terms: stats.dictionary_terms },
             bytes: bytes(&stats.bytes),
             heap: Heap { dram: dram(&stats), persistent: None },
+            file: None,
         })
+    }
+
+    /// With the file, if the index is in a directory.
+    pub(crate) fn kept_in(mut self, directory: Option<&Path>) -> Result<Stats, Failure> {
+        self.file = directory.map(File::of).transpose()?;
+        Ok(self)
     }
 
     /// For people: a name and a value a line.
@@ -122,8 +145,24 @@ impl Stats {
             let name = format!("  executor {}, {}", partition.executor, partition.name);
             line(&name, fill(partition.used, partition.cap));
         }
-        line("heap, second tier", "none in this version".into());
+        match &self.file {
+            None => line("heap, file", "none: the index is in memory".into()),
+            Some(file) => {
+                line("heap, file", file.path.display().to_string());
+                line("  on the disk", fill(file.reserved, file.cap));
+            }
+        }
         lines
+    }
+}
+
+impl File {
+    fn of(directory: &Path) -> Result<File, Failure> {
+        /// What `blocks` counts, whatever the file system's blocks are.
+        const BLOCK_BYTES: u64 = 512;
+        let path = directory::file(directory);
+        let metadata = path.metadata().map_err(|error| Failure::file(&path, &error))?;
+        Ok(File { path, reserved: metadata.blocks() * BLOCK_BYTES, cap: metadata.len() })
     }
 }
 

@@ -230,7 +230,7 @@ fn what_is_wrong_in_a_configuration_file_is_named() {
         ("strict = \"maybe\"\n", "`strict`: "),
         ("dram = [1]\n", "`dram` is no simple value"),
         ("dram = \n", ""),
-        ("mode = \"crash\"\n", "--mode crash: this version keeps nothing on disk yet"),
+        ("mode = \"crash\"\n", "--mode crash: where is the index to be kept? Give -d DIR"),
     ] {
         let config = folder.file("a.toml", content);
         let line = spirit(&["ingest", "--config", &config, &file]).failed(2);

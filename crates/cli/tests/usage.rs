@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::Stdio;
 
 use common::{Folder, command, ingest, spirit};
@@ -17,7 +18,7 @@ fn help_teaches_and_no_command_is_wrong_usage() {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
         assert!(spirit(&[command, "--help"]).done().contains("Usage: spirit "), "{command}");
     }
-    for command in ["demo", "ingest", "search", "count", "stats"] {
+    for command in ["demo", "ingest", "search", "count", "delete", "stats"] {
         assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
     }
     assert!(help.contains("Examples:\n"));
@@ -57,41 +58,49 @@ fn unknown_commands_and_options_are_wrong_usage() {
 }
 
 #[test]
-fn what_needs_a_directory_says_what_to_use_instead() {
-    for args in [
-        &["search", "-d", "x", "a"][..],
-        &["count", "-d", "x", "a"],
-        &["stats", "-d", "x"],
-        &["delete", "-d", "x", "key"],
-        &["check", "-d", "x"],
-        &["serve", "-d", "x", "--listen", "127.0.0.1:0"],
-    ] {
-        let line = spirit(args).failed(2);
-        assert!(
-            line.starts_with("spirit: -d x: this version keeps nothing on disk yet; "),
-            "{line}"
-        );
-        assert!(line.contains("--in"), "{line}");
+fn a_directory_or_files_but_not_both() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a\n");
+    for args in [&["search", "a"][..], &["count", "a"], &["stats"]] {
+        assert!(spirit(args).failed(2).contains("give -d DIR, or files to index"), "{args:?}");
+        let both = [args, &["-d", "x", "--in", &file]].concat();
+        assert!(spirit(&both).failed(2).contains("-d and --in: one of them"), "{args:?}");
     }
 }
 
 #[test]
-fn modes_that_keep_something_are_not_there_yet() {
+fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
     let folder = Folder::new();
     let file = folder.file("a.txt", "a\n");
     for (args, name) in [
         (&["ingest", &file][..], "--mode crash (the default)"),
-        (&["ingest", "-d", "x", &file], "--mode crash (the default)"),
         (&["ingest", "--mode", "crash", &file], "--mode crash"),
         (&["ingest", "--mode", "graceful", &file], "--mode graceful"),
     ] {
         let line = spirit(args).failed(2);
-        assert_eq!(
-            line,
-            format!("spirit: {name}: this version keeps nothing on disk yet; use --mode volatile")
-        );
+        let reason = "where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing";
+        assert_eq!(line, format!("spirit: {name}: {reason}"));
     }
-    assert!(ingest(&["-d", "x", &file]).failed(2).starts_with("spirit: -d: "));
+    let directory = folder.path("index");
+    assert!(ingest(&["-d", &directory, &file]).failed(2).starts_with("spirit: -d: a volatile index"));
+    assert!(!Path::new(&directory).exists());
+}
+
+#[test]
+fn what_is_not_built_yet_says_so() {
+    let folder = Folder::new();
+    let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
+    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4096"), ("--store", "yes")] {
+        let line = spirit(&["ingest", "-d", &directory, option, value, &file]).failed(2);
+        assert!(line.starts_with(&format!("spirit: {option}")), "{line}");
+        assert!(line.contains("not in this version yet"), "{line}");
+        assert!(!Path::new(&directory).exists());
+    }
+    spirit(&["ingest", "-d", &directory, &file]).done();
+    for command in ["check", "serve"] {
+        let line = spirit(&[command, "-d", &directory]).failed(2);
+        assert_eq!(line, format!("spirit: {command}: not in this version yet"));
+    }
 }
 
 #[test]
@@ -108,7 +117,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(ingest(&["--store", "yes", &file]).failed(2).contains("--store yes: this version"));
+    assert!(ingest(&["--store", "yes", &file]).failed(2).contains("--store yes: not in this version yet"));
     assert!(ingest(&["--order", "bm25", &file]).failed(2).contains("--order bm25: this version"));
     let line = spirit(&["search", "--in", &file, "--order", "bm25", "a"]).failed(2);
     assert!(line.contains("--order bm25: this version does not score yet"), "{line}");

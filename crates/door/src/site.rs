@@ -65,6 +65,34 @@ sites! {
     MarkWriteBack = "engrave.mark-write-back",
     /// The segment is engraved: its operations leave the log.
     MarkFence = "engrave.mark-fence",
+    /// A node's link and record.
+    Link = "merge.link",
+    /// Their line.
+    LinkWriteBack = "merge.link-write-back",
+    /// A record of the merged dictionary that nothing leads to yet.
+    Record = "merge.record",
+    /// Its lines.
+    RecordWriteBack = "merge.record-write-back",
+    /// Links and records are durable: buckets may lead to them.
+    LinkFence = "merge.link-fence",
+    /// A bucket leads to new records.
+    Enter = "merge.enter",
+    /// Its line.
+    EnterWriteBack = "merge.enter-write-back",
+    /// New terms can be found: they may have heads.
+    EnterFence = "merge.enter-fence",
+    /// A term's head.
+    Head = "merge.head",
+    /// Its line.
+    HeadWriteBack = "merge.head-write-back",
+    /// Every term of the segment is linked: it may be marked.
+    HeadFence = "merge.head-fence",
+    /// A term leaves the merged dictionary.
+    Unlink = "unlink",
+    /// The line of the word that led to it.
+    UnlinkWriteBack = "unlink.write-back",
+    /// Its record may be written over.
+    UnlinkFence = "unlink.fence",
     /// The oldest segment goes.
     Retire = "retire",
     /// Its mark's line.

@@ -39,6 +39,8 @@ struct Garbage {
 pub struct DictionaryWriter {
     pool: Buddies,
     pool_start: u64,
+    /// Bytes that are kept for terms of the base.
+    reserved: u64,
     terms: u64,
     terms_max: u64,
     limbo: VecDeque<(u64, Garbage)>,
@@ -53,6 +55,7 @@ impl DictionaryWriter {
         DictionaryWriter {
             pool: Buddies::new(region, pool),
             pool_start: pool.start(),
+            reserved: 0,
             terms: 0,
             terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,
             limbo: VecDeque::with_capacity(1024),
@@ -60,9 +63,24 @@ impl DictionaryWriter {
         }
     }
 
+    /// Keeps `bytes` bytes for terms that [`enter`](Self::enter) brings; says whether there are as many.
+    pub fn reserve(&mut self, bytes: u64) -> bool {
+        self.reserved = bytes;
+        self.pool.used() + bytes <= self.pool.bytes()
+    }
+
+    fn allocate(&mut self, region: &Region, bytes: u64) -> Result<u64, DictionaryFull> {
+        let wanted = Buddies::rounded(bytes) + self.reserved;
+        if self.pool.used() + wanted > self.pool.bytes() {
+            return Err(DictionaryFull);
+        }
+        self.pool.allocate(region, bytes).ok_or(DictionaryFull)
+    }
+
     /// Terms that still find a place, if none of them is long or frequent.
     pub fn room(&self) -> u64 {
-        let lines = (self.pool.bytes() - self.pool.used()) / RECORD_BYTES;
+        let taken = self.pool.used() + self.reserved;
+        let lines = self.pool.bytes().saturating_sub(taken) / RECORD_BYTES;
         lines.min(self.terms_max - self.terms)
     }
 
@@ -101,6 +119,57 @@ impl DictionaryWriter {
         Ok(id)
     }
 
+    /// Enters a term that is not there with its entries, oldest first, in one step for readers.
+    pub fn enter(
+        &mut self,
+        memory: &Memory,
+        term: Term<'_>,
+        hash: u64,
+        entries: &[Entry],
+    ) -> Result<TermId, DictionaryFull> {
+        let before = self.pool.used();
+        // What was kept for such terms is what it takes now.
+        let reserved = std::mem::take(&mut self.reserved);
+        let entered = self.enter_reserved(memory, term, hash, entries);
+        self.reserved = reserved.saturating_sub(self.pool.used() - before);
+        entered
+    }
+
+    fn enter_reserved(
+        &mut self,
+        memory: &Memory,
+        term: Term<'_>,
+        hash: u64,
+        entries: &[Entry],
+    ) -> Result<TermId, DictionaryFull> {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let (id, long) = self.take_record(memory, term)?;
+        let record = dictionary.record(id);
+        record.0.pair(0).store(term.key.low, Relaxed);
+        record.0.pair(1).store(term.key.high, Relaxed);
+        record.set_apart(long, INLINE_ENTRIES);
+        let mut head = Head { array: 0, first: 0, end: entries.len() as u32 };
+        if head.end > INLINE_ENTRIES {
+            let bytes = Buddies::rounded(entries.len() as u64 * ENTRY_BYTES);
+            let Ok(at) = self.allocate(region, bytes) else {
+                self.return_record(memory, id, record.key(), long);
+                return Err(DictionaryFull);
+            };
+            record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
+            head.array = self.unit(at);
+        }
+        write_entries(memory, dictionary.array(id, head), entries.iter().copied());
+        record.set_head(head);
+        if dictionary.table.insert(region, hash, id.0 as u64).is_err() {
+            self.discard_array(head.array, record.apart().1);
+            self.return_record(memory, id, record.key(), long);
+            return Err(DictionaryFull);
+        }
+        self.terms += 1;
+        Ok(id)
+    }
+
     /// A record for a term, and where its bytes are if it is a long one.
     fn take_record(
         &mut self,
@@ -111,7 +180,7 @@ impl DictionaryWriter {
             return Err(DictionaryFull);
         }
         let region = memory.region();
-        let at = self.pool.allocate(region, RECORD_BYTES).ok_or(DictionaryFull)?;
+        let at = self.allocate(region, RECORD_BYTES)?;
         let id = TermId(((at - self.pool_start) / RECORD_BYTES) as u32);
         if !term.key.is_long() {
             return Ok((id, 0));
@@ -149,7 +218,7 @@ impl DictionaryWriter {
 
     fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
         let region = memory.region();
-        let at = self.pool.allocate(region, bytes.len() as u64).ok_or(DictionaryFull)?;
+        let at = self.allocate(region, bytes.len() as u64)?;
         for (to, from) in
             region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes)
         {
@@ -222,7 +291,7 @@ impl DictionaryWriter {
         if live >= capacity {
             return Err(DictionaryFull);
         }
-        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
+        let at = self.allocate(region, bytes)?;
         let from = dictionary.entries(id).words;
         let to = region.view(Span::<AtomicU32>::new(at, from.len()));
         for (to, from) in to.iter().zip(region.view(from)) {
@@ -302,26 +371,16 @@ impl DictionaryWriter {
         let dictionary = Dictionary::new(region, memory.geometry());
         let old = dictionary.entries(id);
         let bytes = Buddies::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
-        let at = self.pool.allocate(region, bytes).ok_or(DictionaryFull)?;
-        let words = region.view(Span::<AtomicU32>::new(at, bytes / 4));
-        let mut written = 0;
-        let mut total = 0u32;
-        let mut put = |entry: Entry| {
-            total = total.wrapping_add(entry.postings);
-            let values = [entry.segment.0, entry.postings, entry.payload, total];
-            for (word, value) in words[written * 4..].iter().zip(values) {
-                word.store(value, Relaxed);
-            }
-            written += 1;
-        };
+        let at = self.allocate(region, bytes)?;
         let mut new = new;
+        let mut kept = Vec::with_capacity(old.len() + 1);
         for entry in (0..old.len()).map(|i| old.get(region, i)).filter(keep) {
-            if let Some(before) = new.take_if(|n| n.segment < entry.segment) {
-                put(before);
-            }
-            put(entry);
+            kept.extend(new.take_if(|n| n.segment < entry.segment));
+            kept.push(entry);
         }
-        new.into_iter().for_each(put);
+        kept.extend(new);
+        write_entries(memory, at, kept.iter().copied());
+        let written = kept.len();
         let record = dictionary.record(id);
         let head = record.head();
         let (long, capacity) = record.apart();
@@ -361,5 +420,16 @@ impl DictionaryWriter {
         while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
             self.pool.free(memory.region(), garbage.at, garbage.bytes);
         }
+    }
+}
+
+/// Writes entries, oldest first, from `at` on, with their running totals.
+fn write_entries(memory: &Memory, at: u64, entries: impl ExactSizeIterator<Item = Entry>) {
+    let words = memory.region().view(Span::<AtomicU32>::new(at, entries.len() as u64 * 4));
+    let mut total = 0u32;
+    for (words, entry) in words.chunks(4).zip(entries) {
+        total = total.wrapping_add(entry.postings);
+        let values = [entry.segment.0, entry.postings, entry.payload, total];
+        words.iter().zip(values).for_each(|(word, value)| word.store(value, Relaxed));
     }
 }

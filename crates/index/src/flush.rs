@@ -20,7 +20,11 @@ use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::fresh::FreshCounts;
 use crate::memory::{Memory, Partition};
 use crate::nvm::engrave::{Engrave, Sealed};
-use crate::nvm::recover;
+use crate::nvm::import;
+use crate::nvm::merge::sweep_merged;
+use crate::nvm::merged::{Merged, NODE_BYTES, Node};
+use crate::nvm::merged_writer::MergedWriter;
+use crate::nvm::section::Kind;
 use crate::nvm::slot::Slots;
 use crate::posting::rank_of;
 use crate::term::{TERM_BYTES_MAX, Term, TermKey};
@@ -92,16 +96,12 @@ impl Flush {
     }
 
     /// Goes on until it is done or finds no room. When it is done, readers use the new form.
-    pub fn run(
-        &mut self,
-        memory: &Memory,
-        dictionary: &mut DictionaryWriter,
-    ) -> Result<(), FlushStop> {
+    pub fn run(&mut self, memory: &Memory) -> Result<(), FlushStop> {
         let descriptor = memory.table().descriptor(self.id);
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
         let (term_map, postings) = self.allocate(memory, &extent)?;
         while self.next_term < self.counts.terms {
-            self.group(memory, dictionary, &extent, term_map, postings)?;
+            self.group(memory, &mut memory.dictionary().lock(), &extent, term_map, postings)?;
         }
         descriptor.set_term_map(term_map.start());
         descriptor.set_postings(postings.start());
@@ -114,7 +114,7 @@ impl Flush {
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
-        dictionary.collect(memory);
+        memory.dictionary().lock().collect(memory);
         Ok(())
     }
 
@@ -250,7 +250,11 @@ fn intern(
             len += 1;
         }
     }
-    writer.intern(memory, Term { key, bytes: &long[..len] }, hash)
+    let term = Term { key, bytes: &long[..len] };
+    match import::import(memory, writer, term, hash)? {
+        Some(id) => Ok(id),
+        None => writer.intern(memory, term, hash),
+    }
 }
 
 /// A segment that the window has passed, and that readers with the old window may still read.
@@ -279,21 +283,23 @@ impl Dropped {
     pub fn sweep(
         self,
         memory: &Memory,
-        writer: &mut DictionaryWriter,
+        merged: Option<&mut MergedWriter>,
         before_memory: impl FnOnce(SegmentId),
     ) -> bool {
         if memory.pins().horizon() <= self.stamp {
             return false;
         }
+        if let Some(nvm) = memory.nvm() {
+            // First of all: a start that finds the segment has to find its terms too.
+            Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), self.id.position());
+        }
         // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
-        let swept = sweep(memory, writer, self.id);
+        let swept = sweep(memory, self.id);
         debug_assert!(swept.is_ok(), "the oldest entry goes without building");
         before_memory(self.id);
-        if let Some(nvm) = memory.nvm() {
-            // Durable before the space is used again, or a start might find what came instead.
-            Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), self.id.position());
+        if let Some((nvm, writer)) = memory.nvm().zip(merged) {
+            sweep_merged(memory, nvm, writer, self.id);
             memory.retire_blocks(Partition::NvmLong, self.id);
-            memory.retire_blocks(Partition::NvmShort, self.id);
         }
         memory.table().clear(self.id.position());
         memory.retire_blocks(Partition::Long, self.id);
@@ -303,48 +309,48 @@ impl Dropped {
 }
 
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
-pub fn sweep(
-    memory: &Memory,
-    writer: &mut DictionaryWriter,
-    id: SegmentId,
-) -> Result<(), DictionaryFull> {
+pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     let descriptor = memory.table().descriptor(id);
     if descriptor.term_map() == 0 {
-        return sweep_by_keys(memory, writer, id);
+        return sweep_by_keys(memory, id);
     }
     let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
     let dictionary = Dictionary::new(memory.region(), memory.geometry());
     for group in memory.region().view(terms).chunks(GROUP) {
         let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
         terms().for_each(|term| dictionary.prefetch_record(term));
+        let mut writer = memory.dictionary().lock();
         for term in terms() {
             writer.remove(memory, term, id)?;
         }
     }
-    writer.collect(memory);
+    memory.dictionary().lock().collect(memory);
     Ok(())
 }
 
-/// The same for a segment whose terms are known by their keys: one that is in the second tier.
-fn sweep_by_keys(
-    memory: &Memory,
-    writer: &mut DictionaryWriter,
-    id: SegmentId,
-) -> Result<(), DictionaryFull> {
+/// The same for a segment whose terms are known by their records in the second tier: one that is merged.
+fn sweep_by_keys(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     let nvm = memory.nvm().expect("a segment without a term map is in the second tier");
     let Ok((entry, sections)) = nvm.sections(memory.region(), id.position()) else {
         return Ok(());
     };
-    let dictionary = Dictionary::new(memory.region(), memory.geometry());
+    let region = memory.region();
+    let dictionary = Dictionary::new(region, memory.geometry());
+    let merged = Merged::new(region, nvm.layout());
     let mut bytes = Vec::new();
     for ordinal in 0..entry.terms {
-        let found = recover::term(memory, &sections, ordinal);
-        found.bytes(memory, &sections, &mut bytes);
-        let term = Term { key: found.key, bytes: &bytes };
-        if let Some(term) = dictionary.find(term, found.key.hash()) {
+        let at = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
+        let node = Node::read(region, at).filter(|node| node.postings > 0);
+        let Some(line) = node.map(|n| n.record).filter(|l| (*l as usize) < merged.lines()) else {
+            continue;
+        };
+        merged.long_bytes(line, &mut bytes);
+        let term = Term { key: merged.key(line), bytes: &bytes };
+        let mut writer = memory.dictionary().lock();
+        if let Some(term) = dictionary.find(term, term.key.hash()) {
             writer.remove(memory, term, id)?;
         }
     }
-    writer.collect(memory);
+    memory.dictionary().lock().collect(memory);
     Ok(())
 }

@@ -10,6 +10,7 @@
 use crate::geometry::Geometry;
 use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
+use crate::nvm::import::find_key;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::hash_bytes;
@@ -44,12 +45,15 @@ impl Keys {
         key: &[u8],
         hash: u64,
     ) -> Option<u64> {
-        self.table.find(memory.region(), hash, |row| {
+        // Asked first: a key that is entered meanwhile is found either way.
+        let all_entered = memory.base().has_keys();
+        let found = self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
                 let row = segment.row_table().row(local);
                 is(&segment, row.key(), key) && !segment.is_dead(local)
             })
-        })
+        });
+        if all_entered { found } else { found.or_else(|| find_key(memory, snapshot, key, hash)) }
     }
 
     /// Enters a key that is not there. Ingest role only.

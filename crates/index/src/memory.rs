@@ -16,16 +16,18 @@
 //! * `window.oldest` is raised when the oldest segment is dropped: one store, whatever the segment holds.
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_door::{Door, Site};
 use spirit_mem::{FilePart, HeapFile, Pins, Region, Ring};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
+use crate::dictionary_writer::DictionaryWriter;
 use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
 use crate::nvm::Corrupt;
+use crate::nvm::import::{Base, Writer};
 use crate::nvm::layout::NvmLayout;
 use crate::nvm::section::{SECTION_WORDS, Sections};
 use crate::nvm::slot::{Entry, Slots};
@@ -59,6 +61,11 @@ pub struct Memory {
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
     space: Condvar,
+    dictionary: Writer,
+    /// What a start found, and how much of it is in DRAM.
+    base: Base,
+    /// Segments before this position are merged.
+    merged: AtomicU32,
 }
 
 /// Which partition a ring serves.
@@ -219,6 +226,7 @@ impl Memory {
             nvm_long: ring(|layout| layout.long),
             limbo: VecDeque::with_capacity(geometry.segments_max as usize * 4),
         };
+        let dictionary = Writer::new(DictionaryWriter::new(&region, &geometry));
         Ok(Memory {
             region,
             geometry,
@@ -232,6 +240,9 @@ impl Memory {
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(rings),
             space: Condvar::new(),
+            dictionary,
+            base: Base::default(),
+            merged: AtomicU32::new(0),
         })
     }
 
@@ -251,6 +262,27 @@ impl Memory {
     #[inline(always)]
     pub fn nvm(&self) -> Option<&Nvm> {
         self.nvm.as_ref()
+    }
+
+    /// The dictionary's writer.
+    pub fn dictionary(&self) -> &Writer {
+        &self.dictionary
+    }
+
+    /// What a start found.
+    #[inline(always)]
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// One past the last merged segment.
+    pub fn merged(&self) -> Position {
+        self.merged.load(Acquire)
+    }
+
+    /// Segments before `end` are merged.
+    pub(crate) fn set_merged(&self, end: Position) {
+        self.merged.store(end, Release);
     }
 
     /// The index's reader slots.
@@ -341,7 +373,9 @@ impl Memory {
     }
 
     /// Begins with the segments of `window`, all of them committed. Before any reader.
-    pub(crate) fn start_at(&self, window: Window) {
+    pub(crate) fn start_at(&self, window: Window, merged: Position) {
+        self.set_merged(merged);
+        self.base.begin(window.end);
         self.set_window(window);
         self.reclaimed.store(window.oldest as u64, Release);
     }

@@ -101,7 +101,6 @@ impl Rewrite {
     pub fn advance(
         &mut self,
         memory: &Memory,
-        dictionary: &mut DictionaryWriter,
         locked: impl FnOnce(&mut dyn FnMut()),
     ) -> Result<Progress, FlushStop> {
         match self.step {
@@ -111,14 +110,15 @@ impl Rewrite {
                 Ok(Progress::Waiting)
             }
             Step::Announced { .. } => {
-                self.build(memory, dictionary, locked)?;
+                self.build(memory, locked)?;
                 Ok(Progress::Sweeping)
             }
             Step::Switched { .. } => {
-                self.sweep_run(memory, dictionary)?;
+                self.sweep_run(memory)?;
                 Ok(Progress::Done)
             }
             Step::GivenUp => {
+                let mut dictionary = memory.dictionary().lock();
                 for term in &self.terms {
                     dictionary.remove(memory, *term, self.new)?;
                 }
@@ -131,12 +131,11 @@ impl Rewrite {
     fn build(
         &mut self,
         memory: &Memory,
-        dictionary: &mut DictionaryWriter,
         locked: impl FnOnce(&mut dyn FnMut()),
     ) -> Result<(), FlushStop> {
         let copy = Copy::new(memory, &self.run, self.new)?;
         self.terms.clone_from(&copy.terms);
-        if copy.build(memory, dictionary).is_err() {
+        if copy.build(memory, &mut memory.dictionary().lock()).is_err() {
             self.step = Step::GivenUp;
             return Ok(());
         }
@@ -145,13 +144,9 @@ impl Rewrite {
         Ok(())
     }
 
-    fn sweep_run(
-        &self,
-        memory: &Memory,
-        dictionary: &mut DictionaryWriter,
-    ) -> Result<(), DictionaryFull> {
+    fn sweep_run(&self, memory: &Memory) -> Result<(), DictionaryFull> {
         for id in &self.run {
-            sweep(memory, dictionary, *id)?;
+            sweep(memory, *id)?;
         }
         for id in &self.run {
             memory.retire_blocks(Partition::Long, *id);

@@ -14,6 +14,7 @@ use crate::entries::Entries;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
+use crate::nvm::import;
 use crate::posting::LOCAL_MAX;
 use crate::rows::Rows;
 use crate::term::Term;
@@ -124,7 +125,11 @@ impl<'a> Snapshot<'a> {
     #[inline]
     pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
-        match dictionary.find(term, hash) {
+        let mut found = dictionary.find(term, hash);
+        if found.is_none() && self.memory.base().end() > 0 {
+            found = import::find(self.memory, term, hash);
+        }
+        match found {
             Some(id) => dictionary.entries(id).before(self.memory.region(), self.window.end),
             None => Entries::default(),
         }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use spirit_index::dictionary_writer::DictionaryWriter;
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
 
@@ -48,13 +47,11 @@ impl Executor {
         let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
         let shared = Arc::new(Shared::new(memory, numbers, options));
         let (tasks, inbox) = sync_channel(QUEUE);
-        let mut dictionary =
-            DictionaryWriter::new(shared.memory.region(), shared.memory.geometry());
-        let recovery = Recovery::begin(&shared, &mut dictionary, options, store)
-            .map_err(|failure| failure.of(number))?;
+        let recovery =
+            Recovery::begin(&shared, options, store).map_err(|failure| failure.of(number))?;
         let role = Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start())
             .expect("the geometry leaves room for the first segment");
-        let stage = FlushStage::new(shared.clone(), options, dictionary, inbox);
+        let stage = FlushStage::new(shared.clone(), options, inbox);
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())

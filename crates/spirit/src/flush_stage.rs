@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
-use spirit_index::dictionary_writer::DictionaryWriter;
 use spirit_index::flush::{Dropped, Flush, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
@@ -48,7 +47,6 @@ const IDLE: Duration = Duration::from_millis(5);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
-    dictionary: DictionaryWriter,
     rewrite: Option<Rewrite>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
@@ -72,21 +70,15 @@ impl Drop for Dart {
 }
 
 impl FlushStage {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        options: &Options,
-        dictionary: DictionaryWriter,
-        tasks: Receiver<Task>,
-    ) -> FlushStage {
+    pub(crate) fn new(shared: Arc<Shared>, options: &Options, tasks: Receiver<Task>) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
-        let placement = shared.memory.nvm().map(|_| Placement::new(options));
+        let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
         FlushStage {
             shared,
-            dictionary,
             rewrite: None,
             dropped: VecDeque::new(),
             leases,
@@ -125,24 +117,22 @@ impl FlushStage {
 
     /// Nothing is asked for: engraves a piece, or looks after the rest.
     fn idle(&mut self) {
-        let Some(placement) = &mut self.placement else { return self.tend() };
-        if !placement.has_work() {
+        if !self.placement.as_ref().is_some_and(Placement::has_work) {
             self.tend();
-            self.placement.as_mut().expect("looked at above").idle();
-        } else if !self.engrave_a_piece() {
+            if let Some(placement) = &mut self.placement {
+                placement.idle();
+            }
+        } else if !self.place_a_piece() {
             self.make_room_or_say_so();
             self.shared.memory.wait_for_space();
         }
     }
 
-    /// Goes on engraving; says whether it could.
-    fn engrave_a_piece(&mut self) -> bool {
+    /// Goes on engraving, merging or importing; says whether it could.
+    fn place_a_piece(&mut self) -> bool {
         let shared = &self.shared;
         let Some(placement) = &mut self.placement else { return false };
-        let went_on = placement.advance(&shared.memory, |switch| {
-            let _keys = shared.keys();
-            switch();
-        });
+        let went_on = placement.advance(shared);
         if went_on {
             shared.set_stuck(false);
         }
@@ -175,7 +165,7 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
-        while flush.run(&self.shared.memory, &mut self.dictionary).is_err() {
+        while flush.run(&self.shared.memory).is_err() {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
@@ -185,7 +175,7 @@ impl FlushStage {
                 flush.without_bitmaps();
             }
             self.shared.memory.wait_for_space();
-            self.dictionary.collect(&self.shared.memory);
+            self.collect();
         }
         self.shared.set_stuck(false);
         if let Some(placement) = &mut self.placement {
@@ -206,7 +196,7 @@ impl FlushStage {
     fn tend(&mut self) {
         self.leases.enforce(self.shared.memory.pins());
         self.sweep_dropped();
-        self.dictionary.collect(&self.shared.memory);
+        self.collect();
         loop {
             if self.rewrite.is_none() && self.dropped.is_empty() {
                 self.rewrite =
@@ -218,6 +208,15 @@ impl FlushStage {
         }
     }
 
+    /// Takes back what no reader holds any more.
+    fn collect(&mut self) {
+        let memory = &self.shared.memory;
+        memory.dictionary().lock().collect(memory);
+        if let Some(placement) = &mut self.placement {
+            placement.collect(memory);
+        }
+    }
+
     /// Takes the next step of a rewrite, if there is one; says whether there was.
     fn advance_rewrite(&mut self) -> bool {
         let Some(rewrite) = &mut self.rewrite else { return false };
@@ -226,7 +225,7 @@ impl FlushStage {
             let _keys = shared.keys();
             switch();
         };
-        match rewrite.advance(&shared.memory, &mut self.dictionary, locked) {
+        match rewrite.advance(&shared.memory, locked) {
             Ok(Progress::Waiting) => false,
             Ok(Progress::Sweeping) => true,
             Ok(Progress::Done) => {
@@ -287,7 +286,7 @@ impl FlushStage {
         if let Some(placement) = &mut self.placement {
             // Whatever the policy, this is when segments have to go.
             placement.engrave_all();
-            if placement.has_work() && self.engrave_a_piece() {
+            if placement.has_work() && self.place_a_piece() {
                 return true;
             }
         }
@@ -326,13 +325,15 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let last =
             memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
-        last.is_some_and(|(descriptor, _)| self.dictionary.room() < descriptor.terms() / 2)
+        last.is_some_and(|(descriptor, _)| {
+            memory.dictionary().lock().room() < descriptor.terms() / 2
+        })
     }
 
     /// Drops the oldest segment, if there is one; says whether there was.
     fn drop_oldest(&mut self) -> bool {
         let oldest = self.shared.memory.window().oldest;
-        if self.placement.as_ref().is_some_and(|p| !p.is_engraved(oldest)) {
+        if self.placement.is_some() && oldest >= self.shared.memory.merged() {
             return false;
         }
         let Some(dropped) = drop_oldest(&self.shared.memory) else { return false };
@@ -349,7 +350,8 @@ impl FlushStage {
     fn sweep_dropped(&mut self) {
         let shared = &self.shared;
         while let Some(oldest) = self.dropped.front() {
-            if !oldest.sweep(&shared.memory, &mut self.dictionary, |id| sweep_keys(shared, id)) {
+            let merged = self.placement.as_mut().map(|p| p.merged_writer(&shared.memory));
+            if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
                 return;
             }
             self.dropped.pop_front();
@@ -357,8 +359,9 @@ impl FlushStage {
     }
 
     fn report(&self) {
-        self.shared.dictionary_terms.store(self.dictionary.terms(), Relaxed);
-        self.shared.dictionary_pool_bytes.store(self.dictionary.bytes(), Relaxed);
+        let dictionary = self.shared.memory.dictionary().lock();
+        self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
+        self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
     }
 }
 

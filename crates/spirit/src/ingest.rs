@@ -315,7 +315,11 @@ impl Ingester {
         let hash = keys::hash(key);
         let found = table.find(&snapshot, &shared.memory, key, hash);
         let row = match found {
-            Some(row) => table.remove(&shared.memory, hash, row).then_some(row),
+            Some(row) => {
+                // After a start it may not have been entered yet.
+                table.remove(&shared.memory, hash, row);
+                Some(row)
+            }
             None => keys::as_number(key).and_then(|n| keys::find_automatic(&snapshot, n)),
         };
         let killed = row.and_then(|row| kill(shared, &snapshot, row, by));

@@ -34,6 +34,7 @@ mod flush_stage;
 mod index;
 mod ingest;
 mod journal;
+mod key_import;
 mod lease;
 mod options;
 mod placement;

@@ -1,15 +1,21 @@
-//! Where segments are put: which wait to be engraved, which are, and when either goes on (the paper's policies, §4.7).
+//! Where segments are put: which wait to be engraved or merged, which are, and when either goes on (the paper's policies,
+//! §4.7). After a start: what is still to be brought to DRAM.
 
 use std::collections::VecDeque;
 
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::engrave::{Engrave, commit};
+use spirit_index::nvm::import::Importer;
+use spirit_index::nvm::merge::Merge;
+use spirit_index::nvm::merged_writer::MergedWriter;
 
 use crate::durability::{EngravePolicy, PointerUpdate};
+use crate::key_import::enter_keys;
 use crate::options::Options;
+use crate::shared::Shared;
 
-/// The flushed segments that are on their way into the second tier, or have just arrived.
+/// Segments on their way into the second tier and through it.
 pub(crate) struct Placement {
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
@@ -17,17 +23,38 @@ pub(crate) struct Placement {
     flushed: VecDeque<Engrave>,
     /// Engraved, with readers still in DRAM; oldest first.
     engraved: VecDeque<SegmentId>,
+    /// Engraved and not merged, oldest first.
+    unmerged: VecDeque<SegmentId>,
+    merge: Option<Merge>,
+    /// Made when it is needed for the first time.
+    merged: Option<MergedWriter>,
+    importer: Importer,
+    importing: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
 }
 
+/// What is to be done next.
+enum Work {
+    Engrave,
+    Merge,
+    Terms,
+    Keys,
+}
+
 impl Placement {
-    pub(crate) fn new(options: &Options) -> Placement {
+    pub(crate) fn new(options: &Options, memory: &Memory) -> Placement {
+        let base = memory.merged()..memory.base().end();
         Placement {
             engrave: options.engrave,
             pointer_update: options.pointer_update,
             flushed: VecDeque::new(),
             engraved: VecDeque::new(),
+            unmerged: base.map(SegmentId::first).collect(),
+            merge: None,
+            merged: None,
+            importer: Importer::default(),
+            importing: !memory.base().has_terms() || !memory.base().has_keys(),
             at_once: false,
         }
     }
@@ -38,9 +65,14 @@ impl Placement {
         self.at_once |= self.engrave == EngravePolicy::Eager;
     }
 
-    /// Whether there is something to engrave now.
+    /// Whether there is something to engrave, to merge or to import now.
     pub(crate) fn has_work(&self) -> bool {
-        self.at_once && !self.flushed.is_empty()
+        self.has_to_place() || self.importing
+    }
+
+    /// Whether there is something to engrave or to merge now.
+    pub(crate) fn has_to_place(&self) -> bool {
+        (self.at_once && !self.flushed.is_empty()) || !self.unmerged.is_empty()
     }
 
     /// Engraves all that is flushed, whatever the policy.
@@ -54,20 +86,50 @@ impl Placement {
     }
 
     /// Takes the next step; says whether it could be taken.
-    pub(crate) fn advance(
-        &mut self,
-        memory: &Memory,
-        locked: impl FnOnce(&mut dyn FnMut()),
-    ) -> bool {
+    pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
+        match self.next_work(shared) {
+            Some(Work::Engrave) => self.advance_engraving(shared),
+            Some(Work::Merge) => self.advance_merging(&shared.memory),
+            Some(Work::Terms) => self.importer.terms(&shared.memory).is_ok(),
+            Some(Work::Keys) => enter_keys(shared, &mut self.importer),
+            None => {
+                self.importing = false;
+                true
+            }
+        }
+    }
+
+    /// What readers wait for comes first; what memory waits for after it.
+    fn next_work(&self, shared: &Shared) -> Option<Work> {
+        let base = shared.memory.base();
+        if self.at_once && !self.flushed.is_empty() {
+            Some(Work::Engrave)
+        } else if !self.unmerged.is_empty() {
+            Some(Work::Merge)
+        } else if !base.has_terms() {
+            Some(Work::Terms)
+        } else if !base.has_keys() {
+            Some(Work::Keys)
+        } else {
+            None
+        }
+    }
+
+    fn advance_engraving(&mut self, shared: &Shared) -> bool {
+        let locked = |switch: &mut dyn FnMut()| {
+            let _keys = shared.keys();
+            switch();
+        };
         let Some(oldest) = self.flushed.front_mut() else { return false };
-        match oldest.advance(memory, locked) {
+        match oldest.advance(&shared.memory, locked) {
             Ok(false) => true,
             Ok(true) => {
                 let id = oldest.id();
                 self.flushed.pop_front();
                 self.at_once &= !self.flushed.is_empty();
+                self.unmerged.push_back(id);
                 match self.pointer_update {
-                    PointerUpdate::Eager => commit(memory, id),
+                    PointerUpdate::Eager => commit(&shared.memory, id),
                     PointerUpdate::Lazy => self.engraved.push_back(id),
                 }
                 true
@@ -76,14 +138,37 @@ impl Placement {
         }
     }
 
+    fn advance_merging(&mut self, memory: &Memory) -> bool {
+        let Some(id) = self.unmerged.front().copied() else { return false };
+        let mut merge = self.merge.take().unwrap_or_else(|| Merge::new(memory, id));
+        let advanced = merge.advance(memory, self.merged_writer(memory));
+        if advanced == Ok(true) {
+            self.unmerged.pop_front();
+        } else {
+            self.merge = Some(merge);
+        }
+        advanced.is_ok()
+    }
+
+    /// The writer of the merged dictionary.
+    pub(crate) fn merged_writer(&mut self, memory: &Memory) -> &mut MergedWriter {
+        self.merged.get_or_insert_with(|| {
+            let nvm = memory.nvm().expect("where segments are placed there is a second tier");
+            let oldest = memory.window().oldest;
+            MergedWriter::open(memory.region(), nvm.layout(), nvm.door(), oldest)
+        })
+    }
+
+    /// Takes back what no reader holds any more.
+    pub(crate) fn collect(&mut self, memory: &Memory) {
+        if let (Some(writer), Some(nvm)) = (&mut self.merged, memory.nvm()) {
+            writer.collect(memory.pins(), nvm.door());
+        }
+    }
+
     /// The oldest engraved segment whose readers are still in DRAM.
     pub(crate) fn pop_engraved(&mut self) -> Option<SegmentId> {
         self.engraved.pop_front()
-    }
-
-    /// Whether the segment at `position`, which is flushed, is engraved too.
-    pub(crate) fn is_engraved(&self, position: Position) -> bool {
-        self.flushed.front().is_none_or(|engrave| position < engrave.id().position())
     }
 
     /// The segment at `position` is dropped.

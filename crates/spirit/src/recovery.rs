@@ -1,12 +1,9 @@
 //! What an executor does at its start: finds its segments, then ingests again what the log holds.
 
-use spirit_index::dictionary_writer::DictionaryWriter;
-use spirit_index::keys;
 use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
-use spirit_index::rows::KeyKind;
-use spirit_index::snapshot::Snapshot;
 
 use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
@@ -45,7 +42,6 @@ impl Recovery {
     /// Finds the segments. Nothing of it changes what is durable.
     pub(crate) fn begin(
         shared: &Shared,
-        dictionary: &mut DictionaryWriter,
         options: &Options,
         store: Option<&Store>,
     ) -> Result<Recovery, Failure> {
@@ -54,11 +50,7 @@ impl Recovery {
             return Ok(Recovery::default());
         };
         let recovered = recover::recover(memory).map_err(Failure::Corrupt)?;
-        for position in recovered.window.oldest..recovered.window.end {
-            recover::register(memory, nvm, dictionary, position)
-                .map_err(|_| Failure::NoRoom(AddError::HeapFull))?;
-        }
-        enter_keys(shared)?;
+        make_room_for_terms(shared, recovered.terms)?;
         replay::raise(&shared.numbers, &recovered);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         recovery.found.row_end = recovered.row_end;
@@ -97,25 +89,16 @@ impl Recovery {
     }
 }
 
-/// Enters the keys of the living rows in the key table.
-fn enter_keys(shared: &Shared) -> Result<(), Failure> {
-    let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
-    let table = shared.keys();
-    let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
-    for segment in snapshot.registered() {
-        let rows = segment.row_table();
-        for local in 0..segment.rows() {
-            let row = rows.row(local);
-            let word = row.key();
-            if row.death() != 0 || matches!(word.kind(), KeyKind::None | KeyKind::Automatic(_)) {
-                continue;
-            }
-            key.clear();
-            keys::write_key(&segment, word, &mut key);
-            table
-                .insert(&shared.memory, keys::hash(&key), segment.row_number(local))
-                .map_err(|_| Failure::NoRoom(AddError::KeysFull))?;
-        }
+/// Bytes of a record, and of an entry with the room that its array may have to spare.
+const TERM_BYTES: u64 = 64 + 64;
+
+/// Keeps room in the DRAM dictionary for the terms of the segments that were found, `entries` in all, so that no query that
+/// asks for one of them finds none. Where there may be too little, all are brought there now: then it is known.
+fn make_room_for_terms(shared: &Shared, entries: u64) -> Result<(), Failure> {
+    let memory = &shared.memory;
+    if memory.dictionary().lock().reserve(entries * TERM_BYTES) {
+        return Ok(());
     }
-    Ok(())
+    memory.dictionary().lock().reserve(0);
+    Importer::default().all_terms(memory).map_err(|_| Failure::NoRoom(AddError::HeapFull))
 }

@@ -3,13 +3,15 @@
 use std::io::Write;
 
 use serde::Serialize;
+use spirit::Index;
 
 use crate::answer::reader;
 use crate::args::CountArgs;
-use crate::commands::source::index_files;
+use crate::choice::OperatorName;
+use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::queries::malformed;
+use crate::queries::{Queries, malformed};
 
 #[derive(Serialize)]
 struct Count<'a> {
@@ -18,17 +20,27 @@ struct Count<'a> {
 }
 
 pub(crate) fn run(args: CountArgs) -> Result<(), Failure> {
-    let source = args.source.settled()?;
-    let index = index_files(&source.files, &args.reading, &args.index)?;
-    let mut reader = reader(&index, args.default_operator)?;
+    let (source, queries) = args.source.settled()?;
+    let index = source.open(&args.reading, &args.index)?;
     let mut out = out();
-    let counted = source.queries.for_each(|query, place| {
+    let counted = count_all(&index, &queries, args.default_operator, args.json, &mut out);
+    out.flush()?;
+    directory::close(index, counted)
+}
+
+fn count_all(
+    index: &Index,
+    queries: &Queries,
+    operator: Option<OperatorName>,
+    json: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut reader = reader(index, operator)?;
+    queries.for_each(|query, place| {
         let count = reader.count_text(query).map_err(|error| malformed(place, &error))?;
-        match args.json {
-            true => json_line(&mut out, &Count { query, count }),
+        match json {
+            true => json_line(out, &Count { query, count }),
             false => Ok(writeln!(out, "{count}")?),
         }
-    });
-    out.flush()?;
-    counted
+    })
 }

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;
+use spirit::Index;
 
 use crate::answer::answer_all;
 use crate::args::IngestArgs;
+use crate::directory;
 use crate::failure::Failure;
 use crate::load::{Loader, Totals};
-use crate::output::{json_line, out, rate, rounded};
+use crate::output::{Out, json_line, out, rate, rounded};
 use crate::progress::Progress;
 use crate::queries::Queries;
 
@@ -24,12 +26,20 @@ struct Summary {
 
 pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
     let args = args.settled()?;
-    let index = args.index.open()?;
+    let index = match &args.directory {
+        Some(directory) => directory::open_or_make(directory, &args.index, &args.tier)?,
+        None => args.index.open()?,
+    };
     let mut out = out();
+    let ingested = ingest(&index, &args, &mut out);
+    directory::close(index, ingested)
+}
+
+fn ingest(index: &Index, args: &IngestArgs, out: &mut Out) -> Result<(), Failure> {
     let mut progress = Progress::new(args.progress);
-    let mut loader = Loader::new(&index, (&args.reading).into(), &mut progress);
+    let mut loader = Loader::new(index, (&args.reading).into(), &mut progress);
     if args.ack {
-        loader = loader.acknowledge(&mut out);
+        loader = loader.acknowledge(out);
     }
     let loaded = loader.load(&args.files);
     let totals = loader.totals();
@@ -38,11 +48,11 @@ pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
     if matches!(loaded, Err(Failure::OutputClosed)) {
         return loaded;
     }
-    json_line(&mut out, &summary(totals, progress.elapsed()))?;
+    json_line(out, &summary(totals, progress.elapsed()))?;
     out.flush()?;
     loaded?;
-    let Some(queries) = args.queries.map(Queries::File) else { return Ok(()) };
-    let answered = answer_all(&index, &queries, &args.answering, &mut out);
+    let Some(queries) = args.queries.clone().map(Queries::File) else { return Ok(()) };
+    let answered = answer_all(index, &queries, &args.answering, out);
     out.flush()?;
     answered
 }

@@ -1,59 +1,92 @@
-//! Which files are asked, and what: sorted out of `[-d DIR] [--in FILE…] [QUERY] [--queries FILE]`.
+//! What is asked, and where: sorted out of `[-d DIR] [--in FILE…] [QUERY] [--queries FILE]`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use spirit::Index;
 
 use crate::args::{IndexArgs, ReadingArgs, SourceArgs};
+use crate::directory;
 use crate::failure::Failure;
 use crate::load::Loader;
 use crate::progress::Progress;
 use crate::queries::Queries;
-use crate::settings::not_kept;
 
+/// Where the documents are.
 #[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) queries: Queries,
+pub(crate) enum Source {
+    /// In an index that is kept.
+    Directory(PathBuf),
+    /// In files, which are indexed in memory.
+    Files(Vec<PathBuf>),
+}
+
+impl Source {
+    pub(crate) fn of(directory: Option<PathBuf>, files: Vec<PathBuf>) -> Result<Source, Failure> {
+        match (directory, files.is_empty()) {
+            (Some(directory), true) => Ok(Source::Directory(directory)),
+            (None, false) => Ok(Source::Files(files)),
+            (Some(_), false) => Err(Failure::usage(
+                "-d and --in: one of them; `spirit ingest -d DIR FILE` adds files to an index",
+            )),
+            (None, true) => Err(Failure::usage(
+                "nothing to ask: give -d DIR, or files to index in memory with --in FILE",
+            )),
+        }
+    }
+
+    /// An index of it.
+    pub(crate) fn open(&self, reading: &ReadingArgs, index: &IndexArgs) -> Result<Index, Failure> {
+        match self {
+            Source::Directory(directory) => {
+                check_nothing_is_read(reading)?;
+                directory::open(directory, index)
+            }
+            Source::Files(files) => {
+                let index = index.open()?;
+                Loader::new(&index, reading.into(), &mut Progress::silent()).load(files)?;
+                Ok(index)
+            }
+        }
+    }
+
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        match self {
+            Source::Directory(directory) => Some(directory),
+            Source::Files(_) => None,
+        }
+    }
+}
+
+fn check_nothing_is_read(reading: &ReadingArgs) -> Result<(), Failure> {
+    let given = [(reading.format.is_some(), "--format"), (reading.strict, "--strict")];
+    match given.into_iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, name)) => {
+            Err(Failure::usage(format_args!("{name}: goes with --in; with -d no file is read")))
+        }
+    }
 }
 
 impl SourceArgs {
-    pub(crate) fn settled(mut self) -> Result<Source, Failure> {
-        if let Some(directory) = &self.directory {
-            return Err(not_kept(directory, "index files in memory with --in FILE"));
-        }
-        if self.files.is_empty() {
-            return Err(Failure::usage(
-                "nothing to ask: name files to index in memory with --in FILE",
-            ));
-        }
+    pub(crate) fn settled(mut self) -> Result<(Source, Queries), Failure> {
         let queries = match (self.query.take(), self.queries.take()) {
-            (_, Some(path)) => Queries::File(path),
-            (Some(query), None) => Queries::One(query),
-            (None, None) => Queries::One(self.query_among_files()?),
+            (_, Some(path)) => Some(Queries::File(path)),
+            (Some(query), None) => Some(Queries::One(query)),
+            (None, None) => self.query_among_files().map(Queries::One),
         };
-        Ok(Source { files: self.files, queries })
+        let source = Source::of(self.directory, self.files)?;
+        let missing = || Failure::usage("no query: give QUERY, or --queries FILE");
+        Ok((source, queries.ok_or_else(missing)?))
     }
 
     /// `--in FILE… QUERY`: the query came last, where the shell's user would put it, and was taken for one more
     /// file. A file of that name means that there is no query.
-    fn query_among_files(&mut self) -> Result<String, Failure> {
-        let missing = || Failure::usage("no query: give QUERY, or --queries FILE");
+    fn query_among_files(&mut self) -> Option<String> {
+        if self.files.len() < 2 {
+            return None;
+        }
         self.files
             .pop_if(|last| !last.exists())
-            .filter(|_| !self.files.is_empty())
             .and_then(|last| last.into_os_string().into_string().ok())
-            .ok_or_else(missing)
     }
-}
-
-/// An index in memory of `files`.
-pub(crate) fn index_files(
-    files: &[PathBuf],
-    reading: &ReadingArgs,
-    index: &IndexArgs,
-) -> Result<Index, Failure> {
-    let index = index.open()?;
-    Loader::new(&index, reading.into(), &mut Progress::silent()).load(files)?;
-    Ok(index)
 }

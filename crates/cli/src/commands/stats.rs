@@ -3,24 +3,18 @@
 use std::io::Write;
 
 use crate::args::StatsArgs;
-use crate::commands::source::index_files;
+use crate::commands::source::Source;
+use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::settings::not_kept;
 use crate::stats::Stats;
 
-pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
-    if let Some(directory) = &args.directory {
-        return Err(not_kept(directory, "index files in memory with --in FILE"));
-    }
-    if args.files.is_empty() {
-        return Err(Failure::usage(
-            "nothing to show: name files to index in memory with --in FILE",
-        ));
-    }
-    let index = index_files(&args.files, &args.reading, &args.index)?;
+pub(crate) fn run(args: StatsArgs) -> Result<(), Failure> {
+    let source = Source::of(args.directory, args.files)?;
+    let index = source.open(&args.reading, &args.index)?;
     index.settle();
-    let stats = Stats::of(&index)?;
+    let stats = Stats::of(&index).and_then(|stats| stats.kept_in(source.directory()));
+    let stats = directory::close(index, stats)?;
     let mut out = out();
     if args.json {
         json_line(&mut out, &stats)?;

@@ -106,6 +106,11 @@ pub(crate) fn ingest(args: &[&str]) -> Run {
     spirit(&[&["ingest", "--mode", "volatile"], args].concat())
 }
 
+/// `ingest -d directory` with more arguments, fed from standard input.
+pub(crate) fn ingest_into(directory: &str, args: &[&str], input: &str) -> Run {
+    spirit_fed(&[&["ingest", "-d", directory], args, &["-"]].concat(), input.as_bytes())
+}
+
 /// The keys of an answer.
 pub(crate) fn keys(answer: &Value) -> Vec<&str> {
     answer["hits"].as_array().unwrap().iter().map(|hit| hit["key"].as_str().unwrap()).collect()

@@ -15,8 +15,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
-use spirit_mem::Span;
+use spirit_mem::{Region, Span};
 
+use super::merged::{NODE_BYTES, Node};
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
 use crate::descriptor::{SegmentId, State};
@@ -24,8 +25,9 @@ use crate::dictionary::{Dictionary, TermId};
 use crate::flush::FlushStop;
 use crate::fresh::FreshCounts;
 use crate::geometry::ROW_BYTES;
+use crate::keys;
 use crate::memory::{Memory, Nvm, Partition};
-use crate::rows::Row;
+use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::TermKey;
 
@@ -35,8 +37,6 @@ const PIECE_BYTES: u64 = 256 << 10;
 const TERM_GROUP: u32 = 1024;
 /// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
 pub const TERM_KEY_BYTES: u64 = 24;
-/// Bytes of a node.
-pub const NODE_BYTES: u64 = 32;
 
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +81,8 @@ pub struct Engrave {
     long: (u64, u64),
     short: (u64, u64),
     pieces: Vec<Piece>,
+    /// Terms that have postings: half of the hash (high), ordinal (low).
+    hashes: Vec<u64>,
 }
 
 impl Engrave {
@@ -95,6 +97,7 @@ impl Engrave {
             long: (0, 0),
             short: (0, 0),
             pieces: Vec::new(),
+            hashes: Vec::new(),
         }
     }
 
@@ -132,6 +135,7 @@ impl Engrave {
                     let long_at = self.write_terms(memory, nvm, next, long_at);
                     Step::Terms { next: next + TERM_GROUP, long_at }
                 } else {
+                    self.write_hashes(memory, nvm);
                     Step::Mark
                 };
             }
@@ -155,6 +159,7 @@ impl Engrave {
         let geometry = memory.geometry();
         let descriptor = self.segment(memory).descriptor();
         let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
+        let keyed = self.keyed_rows(memory).count() as u64;
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
             Kind::VectorDirectory => geometry.vector_chunks_max * 8,
@@ -164,6 +169,8 @@ impl Engrave {
             Kind::Nodes => terms as u64 * NODE_BYTES,
             Kind::TermKeys => terms as u64 * TERM_KEY_BYTES,
             Kind::LongTerms => long_bytes,
+            Kind::TermHashes => terms as u64 * 8,
+            Kind::KeyHashes => keyed * 8,
         };
         let table =
             (SECTIONS as u64 * super::section::SECTION_WORDS as u64 * 8).next_multiple_of(64);
@@ -238,24 +245,61 @@ impl Engrave {
         }
     }
 
+    /// The rows with explicit keys.
+    fn keyed_rows<'m>(&self, memory: &'m Memory) -> impl Iterator<Item = (u32, RowKey)> + use<'m> {
+        let rows = self.segment(memory).row_table();
+        (0..self.counts.rows).map(move |local| (local, rows.row(local).key())).filter(|(_, key)| {
+            matches!(key.kind(), KeyKind::Inline { .. } | KeyKind::Stored { .. })
+        })
+    }
+
+    /// Writes the hashes by which terms are found until the segment is merged, and keys until they are in the key table.
+    fn write_hashes(&mut self, memory: &Memory, nvm: &Nvm) {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        self.write_sorted(memory, nvm, Kind::TermHashes, &mut hashes);
+        let segment = self.segment(memory);
+        let mut key = Vec::new();
+        hashes.clear();
+        hashes.extend(self.keyed_rows(memory).map(|(local, word)| {
+            key.clear();
+            keys::write_key(&segment, word, &mut key);
+            hash_entry(keys::hash(&key), local)
+        }));
+        self.write_sorted(memory, nvm, Kind::KeyHashes, &mut hashes);
+    }
+
+    fn write_sorted(&mut self, memory: &Memory, nvm: &Nvm, kind: Kind, entries: &mut [u64]) {
+        entries.sort_unstable();
+        let section = self.sections.get(kind);
+        // There may be fewer than there was room for: terms whose only document broke off have none.
+        let bytes = entries.len() as u64 * 8;
+        self.sections.set(kind, Section { bytes, ..section });
+        for (i, group) in entries.chunks(TERM_GROUP as usize).enumerate() {
+            let bytes: Vec<u8> = group.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let at = section.start + (i * TERM_GROUP as usize * 8) as u64;
+            self.write(memory, nvm, at, &bytes);
+        }
+    }
+
     fn write(&self, memory: &Memory, nvm: &Nvm, at: u64, bytes: &[u8]) {
         nvm.door().write(Site::BodyWords, memory.region(), at, bytes);
         nvm.door().write_back(Site::BodyWriteBack, memory.region(), at, bytes.len() as u64);
     }
 
     /// Writes keys and nodes of a group of terms, and the bytes of long ones from `long_at` on; returns where those end.
-    fn write_terms(&self, memory: &Memory, nvm: &Nvm, first: u32, mut long_at: u64) -> u64 {
+    fn write_terms(&mut self, memory: &Memory, nvm: &Nvm, first: u32, mut long_at: u64) -> u64 {
         let region = memory.region();
         let dictionary = Dictionary::new(region, memory.geometry());
         let descriptor = self.segment(memory).descriptor();
         let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), self.counts.terms as u64);
         let end = self.counts.terms.min(first + TERM_GROUP);
         let group = &region.view(terms)[first as usize..end as usize];
+        let mut hashes = std::mem::take(&mut self.hashes);
         let ids = || group.iter().map(|id| TermId(id.load(Relaxed)));
         ids().filter(|id| *id != TermId::NONE).for_each(|id| dictionary.prefetch_record(id));
         let (mut keys, mut nodes, mut longs) = (Vec::new(), Vec::new(), Vec::new());
         let mut bytes = Vec::new();
-        for id in ids() {
+        for (id, ordinal) in ids().zip(first..) {
             let (mut key, mut postings, mut payload) = (TermKey::default(), 0, 0);
             let long = long_at + longs.len() as u64;
             if id != TermId::NONE {
@@ -265,12 +309,14 @@ impl Engrave {
                     entries.rfind(region, self.id).expect("a registered term has its entry");
                 let entry = entries.get(region, index);
                 (postings, payload) = (entry.postings, entry.payload);
+                hashes.push(hash_entry(key.hash(), ordinal));
                 longs.extend_from_slice(&bytes);
                 longs.resize(longs.len().next_multiple_of(8), 0);
             }
             put(&mut keys, [key.low, key.high, long]);
-            put(&mut nodes, [0, self.id.0 as u64 | (postings as u64) << 32, payload as u64, 0]);
+            put(&mut nodes, Node::new(self.id, postings, payload, key).words());
         }
+        self.hashes = hashes;
         let place = |kind, size: u64| self.sections.get(kind).start + first as u64 * size;
         self.write(memory, nvm, place(Kind::TermKeys, TERM_KEY_BYTES), &keys);
         self.write(memory, nvm, place(Kind::Nodes, NODE_BYTES), &nodes);
@@ -357,6 +403,39 @@ impl Engrave {
     }
 }
 
+/// An entry of a table that is searched by hash.
+fn hash_entry(hash: u64, of: u32) -> u64 {
+    (hash & 0xFFFF_FFFF) << 32 | of as u64
+}
+
+/// The key of a term in an engraved segment that is not merged.
+pub(crate) struct EngravedKey {
+    pub(crate) key: TermKey,
+    /// Where a long term's bytes begin in their section.
+    long: u64,
+}
+
+/// The term of an ordinal.
+pub(crate) fn term_at(region: &Region, sections: &Sections, ordinal: u64) -> EngravedKey {
+    let at = sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES;
+    let words = region.view(Span::<std::sync::atomic::AtomicU64>::new(at, TERM_KEY_BYTES / 8));
+    let [low, high, long] = [0, 1, 2].map(|i| words[i].load(Relaxed));
+    EngravedKey { key: TermKey { low, high }, long }
+}
+
+impl EngravedKey {
+    /// The bytes of a long term; none of a short one, whose key holds them.
+    pub(crate) fn bytes(&self, region: &Region, sections: &Sections, out: &mut Vec<u8>) {
+        out.clear();
+        if self.key.is_long() {
+            let len = self.key.len();
+            let at = sections.get(Kind::LongTerms).start + self.long;
+            region.read_words(at, (len as u64).next_multiple_of(8), out);
+            out.truncate(len);
+        }
+    }
+}
+
 fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {
     bytes.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
 }
@@ -371,6 +450,7 @@ pub fn commit(memory: &Memory, id: SegmentId) {
     let entry = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), id.position()).ok());
     let (_, sections) = entry.expect("an engraved segment has its slot");
     descriptor.lead_to(&sections);
-    memory.table().publish(id, State::Committed);
+    let merged = id.position() < memory.merged();
+    memory.table().publish(id, if merged { State::Merged } else { State::Committed });
     memory.retire_blocks(Partition::Long, id);
 }

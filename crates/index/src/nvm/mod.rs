@@ -7,6 +7,9 @@
 //! | [`section`] | the parts of a segment's copy |
 //! | [`log`] | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
+//! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
+//! | [`merge`] | the stage that links a segment's terms into it |
+//! | [`import`] | the DRAM dictionary, filled again after a start |
 //! | [`recover`] | what a start finds |
 //! | [`root`] | what is said once for a whole index |
 //!
@@ -15,8 +18,12 @@
 //! torn carries a checksum. The byte format is described in `docs/format.md`.
 
 pub mod engrave;
+pub mod import;
 pub mod layout;
 pub mod log;
+pub mod merge;
+pub mod merged;
+pub mod merged_writer;
 pub mod recover;
 pub mod root;
 pub mod section;

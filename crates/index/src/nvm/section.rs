@@ -22,7 +22,7 @@ use crate::rows::ROW_WORDS;
 /// Words of a table entry.
 pub const SECTION_WORDS: usize = 3;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 8;
+pub const SECTIONS: usize = 10;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +44,10 @@ pub enum Kind {
     TermKeys = 7,
     /// The bytes of long terms. In the short-term block.
     LongTerms = 8,
+    /// The terms' hashes with their ordinals, ascending. In the short-term block.
+    TermHashes = 9,
+    /// The hashes of explicit keys with their rows, ascending.
+    KeyHashes = 10,
 }
 
 impl Kind {
@@ -57,11 +61,13 @@ impl Kind {
         Kind::Nodes,
         Kind::TermKeys,
         Kind::LongTerms,
+        Kind::TermHashes,
+        Kind::KeyHashes,
     ];
 
     /// Whether it lies in the short-term block.
     pub fn is_short_term(self) -> bool {
-        matches!(self, Kind::TermKeys | Kind::LongTerms)
+        matches!(self, Kind::TermKeys | Kind::LongTerms | Kind::TermHashes)
     }
 
     fn from_word(word: u64) -> Option<Kind> {
@@ -152,8 +158,8 @@ pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
     let mask: &[u64] = match kind {
         // A row's second word holds the death stamp in its high half.
         Kind::Rows => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
-        // A node's first word is its link.
-        Kind::Nodes => &[0, u64::MAX, u64::MAX, u64::MAX],
+        // A node's first word is its link, and the last one's high half its record.
+        Kind::Nodes => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
         _ => &[u64::MAX],
     };
     const _: () = assert!(ROW_WORDS == 3);

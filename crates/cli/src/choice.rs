@@ -1,0 +1,108 @@
+//! Options that are one of a few words, and what the engine calls them.
+
+use clap::ValueEnum;
+use spirit::{Algorithm, OnFull, Operator};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    Volatile,
+    Graceful,
+    Crash,
+}
+
+impl From<Mode> for spirit::Mode {
+    fn from(name: Mode) -> spirit::Mode {
+        match name {
+            Mode::Volatile => spirit::Mode::Volatile,
+            Mode::Graceful => spirit::Mode::Graceful,
+            Mode::Crash => spirit::Mode::Crash,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durability {
+    Process,
+    Os,
+}
+
+impl From<Durability> for spirit::Durability {
+    fn from(name: Durability) -> spirit::Durability {
+        match name {
+            Durability::Process => spirit::Durability::Process,
+            Durability::Os => spirit::Durability::Os,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reserve {
+    Lazy,
+    Full,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnFullName {
+    Drop,
+    Wait,
+    Refuse,
+}
+
+impl From<OnFullName> for OnFull {
+    fn from(name: OnFullName) -> OnFull {
+        match name {
+            OnFullName::Drop => OnFull::DropOldest,
+            OnFullName::Wait => OnFull::Wait,
+            OnFullName::Refuse => OnFull::Refuse,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    Newest,
+    Bm25,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OperatorName {
+    Or,
+    And,
+}
+
+impl From<OperatorName> for Operator {
+    fn from(name: OperatorName) -> Operator {
+        match name {
+            OperatorName::Or => Operator::Or,
+            OperatorName::And => Operator::And,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlgorithmName {
+    Auto,
+    Naive,
+    Binary,
+    Finger,
+    Simd,
+}
+
+impl AlgorithmName {
+    /// `None` leaves the choice to the engine.
+    pub(crate) fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            AlgorithmName::Auto => None,
+            AlgorithmName::Naive => Some(Algorithm::Naive),
+            AlgorithmName::Binary => Some(Algorithm::Binary),
+            AlgorithmName::Finger => Some(Algorithm::Finger),
+            AlgorithmName::Simd => Some(Algorithm::Simd),
+        }
+    }
+}

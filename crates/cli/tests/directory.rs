@@ -1,0 +1,340 @@
+//! An index in a directory: what one process adds the next one finds, with the options that the index was made with.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use common::{Folder, command, ingest_into, keys, spirit};
+use serde_json::Value;
+
+/// Small, so that making it is quick.
+const SMALL: [&str; 4] = ["--dram", "8MiB", "--nvm", "32MiB"];
+
+/// A directory for an index, which is not there yet.
+fn directory(folder: &Folder) -> String {
+    folder.path("index")
+}
+
+/// Makes the index of `documents`, a line each.
+fn made(folder: &Folder, more: &[&str], documents: &str) -> String {
+    let directory = directory(folder);
+    ingest_into(&directory, &[&SMALL[..], more].concat(), documents).done();
+    directory
+}
+
+fn search(directory: &str, query: &str) -> Value {
+    spirit(&["search", "-d", directory, "--json", query]).json().remove(0)
+}
+
+fn count(directory: &str, query: &str) -> String {
+    spirit(&["count", "-d", directory, query]).done()
+}
+
+fn stats(directory: &str) -> Value {
+    spirit(&["stats", "-d", directory, "--json"]).json().remove(0)
+}
+
+#[test]
+fn what_one_process_adds_others_find() {
+    let folder = Folder::new();
+    let directory = made(&folder, &[], "the red fox\nthe blue bird\na red bird\n");
+    assert_eq!(keys(&search(&directory, "red")), ["2", "0"]);
+    assert_eq!(count(&directory, "red OR blue"), "3\n");
+    let queries = folder.file("queries.txt", "red\nbird\n");
+    let out = spirit(&["search", "-d", &directory, "--queries", &queries, "--json"]).json();
+    assert_eq!(out.iter().map(keys).collect::<Vec<_>>(), [["2", "0"], ["2", "1"]]);
+    let shown = spirit(&["search", "-d", &directory, "-k", "1", "red"]).done();
+    assert!(shown.starts_with("2 matches in "), "{shown}");
+    assert!(shown.ends_with("\n2\nnext page: --after 2\n"), "{shown}");
+    let next = spirit(&["search", "-d", &directory, "--after", "2", "--json", "red"]).json();
+    assert_eq!(keys(&next[0]), ["0"]);
+}
+
+#[test]
+fn the_summary_and_the_queries_of_ingest_are_as_without_a_directory() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let queries = folder.file("queries.txt", "red\n");
+    let more = ["--queries", &queries, "--json", "--ack"];
+    let out = ingest_into(&directory, &[&SMALL[..], &more].concat(), "red fox\nred\n").done();
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[..2], ["ack 0", "ack 1"]);
+    let summary: Value = serde_json::from_str(lines[2]).unwrap();
+    assert_eq!((&summary["documents"], &summary["bytes"]), (&2.into(), &10.into()));
+    assert_eq!(keys(&serde_json::from_str(lines[3]).unwrap()), ["1", "0"]);
+}
+
+#[test]
+fn an_empty_file_makes_an_index_of_no_documents() {
+    let folder = Folder::new();
+    let directory = made(&folder, &[], "");
+    assert_eq!(count(&directory, "*"), "0\n");
+    assert_eq!(stats(&directory)["documents"]["accepted"], 0);
+    ingest_into(&directory, &[], "").done();
+    ingest_into(&directory, &[], "red\n").done();
+    assert_eq!(keys(&search(&directory, "*")), ["0"]);
+}
+
+#[test]
+fn automatic_keys_go_on_counting() {
+    let folder = Folder::new();
+    for (number, executors) in ["1", "3"].into_iter().enumerate() {
+        let directory = folder.path(&number.to_string());
+        let more = ["--ack", "--executors", executors];
+        let first = ingest_into(&directory, &[&SMALL[..], &more].concat(), "red\nred\n").done();
+        assert!(first.starts_with("ack 0\nack 1\n{"), "{first}");
+        // Explicit keys count as well: an automatic key is the number of documents before it.
+        ingest_into(&directory, &["--format", "tsv"], "k\tred\n").done();
+        spirit(&["delete", "-d", &directory, "1"]).done();
+        let third = ingest_into(&directory, &["--ack"], "red\nred\n").done();
+        assert!(third.starts_with("ack 3\nack 4\n{"), "{third}");
+        assert_eq!(keys(&search(&directory, "red")), ["4", "3", "k", "0"]);
+    }
+}
+
+#[test]
+fn the_same_key_replaces_what_an_earlier_process_added() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--format", "tsv"], "a\told red\nb\told blue\n");
+    ingest_into(&directory, &["--format", "tsv"], "a\tnew green\n").done();
+    assert_eq!(keys(&search(&directory, "old")), ["b"]);
+    assert_eq!(keys(&search(&directory, "new")), ["a"]);
+    assert_eq!(keys(&search(&directory, "*")), ["a", "b"]);
+    assert_eq!(count(&directory, "key:a"), "1\n");
+    // An automatic document by its number, too.
+    ingest_into(&directory, &[], "young\n").done();
+    ingest_into(&directory, &["--format", "tsv"], "3\tnewer\n").done();
+    assert_eq!(count(&directory, "young"), "0\n");
+    assert_eq!(keys(&search(&directory, "newer")), ["3"]);
+}
+
+#[test]
+fn deleted_documents_are_gone_for_all_later_processes() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--format", "tsv"], "a\tred\nb\tred\nc\tred\n");
+    let delete = |more: &[&str]| spirit(&[&["delete", "-d", &directory], more].concat()).done();
+    let shown = delete(&["a", "nobody", "a"]);
+    let missing = "no document has the key nobody\nno document has the key a\n";
+    assert_eq!(shown, format!("deleted 1 of 3\n{missing}"));
+    assert_eq!(keys(&search(&directory, "red")), ["c", "b"]);
+    let shown = delete(&["--dram", "16MiB", "--json", "b", "nobody"]);
+    assert_eq!(shown, "{\"deleted\":1,\"missing\":[\"nobody\"]}\n");
+    assert_eq!(delete(&["nobody"]), "deleted 0 of 1\nno document has the key nobody\n");
+    assert_eq!(count(&directory, "*"), "1\n");
+    ingest_into(&directory, &["--format", "tsv"], "a\tred again\n").done();
+    assert_eq!(keys(&search(&directory, "red")), ["a", "c"]);
+}
+
+#[test]
+fn statistics_are_of_what_is_kept() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--format", "tsv"], "a\tred fox\nb\tbird\na\tblue fox\n");
+    let stats = stats(&directory);
+    assert_eq!(stats["documents"]["live"], 2);
+    assert_eq!(stats["documents"]["accepted"], 3);
+    assert_eq!(stats["file"]["path"], format!("{directory}/heap"));
+    let cap = stats["file"]["cap"].as_u64().unwrap();
+    assert!((32 << 20..33 << 20).contains(&cap), "{cap}");
+    assert!(stats["file"]["reserved"].as_u64().unwrap() < cap);
+    let shown = spirit(&["stats", "-d", &directory]).done();
+    assert!(shown.contains(&format!("heap, file                      {directory}/heap\n")), "{shown}");
+}
+
+#[test]
+fn all_of_the_disk_is_taken_when_asked() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--reserve", "full"], "red\n");
+    let file = &stats(&directory)["file"];
+    assert!(file["reserved"].as_u64() >= file["cap"].as_u64(), "{file}");
+}
+
+#[test]
+fn the_options_of_an_index_are_kept() {
+    let folder = Folder::new();
+    let options = ["--analyzer", "english", "--executors", "2"];
+    let directory = made(&folder, &options, "red foxes\n");
+    ingest_into(&directory, &[], "the foxes\n").done();
+    assert_eq!(keys(&search(&directory, "fox")), ["1", "0"]);
+    assert_eq!(count(&directory, "the"), "0\n");
+    let executors = |stats: &Value| {
+        let partitions = stats["heap"]["dram"]["partitions"].as_array().unwrap();
+        partitions.iter().map(|p| p["executor"].as_u64().unwrap()).max()
+    };
+    assert_eq!(executors(&stats(&directory)), Some(1));
+}
+
+#[test]
+fn an_option_that_the_index_was_made_without_is_a_mistake() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--executors", "2"], "red\n");
+    let line = ingest_into(&directory, &["--executors", "3"], "blue\n").failed(2);
+    let expected = format!("--executors 3: the index in {directory} was made with 2");
+    assert!(line.starts_with(&format!("spirit: {expected}")), "{line}");
+    let line = spirit(&["count", "-d", &directory, "--executors", "1", "red"]).failed(2);
+    assert!(line.contains("--executors 1: "), "{line}");
+    assert_eq!(count(&directory, "*"), "1\n");
+    ingest_into(&directory, &["--executors", "2"], "blue\n").done();
+    assert_eq!(count(&directory, "*"), "2\n");
+}
+
+#[test]
+fn options_that_cannot_be_compared_are_said_not_to_be_used() {
+    let folder = Folder::new();
+    let directory = made(&folder, &[], "red\n");
+    let run = ingest_into(&directory, &["--analyzer", "english", "--nvm", "1GiB"], "foxes\n");
+    let said = "not used; the index in";
+    assert_eq!(run.err, format!("spirit: --analyzer, --nvm: {said} {directory} stays as it was made\n"));
+    run.done();
+    assert_eq!(count(&directory, "fox"), "0\n");
+}
+
+#[test]
+fn dram_may_be_another_each_time() {
+    let folder = Folder::new();
+    let text: String = (0..5000).map(|n| format!("word{n} red\n")).collect();
+    let directory = made(&folder, &[], &text);
+    for dram in ["8MiB", "64MiB", "16MiB"] {
+        let more = ["--dram", dram];
+        let run = spirit(&[&["count", "-d", &directory, "red"], &more[..]].concat());
+        assert_eq!(run.done(), "5000\n", "{dram}");
+    }
+    let line = spirit(&["count", "-d", &directory, "--dram", "256KiB", "red"]).failed(2);
+    assert!(line.contains("too small"), "{line}");
+}
+
+#[test]
+fn the_directory_may_be_named_in_a_configuration_file() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let content = format!(
+        "directory = \"{directory}\"\nmode = \"crash\"\ndurability = \"process\"\ndram = \"8MiB\"\n\
+         nvm = \"32MiB\"\nreserve = \"full\"\nexecutors = 2\nack = true\n"
+    );
+    let config = folder.file("a.toml", content);
+    let file = folder.file("a.txt", "red\n");
+    let out = spirit(&["ingest", "--config", &config, &file]).done();
+    assert!(out.starts_with("ack 0\n{"), "{out}");
+    assert_eq!(count(&directory, "red"), "1\n");
+    let other = folder.path("other");
+    spirit(&["ingest", "--config", &config, "-d", &other, &file]).done();
+    assert_eq!(count(&other, "red"), "1\n");
+}
+
+#[test]
+fn a_graceful_index_is_there_again_after_an_orderly_end_and_not_after_another() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--mode", "graceful"], "red\nblue\n");
+    assert_eq!(keys(&search(&directory, "red")), ["0"]);
+    let mut writer = Writer::start(&directory);
+    writer.add("green\n");
+    writer.child.kill().unwrap();
+    writer.child.wait().unwrap();
+    let line = spirit(&["count", "-d", &directory, "red"]).failed(1);
+    assert!(line.contains("was not closed in an orderly way"), "{line}");
+}
+
+#[test]
+fn a_directory_without_an_index_is_named_and_left_alone() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let commands: [&[&str]; 6] = [
+        &["search", "-d", &directory, "red"],
+        &["count", "-d", &directory, "red"],
+        &["stats", "-d", &directory],
+        &["delete", "-d", &directory, "key"],
+        &["check", "-d", &directory],
+        &["serve", "-d", &directory, "--listen", "127.0.0.1:0"],
+    ];
+    for there in [false, true] {
+        for args in commands {
+            let line = spirit(args).failed(1);
+            let expected = format!("spirit: {directory}: there is no index; `spirit ingest -d");
+            assert!(line.starts_with(&expected), "{line}");
+            assert_eq!(Path::new(&directory).exists(), there);
+        }
+        // Empty, it is no index either.
+        std::fs::create_dir_all(&directory).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_index_is_an_error_that_names_the_file() {
+    let folder = Folder::new();
+    let file = folder.file("index/heap", "nothing of the kind");
+    let line = spirit(&["count", "-d", &folder.path("index"), "red"]).failed(1);
+    assert!(line.starts_with(&format!("spirit: {file}: it has 19 bytes")), "{line}");
+    let directory = folder.file("plain", "a file");
+    let line = ingest_into(&directory, &[], "").failed(1);
+    assert!(line.starts_with(&format!("spirit: {directory}/heap: Not a directory")), "{line}");
+}
+
+#[test]
+fn reading_options_are_for_files() {
+    let folder = Folder::new();
+    let directory = made(&folder, &[], "red\n");
+    for option in [&["--format", "tsv"][..], &["--strict"]] {
+        let line = spirit(&[&["count", "-d", &directory, "red"], option].concat()).failed(2);
+        assert!(line.contains(&format!("{}: goes with --in", option[0])), "{line}");
+    }
+    let line = spirit(&["count", "-d", &directory]).failed(2);
+    assert!(line.contains("no query"), "{line}");
+}
+
+#[test]
+fn a_level_that_the_medium_cannot_keep_is_refused() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let line = ingest_into(&directory, &["--durability", "os"], "red\n").failed(1);
+    assert!(line.contains("level os cannot be had"), "{line}");
+    let line = spirit(&["count", "-d", &directory, "red"]).failed(1);
+    assert!(line.contains("there is no index"), "{line}");
+    made(&folder, &[], "red\n");
+}
+
+#[test]
+fn an_index_is_open_in_one_process_at_a_time() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let mut writer = Writer::start(&directory);
+    writer.add("red\n");
+    for args in [
+        &["ingest", "-d", &directory, "/dev/null"][..],
+        &["search", "-d", &directory, "red"],
+        &["delete", "-d", &directory, "0"],
+    ] {
+        let line = spirit(args).failed(1);
+        let expected = format!("spirit: {directory}/heap: another process has this index open");
+        assert!(line.starts_with(&expected), "{line}");
+    }
+    writer.add("red\n");
+    drop(writer.child.stdin.take());
+    assert!(writer.child.wait().unwrap().success());
+    assert_eq!(count(&directory, "red"), "2\n");
+}
+
+/// An ingest that waits for its input.
+struct Writer {
+    child: Child,
+    acks: BufReader<std::process::ChildStdout>,
+}
+
+impl Writer {
+    fn start(directory: &str) -> Writer {
+        let args = [&["ingest", "-d", directory, "--ack", "-"], &SMALL[..2]].concat();
+        let mut child =
+            command(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let acks = BufReader::new(child.stdout.take().unwrap());
+        Writer { child, acks }
+    }
+
+    /// Adds a document, and waits until it is in.
+    fn add(&mut self, line: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
+        let mut ack = String::new();
+        self.acks.read_line(&mut ack).unwrap();
+        assert!(ack.starts_with("ack "), "{ack}");
+    }
+}

@@ -1,0 +1,328 @@
+//! The merged segment: the dictionary in the second tier, from a term to its newest node (paper §4.9).
+//!
+//! | partition | |
+//! |---|---|
+//! | buckets | a word each: the first record of a chain |
+//! | lines | records of 64 bytes, and the bytes of long terms |
+//!
+//! | word of a record | |
+//! |---|---|
+//! | 0 | the bucket's next record, as a bucket's word |
+//! | 1 | head: the term's newest node ([`Link`]) |
+//! | 2, 3 | key |
+//! | 4 | line of a long term's bytes (low half), checksum of key and line (high half) |
+//!
+//! Every change is one word: a record enters at the front of its chain, leaves by the word before it, and a merged segment
+//! moves the head. So there are no tombstones, and nothing has to grow. A word that leads to a record is its line plus one
+//! (low half; 0: none) and a checksum of that (high half).
+//!
+//! A **link** says which segment it leads into, so that the window is asked before it is followed, and retention is one
+//! store. What it leads to, a [node](Node), carries a checksum over the term's key too: a link that is not what was stored
+//! there is found out where it ends.
+//!
+//! | word of a node | |
+//! |---|---|
+//! | 0 | link to the term's node in the next older segment that has it |
+//! | 1 | segment id (low half), postings (high half) |
+//! | 2 | the posting if it is one, else where they begin in the segment's posting words (low half) |
+//! | 3 | checksum of words 1, 2 and the key (low half), line of the term's record (high half), once it is merged |
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use spirit_mem::{Line, Region, Span};
+
+use super::checksum;
+use super::layout::NvmLayout;
+use crate::descriptor::{Position, SegmentId};
+use crate::term::{Term, TermKey};
+
+/// Bytes of a node; nodes begin at multiples of it.
+pub const NODE_BYTES: u64 = 32;
+/// Bytes of a record.
+pub const RECORD_BYTES: u64 = 64;
+/// Records of a chain that are looked at: more there are not, unless the chain was damaged into a ring.
+const CHAIN_MAX: usize = 4096;
+
+const UNIT_BITS: u32 = 33;
+
+/// Where a node lies, and in which segment: position (31 bits), place in units of 32 bytes (33 bits). 0 leads nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Link(pub u64);
+
+impl Link {
+    /// To the node at `at` of the segment at `position`.
+    pub fn new(position: Position, at: u64) -> Link {
+        Link((position as u64) << UNIT_BITS | at / NODE_BYTES)
+    }
+
+    /// Whether it leads nowhere.
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The segment.
+    pub fn position(self) -> Position {
+        (self.0 >> UNIT_BITS) as Position
+    }
+
+    /// The node's offset.
+    pub fn place(self) -> u64 {
+        (self.0 & ((1 << UNIT_BITS) - 1)) * NODE_BYTES
+    }
+}
+
+/// A term's postings in an engraved segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The next older one.
+    pub link: Link,
+    /// The segment.
+    pub segment: SegmentId,
+    /// How many postings; 0 if only a document that broke off had the term.
+    pub postings: u32,
+    /// The posting, or where they begin.
+    pub payload: u32,
+    /// The line of the term's record, if it is merged.
+    pub record: u32,
+    check: u32,
+}
+
+impl Node {
+    /// The node of a term in a segment that is not merged.
+    pub fn new(segment: SegmentId, postings: u32, payload: u32, key: TermKey) -> Node {
+        let mut node = Node { link: Link(0), segment, postings, payload, record: 0, check: 0 };
+        node.check = node.check_for(key);
+        node
+    }
+
+    /// Reads the node at `at`; `None` if that is not in the region.
+    pub fn read(region: &Region, at: u64) -> Option<Node> {
+        let words = region.get(Span::<AtomicU64>::new(at, NODE_BYTES / 8))?;
+        let [link, first, second, third] = [0, 1, 2, 3].map(|i| words[i].load(Acquire));
+        Some(Node {
+            link: Link(link),
+            segment: SegmentId(first as u32),
+            postings: (first >> 32) as u32,
+            payload: second as u32,
+            record: (third >> 32) as u32,
+            check: third as u32,
+        })
+    }
+
+    /// The same, merged.
+    pub(crate) fn linked(self, link: Link, record: u32) -> Node {
+        Node { link, record, ..self }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> [u64; 4] {
+        [
+            self.link.0,
+            self.segment.0 as u64 | (self.postings as u64) << 32,
+            self.payload as u64,
+            self.last_word(),
+        ]
+    }
+
+    /// Its last word.
+    pub fn last_word(&self) -> u64 {
+        self.check as u64 | (self.record as u64) << 32
+    }
+
+    /// Whether it is what was stored for this term.
+    pub fn is_of(&self, key: TermKey) -> bool {
+        self.check == self.check_for(key)
+    }
+
+    fn check_for(&self, key: TermKey) -> u32 {
+        let words = self.words();
+        checksum(0, &[words[1], words[2], key.low, key.high])
+    }
+}
+
+/// A word that leads to a record.
+pub(crate) fn chain_word(line: u32) -> u64 {
+    let next = line as u64 + 1;
+    next | (checksum(0, &[next]) as u64) << 32
+}
+
+/// The line in a word that leads to a record; an error if the word is not one that was stored.
+pub(crate) fn chained(word: u64) -> Result<Option<u32>, ()> {
+    match (word as u32).checked_sub(1) {
+        None if word == 0 => Ok(None),
+        Some(line) if chain_word(line) == word => Ok(Some(line)),
+        _ => Err(()),
+    }
+}
+
+/// The merged dictionary, as its readers see it.
+#[derive(Clone, Copy)]
+pub struct Merged<'a> {
+    region: &'a Region,
+    buckets: &'a [AtomicU64],
+    pub(crate) buckets_start: u64,
+    lines: &'a [Line],
+    pub(crate) lines_start: u64,
+}
+
+impl<'a> Merged<'a> {
+    /// That of `layout`.
+    pub fn new(region: &'a Region, layout: &NvmLayout) -> Merged<'a> {
+        Merged {
+            region,
+            buckets: region.view(layout.buckets),
+            buckets_start: layout.buckets.start(),
+            lines: region.view(layout.lines),
+            lines_start: layout.lines.start(),
+        }
+    }
+
+    /// How many buckets there are.
+    pub fn buckets(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// How many lines there are.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The bucket of a hash: its low half, scaled.
+    pub(crate) fn bucket(&self, hash: u64) -> usize {
+        ((hash as u32 as u64 * self.buckets.len() as u64) >> 32) as usize
+    }
+
+    /// The words along a bucket's chain, from the bucket's own on: the offset of each and the line that it leads to.
+    /// Ends where a word is not one that was stored.
+    pub(crate) fn chain(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
+        let merged = *self;
+        let mut at = merged.buckets_start + bucket as u64 * 8;
+        std::iter::from_fn(move || {
+            let word = merged.region.view(Span::<AtomicU64>::new(at, 1))[0].load(Acquire);
+            let line =
+                chained(word).ok().flatten().filter(|l| (*l as usize) < merged.lines.len())?;
+            let found = (at, line);
+            at = merged.place(line);
+            Some(found)
+        })
+        .take(CHAIN_MAX)
+    }
+
+    /// Where a record lies.
+    pub(crate) fn place(&self, line: u32) -> u64 {
+        self.lines_start + line as u64 * RECORD_BYTES
+    }
+
+    fn word(&self, line: u32, word: usize) -> u64 {
+        self.lines[line as usize].pair(word).load(Relaxed)
+    }
+
+    /// The key of a record, if there is such a line.
+    pub fn key(&self, line: u32) -> TermKey {
+        TermKey { low: self.word(line, 2), high: self.word(line, 3) }
+    }
+
+    /// Lines that a record and its long bytes take, from the first on: `(record, 1)` and `(first, lines)`.
+    pub(crate) fn apart(&self, line: u32) -> Option<(u32, u32)> {
+        let key = self.key(line);
+        key.is_long().then(|| (self.word(line, 4) as u32, long_lines(key.len())))
+    }
+
+    /// Whether a record is what was stored there.
+    pub(crate) fn is_sound(&self, line: u32) -> bool {
+        let words = [self.word(line, 2), self.word(line, 3), self.word(line, 4) & 0xFFFF_FFFF];
+        let apart_fits = self
+            .apart(line)
+            .is_none_or(|(first, n)| first as usize + n as usize <= self.lines.len());
+        checksum(0, &words) == (self.word(line, 4) >> 32) as u32 && apart_fits
+    }
+
+    /// The bytes of a record's term if it is a long one; else none.
+    pub fn long_bytes(&self, line: u32, out: &mut Vec<u8>) {
+        out.clear();
+        if let Some((first, lines)) = self.apart(line) {
+            self.region.read_words(self.place(first), lines as u64 * RECORD_BYTES, out);
+            out.truncate(self.key(line).len());
+        }
+    }
+
+    /// The term's newest node.
+    pub fn head(&self, line: u32) -> Link {
+        Link(self.lines[line as usize].pair(1).load(Acquire))
+    }
+
+    /// The record of a term.
+    pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
+        let mut bytes = Vec::new();
+        self.chain(self.bucket(hash)).map(|(_, line)| line).find(|line| {
+            if self.key(*line) != term.key || !self.is_sound(*line) {
+                return false;
+            }
+            if term.key.is_long() {
+                self.long_bytes(*line, &mut bytes);
+            }
+            !term.key.is_long() || bytes == term.bytes
+        })
+    }
+
+    /// A term's nodes, newest first, for as long as their segments are at `oldest` or newer.
+    pub fn nodes(
+        &self,
+        line: u32,
+        oldest: Position,
+    ) -> impl Iterator<Item = (Link, Node)> + use<'a> {
+        let merged = *self;
+        let key = self.key(line);
+        let (mut link, mut newer) = (self.head(line), Position::MAX);
+        std::iter::from_fn(move || {
+            if link.is_none() || link.position() < oldest || link.position() >= newer {
+                return None;
+            }
+            let node = Node::read(merged.region, link.place())
+                .filter(|node| node.segment.position() == link.position() && node.is_of(key))?;
+            let found = (link, node);
+            (newer, link) = (link.position(), node.link);
+            Some(found)
+        })
+    }
+}
+
+/// Lines that a long term's bytes take.
+pub(crate) fn long_lines(bytes: usize) -> u32 {
+    bytes.div_ceil(RECORD_BYTES as usize) as u32
+}
+
+/// The words of a record but for the chain's and the head.
+pub(crate) fn record_words(key: TermKey, long: u32) -> [u64; 3] {
+    let check = checksum(0, &[key.low, key.high, long as u64]);
+    [key.low, key.high, long as u64 | (check as u64) << 32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_chain_words_say_what_they_were_told() {
+        let link = Link::new(0x7FFF_FFFF, 0x3F_FFFF_FFE0);
+        assert_eq!((link.position(), link.place()), (0x7FFF_FFFF, 0x3F_FFFF_FFE0));
+        assert!(Link(0).is_none());
+        assert_eq!(chained(0), Ok(None));
+        let word = chain_word(77);
+        assert_eq!(chained(word), Ok(Some(77)));
+        for bit in 0..64 {
+            assert_ne!(chained(word ^ 1 << bit), Ok(Some(77)), "bit {bit}");
+            assert!(chained(word ^ 1 << bit).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_node_is_of_its_term_alone() {
+        let key = |low| TermKey { low, high: 3 << 56 };
+        let node = Node::new(SegmentId(12), 5, 900, key(1));
+        assert!(node.is_of(key(1)) && !node.is_of(key(2)));
+        assert!(!Node { postings: 6, ..node }.is_of(key(1)));
+        assert!(Node { link: Link(9), record: 4, ..node }.is_of(key(1)), "these change");
+    }
+}

@@ -1,0 +1,196 @@
+//! The merged dictionary's writer: one at a time, the merge stage's.
+//!
+//! Which lines are free is known by a bitmap in DRAM, made by going through all records before the first change after a
+//! start: nothing that a cut left behind can stay for longer.
+
+use std::collections::VecDeque;
+
+use spirit_door::{Door, Site};
+use spirit_mem::{Pins, Region};
+
+use super::layout::NvmLayout;
+use super::merged::{Link, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
+use crate::descriptor::Position;
+use crate::term::Term;
+
+/// The writer.
+#[derive(Default)]
+pub struct MergedWriter {
+    /// A bit a line: set if something is in it.
+    taken: Vec<u64>,
+    used: u64,
+    /// Where the search for a free line goes on.
+    next: usize,
+    /// Lines that wait for their last reader: stamp, first line, how many.
+    limbo: VecDeque<(u64, u32, u32)>,
+}
+
+impl MergedWriter {
+    /// Goes through the dictionary, so that its free lines are known. Records whose term has no posting from segment
+    /// `oldest` on are taken out.
+    pub fn open(
+        region: &Region,
+        layout: &NvmLayout,
+        door: &Door,
+        oldest: Position,
+    ) -> MergedWriter {
+        let merged = Merged::new(region, layout);
+        let taken = vec![0; merged.lines().div_ceil(64)];
+        let mut writer = MergedWriter { taken, ..MergedWriter::default() };
+        let mut unlinked = false;
+        for bucket in 0..merged.buckets() {
+            unlinked |= writer.unlink(&merged, region, door, bucket, |line| {
+                let head = merged.head(line);
+                head.is_none() || head.position() < oldest
+            }) > 0;
+            for (_, line) in merged.chain(bucket) {
+                writer.take(line, 1);
+                if let Some((first, lines)) = merged.apart(line) {
+                    writer.take(first, lines);
+                }
+            }
+        }
+        if unlinked {
+            door.fence(Site::UnlinkFence);
+        }
+        writer
+    }
+
+    /// Lines in use.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Takes records out of a bucket's chain; says how many. Their lines are still taken.
+    fn unlink(
+        &self,
+        merged: &Merged<'_>,
+        region: &Region,
+        door: &Door,
+        bucket: usize,
+        goes: impl Fn(u32) -> bool,
+    ) -> usize {
+        let mut count = 0;
+        loop {
+            let found = merged.chain(bucket).find(|(_, line)| goes(*line));
+            let Some((at, line)) = found else { return count };
+            let after = merged.chain(bucket).skip_while(|(_, l)| *l != line).nth(1);
+            let word = after.map_or(0, |(_, next)| chain_word(next));
+            door.store(Site::Unlink, region, at, word);
+            door.write_back(Site::UnlinkWriteBack, region, at, 8);
+            count += 1;
+        }
+    }
+
+    /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when no reader can hold them. The
+    /// caller fences before anything is written to them.
+    pub fn remove(
+        &mut self,
+        merged: &Merged<'_>,
+        region: &Region,
+        door: &Door,
+        hash: u64,
+        line: u32,
+    ) {
+        let apart = merged.apart(line);
+        if self.unlink(merged, region, door, merged.bucket(hash), |l| l == line) == 0 {
+            return;
+        }
+        self.limbo.push_back((u64::MAX, line, 1));
+        if let Some((first, lines)) = apart {
+            self.limbo.push_back((u64::MAX, first, lines));
+        }
+    }
+
+    /// Ends a step: what was removed is durable and stamped, and what no reader holds any more is free.
+    pub fn collect(&mut self, pins: &Pins, door: &Door) {
+        if self.limbo.back().is_some_and(|(stamp, ..)| *stamp == u64::MAX) {
+            door.fence(Site::UnlinkFence);
+            let stamp = pins.retire();
+            for (when, ..) in self.limbo.iter_mut().rev().take_while(|(when, ..)| *when == u64::MAX)
+            {
+                *when = stamp;
+            }
+        }
+        if self.limbo.is_empty() {
+            return;
+        }
+        let horizon = pins.horizon();
+        while let Some((_, first, lines)) = self.limbo.pop_front_if(|(stamp, ..)| *stamp < horizon)
+        {
+            self.free(first, lines);
+        }
+    }
+
+    /// Writes a record that no bucket leads to yet, with no head, whose chain goes on with `next` (a word that leads to a
+    /// record); `None` if there is no room.
+    pub fn add(
+        &mut self,
+        merged: &Merged<'_>,
+        region: &Region,
+        door: &Door,
+        term: Term<'_>,
+        next: u64,
+    ) -> Option<u32> {
+        let line = self.allocate(1)?;
+        let mut long = 0;
+        if term.key.is_long() {
+            let lines = long_lines(term.bytes.len());
+            let Some(first) = self.allocate(lines) else {
+                self.free(line, 1);
+                return None;
+            };
+            long = first;
+            let mut bytes = term.bytes.to_vec();
+            bytes.resize(lines as usize * RECORD_BYTES as usize, 0);
+            door.write(Site::Record, region, merged.place(first), &bytes);
+            door.write_back(Site::RecordWriteBack, region, merged.place(first), bytes.len() as u64);
+        }
+        let [low, high, apart] = record_words(term.key, long);
+        let place = merged.place(line);
+        door.write_words(Site::Record, region, place, &[next, Link::default().0, low, high, apart]);
+        door.write_back(Site::RecordWriteBack, region, place, RECORD_BYTES);
+        Some(line)
+    }
+
+    fn take(&mut self, first: u32, lines: u32) {
+        for line in first as usize..(first + lines) as usize {
+            self.taken[line / 64] |= 1 << (line % 64);
+        }
+        self.used += lines as u64;
+    }
+
+    fn free(&mut self, first: u32, lines: u32) {
+        for line in first as usize..(first + lines) as usize {
+            self.taken[line / 64] &= !(1 << (line % 64));
+        }
+        self.used -= lines as u64;
+    }
+
+    /// `lines` neighbouring lines.
+    fn allocate(&mut self, lines: u32) -> Option<u32> {
+        let end = self.taken.len() * 64;
+        let from = self.next;
+        let first = self.search(from, end, lines).or_else(|| self.search(0, from, lines))?;
+        self.next = first + lines as usize;
+        self.take(first as u32, lines);
+        Some(first as u32)
+    }
+
+    fn search(&self, from: usize, end: usize, lines: u32) -> Option<usize> {
+        let (mut run, mut at) = (0, from);
+        while at < end {
+            let word = self.taken[at / 64];
+            if at % 64 == 0 && word == u64::MAX {
+                (run, at) = (0, at + 64);
+                continue;
+            }
+            run = if word >> (at % 64) & 1 == 0 { run + 1 } else { 0 };
+            at += 1;
+            if run == lines {
+                return Some(at - lines as usize);
+            }
+        }
+        None
+    }
+}

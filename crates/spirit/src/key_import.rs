@@ -1,0 +1,36 @@
+//! After a start the key table is empty, and filled in the background. Until it is full a key that is not in it is looked for
+//! in each segment of the base.
+
+use spirit_index::keys;
+use spirit_index::nvm::import::Importer;
+use spirit_index::rows::KeyKind;
+use spirit_index::snapshot::Snapshot;
+
+use crate::shared::Shared;
+
+/// Enters the keys of the next rows in the key table; says whether that could be done. Nobody drops segments meanwhile.
+pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
+    let memory = &shared.memory;
+    let Some((id, first, end)) = importer.rows(memory, memory.window().oldest) else {
+        memory.base().set_keys_done();
+        return true;
+    };
+    let segment = Snapshot::of_role(memory, u64::MAX).of(id);
+    let rows = segment.row_table();
+    let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
+    // Whoever replaces or deletes a document holds the lock too: a row that lives now is its key's document.
+    let table = shared.keys();
+    for local in first..end {
+        let row = rows.row(local);
+        let word = row.key();
+        if row.death() != 0 || matches!(word.kind(), KeyKind::None | KeyKind::Automatic(_)) {
+            continue;
+        }
+        key.clear();
+        keys::write_key(&segment, word, &mut key);
+        if table.insert(memory, keys::hash(&key), segment.row_number(local)).is_err() {
+            return false;
+        }
+    }
+    true
+}
