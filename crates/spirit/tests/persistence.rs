@@ -84,6 +84,9 @@ fn run(policy: Policy, acts: &[Act]) {
         match act {
             Act::Do(step) => apply(&index, &mut oracle, step),
             Act::Kill if policy.mode == Mode::Crash => {
+                // A copy takes its time: what it copies must not change meanwhile. Kills in the middle of everything
+                // are the crash explorer's matter.
+                index.settle();
                 let killed = directory.killed();
                 drop(index);
                 directory = killed;

@@ -10,14 +10,18 @@ use serde_json::Value;
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
-/// A folder that goes when the test ends.
+/// A folder that goes when the test ends, and stays if it fails.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new() -> Folder {
+        Folder::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    pub(crate) fn within(base: &Path) -> Folder {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("spirit-cli-{}-{number}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let path = base.join(name);
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
@@ -37,7 +41,11 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        if std::thread::panicking() {
+            eprintln!("what the test left is in {}", self.0.display());
+        } else {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 

@@ -104,7 +104,8 @@ fn base_entries(memory: &Memory, nvm: &Nvm, term: Term<'_>, hash: u64) -> Vec<En
     };
     if let Some(line) = merged.find(term, hash) {
         let nodes = merged.nodes(line, window.oldest).map(|(_, node)| node);
-        entries.extend(nodes.filter(|node| node.segment.position() < unmerged.start).map(entry));
+        let merged_end = unmerged.start.min(end);
+        entries.extend(nodes.filter(|node| node.segment.position() < merged_end).map(entry));
     }
     entries.reverse();
     for position in unmerged {

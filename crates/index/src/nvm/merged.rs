@@ -53,7 +53,7 @@ pub struct Link(pub u64);
 impl Link {
     /// To the node at `at` of the segment at `position`.
     pub fn new(position: Position, at: u64) -> Link {
-        Link((position as u64) << UNIT_BITS | at / NODE_BYTES)
+        Link(((position as u64) << UNIT_BITS) | (at / NODE_BYTES))
     }
 
     /// Whether it leads nowhere.
