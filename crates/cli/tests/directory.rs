@@ -139,7 +139,10 @@ fn statistics_are_of_what_is_kept() {
     assert!((32 << 20..33 << 20).contains(&cap), "{cap}");
     assert!(stats["file"]["reserved"].as_u64().unwrap() < cap);
     let shown = spirit(&["stats", "-d", &directory]).done();
-    assert!(shown.contains(&format!("heap, file                      {directory}/heap\n")), "{shown}");
+    assert!(
+        shown.contains(&format!("heap, file                      {directory}/heap\n")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -185,7 +188,10 @@ fn options_that_cannot_be_compared_are_said_not_to_be_used() {
     let directory = made(&folder, &[], "red\n");
     let run = ingest_into(&directory, &["--analyzer", "english", "--nvm", "1GiB"], "foxes\n");
     let said = "not used; the index in";
-    assert_eq!(run.err, format!("spirit: --analyzer, --nvm: {said} {directory} stays as it was made\n"));
+    assert_eq!(
+        run.err,
+        format!("spirit: --analyzer, --nvm: {said} {directory} stays as it was made\n")
+    );
     run.done();
     assert_eq!(count(&directory, "fox"), "0\n");
 }

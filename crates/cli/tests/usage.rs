@@ -78,11 +78,14 @@ fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
         (&["ingest", "--mode", "graceful", &file], "--mode graceful"),
     ] {
         let line = spirit(args).failed(2);
-        let reason = "where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing";
+        let reason =
+            "where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing";
         assert_eq!(line, format!("spirit: {name}: {reason}"));
     }
     let directory = folder.path("index");
-    assert!(ingest(&["-d", &directory, &file]).failed(2).starts_with("spirit: -d: a volatile index"));
+    assert!(
+        ingest(&["-d", &directory, &file]).failed(2).starts_with("spirit: -d: a volatile index")
+    );
     assert!(!Path::new(&directory).exists());
 }
 
@@ -117,7 +120,11 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(ingest(&["--store", "yes", &file]).failed(2).contains("--store yes: not in this version yet"));
+    assert!(
+        ingest(&["--store", "yes", &file])
+            .failed(2)
+            .contains("--store yes: not in this version yet")
+    );
     assert!(ingest(&["--order", "bm25", &file]).failed(2).contains("--order bm25: this version"));
     let line = spirit(&["search", "--in", &file, "--order", "bm25", "a"]).failed(2);
     assert!(line.contains("--order bm25: this version does not score yet"), "{line}");

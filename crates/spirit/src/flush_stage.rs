@@ -350,7 +350,7 @@ impl FlushStage {
     fn sweep_dropped(&mut self) {
         let shared = &self.shared;
         while let Some(oldest) = self.dropped.front() {
-            let merged = self.placement.as_mut().map(|p| p.merged_writer(&shared.memory));
+            let merged = self.placement.as_mut().map(|p| p.make_way(&shared.memory));
             if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
                 return;
             }

@@ -88,7 +88,10 @@ impl Placement {
     /// Takes the next step; says whether it could be taken.
     pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
         match self.next_work(shared) {
-            Some(Work::Engrave) => self.advance_engraving(shared),
+            // A merge gives the short-term partition room, which engraving may wait for.
+            Some(Work::Engrave) => {
+                self.advance_engraving(shared) || self.advance_merging(&shared.memory)
+            }
             Some(Work::Merge) => self.advance_merging(&shared.memory),
             Some(Work::Terms) => self.importer.terms(&shared.memory).is_ok(),
             Some(Work::Keys) => enter_keys(shared, &mut self.importer),
@@ -150,8 +153,21 @@ impl Placement {
         advanced.is_ok()
     }
 
+    /// Lets terms be taken out of the merged dictionary, whose writer this is.
+    pub(crate) fn make_way(&mut self, memory: &Memory) -> &mut MergedWriter {
+        if let Some(mut merge) = self.merge.take() {
+            merge.make_way(memory, self.merged_writer(memory));
+            if merge.is_done() {
+                self.unmerged.pop_front();
+            } else {
+                self.merge = Some(merge);
+            }
+        }
+        self.merged_writer(memory)
+    }
+
     /// The writer of the merged dictionary.
-    pub(crate) fn merged_writer(&mut self, memory: &Memory) -> &mut MergedWriter {
+    fn merged_writer(&mut self, memory: &Memory) -> &mut MergedWriter {
         self.merged.get_or_insert_with(|| {
             let nvm = memory.nvm().expect("where segments are placed there is a second tier");
             let oldest = memory.window().oldest;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::random::Random;
 
 /// Words that many documents have.
-pub(crate) const COMMON: usize = 24;
-/// One of them comes many times over in long documents, which fill the log.
+pub(crate) const COMMON: usize = 100;
+/// One of them comes many times over in long documents.
 const FILLER: usize = 0;
 /// Keys that come again and again.
 const KEYS: u64 = 300;
@@ -19,6 +19,8 @@ pub(crate) struct Document {
     pub(crate) unique: String,
     pub(crate) common: BTreeSet<usize>,
     fillers: usize,
+    /// Spaces, which are no words and fill the log.
+    blanks: usize,
 }
 
 /// The word of a number below [`COMMON`].
@@ -32,7 +34,8 @@ impl Document {
         let mut words: Vec<_> = self.common.iter().map(|number| common_word(*number)).collect();
         words.insert(words.len() / 2, self.unique.clone());
         let filler = format!(" {}", common_word(FILLER)).repeat(self.fillers);
-        format!("{{{key}\"text\":\"{}{filler}\"}}\n", words.join(" "))
+        let blanks = " ".repeat(self.blanks);
+        format!("{{{key}\"text\":\"{}{filler}{blanks}\"}}\n", words.join(" "))
     }
 }
 
@@ -50,15 +53,17 @@ impl Maker {
     pub(crate) fn make(&mut self, random: &mut Random, accepted: Option<u64>) -> Document {
         self.made += 1;
         let fillers = if random.one_in(50) { random.below(1500) as usize } else { 0 };
+        let blanks = if random.one_in(6) { random.below(60_000) as usize } else { 0 };
         let mut common: BTreeSet<_> =
-            (0..random.below(6)).map(|_| random.below(COMMON as u64) as usize).collect();
+            (0..random.below(40)).map(|_| random.below(COMMON as u64) as usize).collect();
         if fillers > 0 {
             common.insert(FILLER);
         }
         // Long words lie elsewhere than short ones.
-        let tail = if random.one_in(4) { "x".repeat(random.below(40) as usize) } else { String::new() };
+        let tail =
+            if random.one_in(4) { "x".repeat(random.below(40) as usize) } else { String::new() };
         let unique = format!("u{}{tail}", self.made);
-        Document { key: self.key(random, accepted), unique, common, fillers }
+        Document { key: self.key(random, accepted), unique, common, fillers, blanks }
     }
 
     fn key(&self, random: &mut Random, accepted: Option<u64>) -> Option<String> {

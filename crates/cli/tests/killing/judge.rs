@@ -26,12 +26,18 @@ impl Answers {
         assert_eq!(run.err, "");
         let answers = run.json();
         assert_eq!(answers.len(), queries.len());
-        Answers(answers.iter().zip(queries).map(|(answer, query)| {
-            assert_eq!(answer["query"], **query);
-            let keys: Vec<_> = keys(answer).into_iter().map(str::to_owned).collect();
-            assert_eq!(answer["count"], keys.len(), "{answer}");
-            (query.clone(), keys)
-        }).collect())
+        Answers(
+            answers
+                .iter()
+                .zip(queries)
+                .map(|(answer, query)| {
+                    assert_eq!(answer["query"], **query);
+                    let keys: Vec<_> = keys(answer).into_iter().map(str::to_owned).collect();
+                    assert_eq!(answer["count"], keys.len(), "{answer}");
+                    (query.clone(), keys)
+                })
+                .collect(),
+        )
     }
 
     fn of(&self, query: &str) -> &[String] {
@@ -66,9 +72,8 @@ fn questions(model: &Model) -> Vec<String> {
     all.extend((0..COMMON).map(common_word));
     all.extend(model.unsure.iter().map(|unsure| unsure.document.unique.clone()));
     all.extend(model.live().map(|(_, document)| document.unique.clone()));
-    all.extend(model.live().map(|(key, _)| key_query(key)));
     all.extend(model.gone.iter().cloned());
-    all.extend(model.deleted_keys().map(|key| key_query(key)));
+    all.extend(model.keys.iter().map(|key| key_query(key)));
     all
 }
 
@@ -87,22 +92,36 @@ fn settle_deletion(model: &mut Model, all: &[String]) {
 }
 
 fn compare(model: &Model, answers: &Answers) {
-    let expected = |wanted: &dyn Fn(&super::document::Document) -> bool| -> Vec<&str> {
-        model.live().filter(|(_, document)| wanted(document)).map(|(key, _)| key.as_str()).collect()
-    };
-    assert_eq!(answers.of("*"), expected(&|_| true), "every document");
+    same(answers, "*", model.live().map(|(key, _)| key));
     for number in 0..COMMON {
-        let word = common_word(number);
-        assert_eq!(answers.of(&word), expected(&|d| d.common.contains(&number)), "{word}");
+        let having = model.live().filter(|(_, document)| document.common.contains(&number));
+        same(answers, &common_word(number), having.map(|(key, _)| key));
     }
     for (key, document) in model.live() {
-        assert_eq!(answers.of(&document.unique), [key.as_str()], "{document:?}");
-        if let Some(found) = answers.0.get(&key_query(key)) {
-            assert_eq!(found, std::slice::from_ref(key), "by its key: {document:?}");
-        }
+        same(answers, &document.unique, [key]);
     }
     for unique in &model.gone {
-        let none: [&str; 0] = [];
-        assert_eq!(answers.of(unique), none, "{unique} is gone");
+        same(answers, unique, []);
     }
+    for key in &model.keys {
+        // What was settled just now may have a key that nothing had before.
+        if answers.0.contains_key(&key_query(key)) {
+            same(answers, &key_query(key), model.is_live(key).then_some(key));
+        }
+    }
+}
+
+/// The answer to `query` is these keys, in this order.
+fn same<'a>(answers: &Answers, query: &str, expected: impl IntoIterator<Item = &'a String>) {
+    let (found, expected) = (answers.of(query), expected.into_iter().collect::<Vec<_>>());
+    if found.iter().eq(expected.iter().copied()) {
+        return;
+    }
+    let missing: Vec<_> = expected.iter().filter(|key| !found.contains(key)).collect();
+    let surplus: Vec<_> = found.iter().filter(|key| !expected.contains(key)).collect();
+    panic!(
+        "{query}: {} found of {}; missing {missing:?}, not expected {surplus:?}; else the order is another",
+        found.len(),
+        expected.len()
+    );
 }

@@ -3,7 +3,7 @@
 //! A process takes the documents it is fed one by one and acknowledges each before the next. So when it is killed, what it
 //! acknowledged is in, the document behind the last acknowledged one may be in or not, and all others are not.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::document::Document;
 
@@ -12,6 +12,8 @@ pub(crate) struct Model {
     /// By place: later ones are newer.
     live: BTreeMap<u64, (String, Document)>,
     places: HashMap<String, u64>,
+    /// All keys that documents ever had.
+    pub(crate) keys: BTreeSet<String>,
     /// Unique words of what must not be found: versions that were replaced, deleted, or never taken.
     pub(crate) gone: Vec<String>,
     /// Documents that may be in or not, oldest first.
@@ -29,12 +31,19 @@ pub(crate) struct Unsure {
     pub(crate) document: Document,
     /// What its automatic key can be.
     numbers: (u64, u64),
+    /// Whether it makes unsure how many the index has accepted: no later automatic key has told.
+    counts: bool,
 }
 
 impl Model {
     /// What the index has accepted, if nothing is unsure.
     pub(crate) fn accepted(&self) -> Option<u64> {
         (self.unsure.is_empty() && self.accepted.0 == self.accepted.1).then_some(self.accepted.0)
+    }
+
+    /// The most that the index can have accepted.
+    pub(crate) fn accepted_most(&self) -> u64 {
+        self.accepted.1
     }
 
     /// Newest first.
@@ -61,7 +70,7 @@ impl Model {
         self.accepted = (self.accepted.0 + count, self.accepted.1 + count);
         if let Some(document) = documents.next() {
             let place = self.place();
-            self.unsure.push(Unsure { place, document, numbers: self.accepted });
+            self.unsure.push(Unsure { place, document, numbers: self.accepted, counts: true });
             self.accepted.1 += 1;
         }
         self.gone.extend(documents.map(|document| document.unique));
@@ -77,6 +86,7 @@ impl Model {
             "the automatic key {number} behind {before} documents of this process and {least} to {most} before it"
         );
         self.accepted = (base, base);
+        self.unsure.iter_mut().for_each(|unsure| unsure.counts = false);
     }
 
     fn place(&mut self) -> u64 {
@@ -92,44 +102,40 @@ impl Model {
 
     fn insert(&mut self, place: u64, key: String, document: Document) {
         self.places.insert(key.clone(), place);
+        self.keys.insert(key.clone());
         self.live.insert(place, (key, document));
+    }
+
+    fn remove(&mut self, key: &str) {
+        if let Some((_, document)) = self.places.remove(key).and_then(|at| self.live.remove(&at)) {
+            self.gone.push(document.unique);
+        }
     }
 
     /// What has `key` goes, and whatever may have it.
     pub(crate) fn delete(&mut self, key: &str) {
-        if let Some((_, document)) = self.places.remove(key).and_then(|at| self.live.remove(&at)) {
-            self.gone.push(document.unique);
-        }
-        for unsure in self.unsure.extract_if(.., |unsure| unsure.document.key.as_deref() == Some(key)) {
+        self.remove(key);
+        for unsure in
+            self.unsure.extract_if(.., |unsure| unsure.document.key.as_deref() == Some(key))
+        {
             self.gone.push(unsure.document.unique);
         }
     }
 
     /// The oldest unsure document turned out to be in, under the key `found`, or not to be.
     pub(crate) fn settle(&mut self, found: Option<String>) {
-        let Unsure { place, document, numbers } = self.unsure.remove(0);
-        let Some(key) = found else {
-            self.accepted.1 = self.accepted.1.saturating_sub(1).max(self.accepted.0);
-            return self.gone.push(document.unique);
-        };
-        self.accepted.0 = self.accepted.1.min(self.accepted.0 + 1);
-        match &document.key {
-            Some(own) => assert_eq!(&key, own, "found under another key: {document:?}"),
-            None => {
-                let number: u64 = key.parse().expect("an automatic key is a number");
-                let (least, most) = numbers;
-                assert!(
-                    (least..=most).contains(&number),
-                    "{document:?} has the automatic key {number}, not one of {least} to {most}"
-                );
-            }
+        let unsure = self.unsure.remove(0);
+        match &found {
+            _ if !unsure.counts => {}
+            Some(_) => self.accepted.0 = self.accepted.1.min(self.accepted.0 + 1),
+            None => self.accepted.1 = self.accepted.0.max(self.accepted.1.saturating_sub(1)),
         }
-        let later = self.places.get(&key).is_some_and(|other| *other > place);
-        assert!(!later, "{document:?} is there, and a later one has its key {key}");
-        if let Some((_, old)) = self.places.remove(&key).and_then(|at| self.live.remove(&at)) {
-            self.gone.push(old.unique);
-        }
-        self.insert(place, key, document);
+        let Some(key) = found else { return self.gone.push(unsure.document.unique) };
+        unsure.check_key(&key);
+        let later = self.places.get(&key).is_some_and(|other| *other > unsure.place);
+        assert!(!later, "{:?} is there, and a later one has its key {key}", unsure.document);
+        self.remove(&key);
+        self.insert(unsure.place, key, unsure.document);
     }
 
     /// The oldest documents were dropped to make room: `count` are left.
@@ -139,6 +145,22 @@ impl Model {
         {
             self.places.remove(&key);
             self.gone.push(document.unique);
+        }
+    }
+}
+
+impl Unsure {
+    fn check_key(&self, found: &str) {
+        let Unsure { document, numbers: (least, most), .. } = self;
+        match &document.key {
+            Some(own) => assert_eq!(found, own, "found under another key: {document:?}"),
+            None => {
+                let number: u64 = found.parse().expect("an automatic key is a number");
+                assert!(
+                    (*least..=*most).contains(&number),
+                    "{document:?} has the automatic key {number}, not one of {least} to {most}"
+                );
+            }
         }
     }
 }

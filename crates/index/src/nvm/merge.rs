@@ -10,6 +10,9 @@
 //! Any prefix may be repeated: a head that is already in this segment is left alone, and so is its node's link; a record that
 //! was entered is found; one that was not is nowhere. Four fences a segment, where the paper has three barriers a term. Terms
 //! are taken in the order of their hashes, which is that of the buckets.
+//!
+//! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
+//! and the end of the second: who wants to asks the merge to [make way](Merge::make_way).
 
 use spirit_door::{Door, Site};
 use spirit_mem::Region;
@@ -45,6 +48,8 @@ pub struct Merge {
     step: Step,
     /// Buckets with new records, and the last of those.
     entered: Vec<(usize, u32)>,
+    /// New records.
+    added: Vec<u32>,
     /// The record of each term, in the order of their hashes.
     records: Vec<u32>,
 }
@@ -61,6 +66,7 @@ impl Merge {
             sections,
             step: Step::Link { next: 0 },
             entered: Vec::new(),
+            added: Vec::new(),
             records: vec![0; entry.terms as usize],
         }
     }
@@ -119,6 +125,25 @@ impl Merge {
         Ok(self.step == Step::Done)
     }
 
+    /// Lets records be taken out of the dictionary: begins anew if no bucket leads to a new record yet, else comes to its
+    /// end, which takes no room.
+    pub fn make_way(&mut self, memory: &Memory, writer: &mut MergedWriter) {
+        if let Step::Link { .. } = self.step {
+            let nvm = memory.nvm().expect("there is a second tier to merge in");
+            let merged = Merged::new(memory.region(), nvm.layout());
+            self.added.drain(..).for_each(|line| writer.discard(&merged, line));
+            self.entered.clear();
+            self.step = Step::Link { next: 0 };
+        } else {
+            while self.advance(memory, writer) == Ok(false) {}
+        }
+    }
+
+    /// Whether it has come to its end.
+    pub fn is_done(&self) -> bool {
+        self.step == Step::Done
+    }
+
     /// Where the node of the term at `index` lies, and its ordinal.
     fn node(&self, region: &Region, index: u64) -> (u64, u64) {
         let ordinal = hash_word(region, &self.sections, index) & 0xFFFF_FFFF;
@@ -171,6 +196,7 @@ impl Merge {
         let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
         let next = first.map_or(0, chain_word);
         let line = writer.add(merged, region, door, term, next).ok_or(FlushStop::DictionaryFull)?;
+        self.added.push(line);
         match self.entered.last_mut().filter(|(last, _)| *last == bucket) {
             Some((_, last)) => *last = line,
             None => self.entered.push((bucket, line)),

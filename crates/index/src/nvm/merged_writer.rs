@@ -35,7 +35,11 @@ impl MergedWriter {
         oldest: Position,
     ) -> MergedWriter {
         let merged = Merged::new(region, layout);
-        let taken = vec![0; merged.lines().div_ceil(64)];
+        let mut taken = vec![0; merged.lines().div_ceil(64)];
+        if let (Some(last), rest @ 1..) = (taken.last_mut(), merged.lines() % 64) {
+            // What the last word has bits for and the partition has no lines.
+            *last = u64::MAX << rest;
+        }
         let mut writer = MergedWriter { taken, ..MergedWriter::default() };
         let mut unlinked = false;
         for bucket in 0..merged.buckets() {
@@ -151,6 +155,14 @@ impl MergedWriter {
         door.write_words(Site::Record, region, place, &[next, Link::default().0, low, high, apart]);
         door.write_back(Site::RecordWriteBack, region, place, RECORD_BYTES);
         Some(line)
+    }
+
+    /// Takes back a record that no bucket ever led to.
+    pub fn discard(&mut self, merged: &Merged<'_>, line: u32) {
+        if let Some((first, lines)) = merged.apart(line) {
+            self.free(first, lines);
+        }
+        self.free(line, 1);
     }
 
     fn take(&mut self, first: u32, lines: u32) {

@@ -1,0 +1,117 @@
+//! A stream many times the second tier: the newest documents stay, the oldest go, across closing and opening; where nothing may
+//! be dropped, a full second tier refuses and goes on once there is room.
+
+mod support;
+
+use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
+use support::directory::Directory;
+
+const NVM_BYTES: u64 = 1 << 20;
+
+fn open(directory: &Directory, on_full: OnFull) -> Index {
+    Options::default()
+        .directory(directory.path())
+        .dram_bytes(2 << 20)
+        .nvm_bytes(NVM_BYTES)
+        .log_bytes(64 << 10)
+        .segment_bytes(64 << 10)
+        .document_bytes_max(4 << 10)
+        .analyzer(Analyzer::Simple)
+        .on_full(on_full)
+        .open()
+        .unwrap()
+}
+
+fn text(number: u64) -> String {
+    format!("all w{} w{} unique{number}", number % 7, number % 1000)
+}
+
+/// The newest documents are there, whole; what is older than the oldest is gone.
+fn check(index: &Index, added: u64) -> u64 {
+    let mut reader = index.reader().unwrap();
+    let held = reader.count_text("all").unwrap();
+    assert!(held > 0 && held <= added);
+    let numbers = added - held..added;
+    for number in [numbers.start, numbers.start + held / 2, numbers.end - 1] {
+        let hits = reader.search_text(&format!("unique{number}"), Search::newest(2)).unwrap();
+        assert_eq!(hits.keys().unwrap(), [number.to_string()], "of {numbers:?}");
+        drop(hits);
+        let both = format!("w{} AND w{} AND unique{number}", number % 7, number % 1000);
+        assert_eq!(reader.count_text(&both).unwrap(), 1);
+        assert_eq!(reader.count_text(&format!("key:{number}")).unwrap(), 1);
+    }
+    if let Some(before) = numbers.start.checked_sub(1) {
+        assert_eq!(reader.count_text(&format!("unique{before}")).unwrap(), 0);
+        assert_eq!(reader.count_text(&format!("key:{before}")).unwrap(), 0);
+    }
+    let sevenths: u64 = (0..7).map(|n| reader.count_text(&format!("w{n}")).unwrap()).sum();
+    // Words w0 to w6 are also the second word of one document in a thousand each.
+    assert!(sevenths >= held && sevenths <= held + held / 100 + 14, "{sevenths} of {held}");
+    held
+}
+
+#[test]
+fn a_stream_many_times_the_second_tier_keeps_its_newest() {
+    let directory = Directory::new();
+    let mut index = open(&directory, OnFull::DropOldest);
+    let mut held = Vec::new();
+    let mut added = 0;
+    for round in 0..12 {
+        for _ in 0..10_000 {
+            index.add(&text(added)).unwrap();
+            added += 1;
+        }
+        held.push(check(&index, added));
+        if round % 3 == 2 {
+            index.close().unwrap();
+            index = open(&directory, OnFull::DropOldest);
+            check(&index, added);
+            assert_eq!(index.accepted(), added);
+        }
+    }
+    assert!(index.stats().unwrap().dropped_segments > 0);
+    // Full after the first rounds, and no less at the end than then.
+    let least = held[4..].iter().min().unwrap();
+    assert!(*least * 2 > held[3], "documents held: {held:?}");
+}
+
+#[test]
+fn where_nothing_may_be_dropped_a_full_second_tier_refuses() {
+    let directory = Directory::new();
+    let index = open(&directory, OnFull::Refuse);
+    let mut added = 0;
+    let refused = loop {
+        match index.add(&text(added)) {
+            Ok(()) => added += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused, AddError::HeapFull);
+    assert_eq!(check(&index, added), added);
+    assert_eq!(index.add("one more"), Err(AddError::HeapFull), "and again");
+    drop(index);
+    let index = open(&directory, OnFull::Refuse);
+    assert_eq!(check(&index, added), added);
+}
+
+#[test]
+fn replaced_documents_are_found_once_while_the_oldest_go() {
+    let directory = Directory::new();
+    let mut index = open(&directory, OnFull::DropOldest);
+    for round in 0..40u64 {
+        for key in 0..1000 {
+            let key_name = format!("key_with_a_long_name_{key}");
+            index.put(&key_name, &format!("all round{round} w{}", key % 50)).unwrap();
+        }
+        if round % 8 == 7 {
+            index.close().unwrap();
+            index = open(&directory, OnFull::DropOldest);
+        }
+        let mut reader = index.reader().unwrap();
+        assert_eq!(reader.count_text(&format!("round{round}")).unwrap(), 1000);
+        assert_eq!(reader.count_text("all").unwrap(), 1000, "round {round}");
+        assert_eq!(reader.count_text("w7").unwrap(), 20);
+        let key = format!("key:key_with_a_long_name_{}", round * 13 % 1000);
+        assert_eq!(reader.count_text(&key).unwrap(), 1, "{key}");
+    }
+}
