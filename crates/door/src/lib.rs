@@ -19,16 +19,18 @@
 pub mod sim;
 mod site;
 pub mod trace;
+mod unsynced;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU64, compiler_fence};
+use std::sync::{Arc, OnceLock};
 
 use spirit_mem::{Region, Span};
 
 pub use site::{SITES, Site};
 use trace::{Action, Trace};
+use unsynced::Unsynced;
 
 /// What makes a store durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,9 @@ pub enum Barrier {
     Order,
     /// Lines are written back and fenced: persistent memory, or the cost of it on any other.
     WriteBack,
+    /// Pages are synced: a file whose page cache does not outlive what is to be survived. What was sent on its way is
+    /// synced by the fence, coalesced. The kernel may write any page earlier, which is no more than model T allows.
+    Sync,
 }
 
 /// What went through a site.
@@ -52,6 +57,9 @@ pub struct Passed {
 pub struct Door {
     barrier: Barrier,
     passed: [[AtomicU64; 2]; SITES],
+    unsynced: Unsynced,
+    /// Why a sync failed. Nothing is published from then on.
+    failure: OnceLock<String>,
     /// Which region this is, where a trace sees several.
     space: u8,
     trace: Option<Arc<Trace>>,
@@ -61,7 +69,8 @@ impl Door {
     /// A door for a medium that needs `barrier`.
     pub fn new(barrier: Barrier) -> Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
-        Door { barrier, passed, space: 0, trace: None }
+        let (unsynced, failure) = (Unsynced::default(), OnceLock::new());
+        Door { barrier, passed, unsynced, failure, space: 0, trace: None }
     }
 
     /// The same, with everything that goes through it written down in `trace` as of region `space`.
@@ -105,8 +114,12 @@ impl Door {
         self.seen(site, store, || Action::Store { at, words: [word].into() });
     }
 
-    /// Stores a word at `at`, a multiple of 8, that makes data reachable.
+    /// Stores a word at `at`, a multiple of 8, that makes data reachable; does nothing once a sync has failed, since nobody
+    /// knows then what is durable.
     pub fn publish(&self, site: Site, region: &Region, at: u64, word: u64) {
+        if self.failure().is_some() {
+            return;
+        }
         self.count(site, 8);
         let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
         self.seen(site, store, || Action::Publish { at, word });
@@ -116,24 +129,44 @@ impl Door {
     #[inline]
     pub fn write_back(&self, site: Site, region: &Region, at: u64, bytes: u64) {
         self.count(site, bytes);
-        let write_back = || {
-            if self.barrier == Barrier::WriteBack {
-                region.write_back(at, bytes);
-            }
+        let write_back = || match self.barrier {
+            Barrier::Order => {}
+            Barrier::WriteBack => region.write_back(at, bytes),
+            Barrier::Sync => self.unsynced.add(site, at, bytes),
         };
         self.seen(site, write_back, || Action::WriteBack { at, bytes });
     }
 
     /// Waits until what this thread has written back has arrived.
     #[inline]
-    pub fn fence(&self, site: Site) {
+    pub fn fence(&self, site: Site, region: &Region) {
         self.count(site, 0);
         let fence = || match self.barrier {
             // Stores of this thread reach the page cache in the order of the program, if the compiler keeps it.
             Barrier::Order => compiler_fence(Release),
             Barrier::WriteBack => spirit_mem::persist::fence(),
+            Barrier::Sync => self.sync(site, region),
         };
         self.seen(site, fence, || Action::Fence);
+    }
+
+    fn sync(&self, site: Site, region: &Region) {
+        for (at, bytes) in self.unsynced.take(site) {
+            if self.failure().is_some() {
+                return;
+            }
+            if let Err(reason) = region.sync(at, bytes) {
+                // Never tried again: the kernel may have dropped the pages and would say yes the next time.
+                let _ = self.failure.set(reason.to_string());
+            }
+        }
+    }
+
+    /// Why a sync failed, if one did: what was stored since the last fence before it may not be durable, and nothing may be
+    /// acknowledged any more.
+    #[inline]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
     }
 
     /// What went through `site` since the door was made. Approximate while other threads are in it.

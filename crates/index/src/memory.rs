@@ -368,7 +368,7 @@ impl Memory {
     /// as soon as their segment is engraved.
     pub fn fence_deaths(&self) {
         if let Some(nvm) = &self.nvm {
-            nvm.door().fence(Site::StampFence);
+            nvm.door().fence(Site::StampFence, &self.region);
         }
     }
 

@@ -46,6 +46,8 @@ pub struct Identity {
     pub device: u64,
     /// The file's number on it.
     pub inode: u64,
+    /// The mount through which it is seen: another one after the file system was taken down and up.
+    pub mount: u64,
 }
 
 /// A heap file could not be had.
@@ -244,9 +246,13 @@ impl HeapFile {
 
     /// Which file it is.
     pub fn identity(&self) -> Result<Identity, HeapFileError> {
-        let stat =
-            rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
-        Ok(Identity { device: stat.st_dev, inode: stat.st_ino })
+        use rustix::fs::{AtFlags, StatxFlags};
+        let failed = |e: rustix::io::Errno| self.failed("look at it", e.into());
+        let stat = rustix::fs::fstat(&self.file).map_err(failed)?;
+        // Kernels that do not say have one mount for all: then the boot and the device must do.
+        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+        let mount = more.map_or(0, |more| more.stx_mnt_id);
+        Ok(Identity { device: stat.st_dev, inode: stat.st_ino, mount })
     }
 
     /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;
@@ -256,9 +262,9 @@ impl HeapFile {
             .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
-    /// Waits until all that was stored is on the medium.
-    pub fn sync(&self) -> Result<(), HeapFileError> {
-        self.file.sync_data().map_err(|e| self.failed("sync it", e))
+    /// Waits until all that was stored is on the medium, and what the file system knows of the file.
+    pub fn sync_all(&self) -> Result<(), HeapFileError> {
+        self.file.sync_all().map_err(|e| self.failed("sync it", e))
     }
 }
 

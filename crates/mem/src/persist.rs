@@ -1,4 +1,5 @@
-//! What a processor offers to make stores durable: writing a cache line back, and waiting for that.
+//! What there is to make stores durable: a processor writes cache lines back, and waits for that; a kernel does the same
+//! with the pages of a file.
 //!
 //! On a DAX mapping a store is durable once its line was written back *and* a later fence of the same thread has passed
 //! (RELIABILITY of the platform: ADR). On ordinary memory and page cache both are useless work, which callers skip.
@@ -10,6 +11,9 @@ use std::sync::OnceLock;
 use crate::line::LINE_BYTES;
 use crate::region::Region;
 use crate::span::Span;
+
+/// What the kernel syncs at once.
+const PAGE: u64 = 4096;
 
 /// How this processor writes a line back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +53,20 @@ fn detect() -> WriteBack {
 }
 
 impl Region {
+    /// Waits until the pages of `bytes` bytes at `at` are on the disk.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn sync(&self, at: u64, bytes: u64) -> std::io::Result<()> {
+        let start = at / PAGE * PAGE;
+        let view = self.view(Span::<std::sync::atomic::AtomicU8>::new(start, at + bytes - start));
+        let address = view.as_ptr().cast_mut().cast();
+        // SAFETY: the range lies in the region's mapping, as its view shows, and begins at a page; syncing changes no
+        // value.
+        unsafe { rustix::mm::msync(address, view.len(), rustix::mm::MsyncFlags::SYNC) }
+            .map_err(std::io::Error::from)
+    }
+
     /// Starts to write back every cache line of `bytes` bytes at `at`, as the processor can. Durable after a [`fence`].
     ///
     /// # Panics

@@ -39,6 +39,12 @@ pub enum OpenError {
         /// What it lies on.
         medium: Medium,
     },
+    /// The machine or the file system was started anew while the index was open at level process, on a medium that does not
+    /// outlive that.
+    Untrusted {
+        /// The file.
+        path: PathBuf,
+    },
     /// The index keeps what was added before an orderly shutdown, and was not shut down so.
     Unclean {
         /// The file.
@@ -71,8 +77,15 @@ impl fmt::Display for OpenError {
             }
             OpenError::Durability { path, medium } => write!(
                 f,
-                "{}: on a medium of kind {medium}, level os cannot be had: stores reach the disk when the kernel \
-                 likes; use level process, or a DAX file system",
+                "{}: on {medium}, level os cannot be had, since what is in memory goes with the machine: use level process, \
+                 or a directory on a disk",
+                path.display()
+            ),
+            OpenError::Untrusted { path } => write!(
+                f,
+                "{}: the machine or its file system went down while this index was open at level process, which does not \
+                 survive that: what reached the disk is a mixture of old and new; restore a backup, or remove the index \
+                 and add its documents again, at level os if that is to be avoided",
                 path.display()
             ),
             OpenError::Unclean { path } => write!(
@@ -119,6 +132,9 @@ pub enum AddError {
     HeapFull,
     /// The key table is full.
     KeysFull,
+    /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
+    /// there after the next start, and this operation may be.
+    SyncFailed,
     /// A stage of the pipeline died; the index answers queries and takes nothing more.
     Poisoned,
 }
@@ -142,6 +158,10 @@ impl fmt::Display for AddError {
             AddError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")
             }
+            AddError::SyncFailed => f.write_str(
+                "the disk failed to keep what it was told to; the index answers queries and takes nothing more: mend the \
+                 disk and open the index again",
+            ),
             AddError::Poisoned => f.write_str(
                 "a stage of the pipeline failed; the index answers queries and takes nothing more",
             ),

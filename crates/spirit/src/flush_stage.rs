@@ -99,6 +99,11 @@ impl FlushStage {
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => self.idle(),
             }
+            if self.shared.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some()) {
+                // What the second tier holds is not known any more: queries go on, and nothing else.
+                self.shared.poison();
+                return;
+            }
             self.answer_waiting();
             self.report();
         }
@@ -362,6 +367,9 @@ impl FlushStage {
         let dictionary = self.shared.memory.dictionary().lock();
         self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
         self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
+        if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {
+            self.shared.merged_lines.store(lines, Relaxed);
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use spirit_mem::{PinSlot, Pins};
+use spirit_mem::{Medium, PinSlot, Pins};
 
 use crate::collector::Called;
-use crate::durability::Mode;
+use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
 use crate::ingest::Ingester;
@@ -29,11 +29,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// Where settings begin.
-    pub fn options() -> Options {
-        Options::default()
-    }
-
     pub(crate) fn open(mut options: Options) -> Result<Index, OpenError> {
         let store = match options.directory.clone() {
             // What an index that is there was made with counts.
@@ -69,8 +64,7 @@ impl Index {
         for executor in &self.executors {
             executor.close(self.options.mode)?;
         }
-        store.close();
-        Ok(())
+        store.close().map_err(|_| AddError::SyncFailed)
     }
 
     /// Adds a document under an automatic key: the number of documents that the index had accepted before.
@@ -168,6 +162,26 @@ impl Index {
         for executor in &self.executors {
             executor.settle();
         }
+    }
+
+    /// What survives.
+    pub fn mode(&self) -> Mode {
+        self.options.mode
+    }
+
+    /// What an acknowledged operation survives in [`Mode::Crash`].
+    pub fn durability(&self) -> Durability {
+        self.options.durability
+    }
+
+    /// What the index's file lies on, if it has one.
+    pub fn medium(&self) -> Option<Medium> {
+        self.store.as_ref().map(Store::medium)
+    }
+
+    /// What the index was opened with, or made with if it was there.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Documents ever accepted.

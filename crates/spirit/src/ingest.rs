@@ -180,11 +180,11 @@ impl Ingester {
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         let row = self.writer.base_row() + before as u64;
         if let Some(journal) = &mut self.journal {
-            journal.log(&self.shared, &self.batch, taken, row);
+            journal.log(&self.shared, &self.batch, taken, row)?;
         }
         let settled = self.settle(before, taken);
         let unsettled = taken - settled;
-        self.close_group(settled, taken, row);
+        self.close_group(settled, taken, row)?;
         self.batch.drop_front(settled);
         self.publish();
         if unsettled > 0 {
@@ -202,18 +202,19 @@ impl Ingester {
     }
 
     /// Of the documents that were taken and logged, `settled` came about.
-    fn close_group(&mut self, settled: usize, taken: usize, row: u64) {
+    fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
         }
-        let Some(journal) = &mut self.journal else { return };
+        let Some(journal) = &mut self.journal else { return Ok(()) };
         if settled < taken {
             // Their numbers may be given to others, or they come again themselves.
             let sequence = self.batch.documents()[settled].sequence;
             let documents = accepted_with(&self.shared, &self.batch, settled);
-            journal.cancel(&self.shared, sequence, row, documents);
+            journal.cancel(&self.shared, sequence, row, documents)?;
         }
         journal.drop_front(settled);
+        Ok(())
     }
 
     /// Waits until the log has room, which is when segments are engraved.
@@ -298,7 +299,7 @@ impl Ingester {
         }
         let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
         if let Some(journal) = &mut self.journal {
-            journal.log_delete(&self.shared, key, sequence, row);
+            journal.log_delete(&self.shared, key, sequence, row)?;
         }
         self.sequence_end = sequence + 1;
         let found = self.kill_by_key(key, row);

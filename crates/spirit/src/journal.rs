@@ -8,6 +8,7 @@ use spirit_index::nvm::log::{
 };
 
 use crate::collector::Called;
+use crate::error::AddError;
 use crate::shared::Shared;
 
 /// Gathered bytes after which a batch is full, so that a record stays small beside the log.
@@ -99,9 +100,15 @@ impl Journal {
     }
 
     /// Logs the first `taken` documents of the batch, the first of which is in row `row`. Durable on return.
-    pub(crate) fn log(&mut self, shared: &Shared, batch: &Batch, taken: usize, row: u64) {
+    pub(crate) fn log(
+        &mut self,
+        shared: &Shared,
+        batch: &Batch,
+        taken: usize,
+        row: u64,
+    ) -> Result<(), AddError> {
         if self.replaying.is_some() || taken == 0 {
-            return;
+            return Ok(());
         }
         let documents = &batch.documents()[..taken];
         for (index, document) in documents.iter().enumerate() {
@@ -116,35 +123,54 @@ impl Journal {
             row,
             documents: accepted_with(shared, batch, taken),
         };
-        self.append(shared, header, taken);
+        self.append(shared, header, taken)
     }
 
-    fn append(&mut self, shared: &Shared, header: Header, count: usize) {
+    fn append(&mut self, shared: &Shared, header: Header, count: usize) -> Result<(), AddError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         let operations = self.operations.first(count);
         self.writer.append(nvm.door(), shared.memory.region(), header, operations);
+        if nvm.door().failure().is_some() {
+            shared.poison();
+            return Err(AddError::SyncFailed);
+        }
+        Ok(())
     }
 
     /// Logs that the operations just logged from `sequence` on did not come about.
-    pub(crate) fn cancel(&mut self, shared: &Shared, sequence: u64, row: u64, documents: u64) {
+    pub(crate) fn cancel(
+        &mut self,
+        shared: &Shared,
+        sequence: u64,
+        row: u64,
+        documents: u64,
+    ) -> Result<(), AddError> {
         if self.replaying.is_some() {
-            return;
+            return Ok(());
         }
         let kind = RecordKind::Cancel;
-        self.append(shared, Header { kind, operations: 0, sequence, row, documents }, 0);
+        self.append(shared, Header { kind, operations: 0, sequence, row, documents }, 0)
     }
 
     /// Logs the deletion of a key, in row `row`. Durable on return.
-    pub(crate) fn log_delete(&mut self, shared: &Shared, key: &[u8], sequence: u64, row: u64) {
+    pub(crate) fn log_delete(
+        &mut self,
+        shared: &Shared,
+        key: &[u8],
+        sequence: u64,
+        row: u64,
+    ) -> Result<(), AddError> {
         if self.replaying.is_some() {
-            return;
+            return Ok(());
         }
         self.operations.clear();
         self.operations.push(LoggedKey::Bytes(key), &[]);
         let documents = shared.numbers.documents.load(Relaxed);
         let kind = RecordKind::Delete;
-        self.append(shared, Header { kind, operations: 1, sequence, row, documents }, 1);
+        let logged =
+            self.append(shared, Header { kind, operations: 1, sequence, row, documents }, 1);
         self.operations.clear();
+        logged
     }
 }
 

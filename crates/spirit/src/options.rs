@@ -189,6 +189,36 @@ impl Options {
         self
     }
 
+    /// Executors, as set.
+    pub fn get_executors(&self) -> usize {
+        self.executors
+    }
+
+    /// Bytes of a segment, as set or by default.
+    pub fn get_segment_bytes(&self) -> u64 {
+        self.segment()
+    }
+
+    /// Bytes of the second tier, as set or by default.
+    pub fn get_nvm_bytes(&self) -> u64 {
+        self.nvm().bytes * self.executors as u64
+    }
+
+    /// The analyzer, as set.
+    pub fn get_analyzer(&self) -> Analyzer {
+        self.analyzer
+    }
+
+    /// Whether the order of tokens is kept, as set.
+    pub fn get_positions(&self) -> bool {
+        self.positions
+    }
+
+    /// What happens when the heap is full, as set.
+    pub fn get_on_full(&self) -> OnFull {
+        self.on_full
+    }
+
     /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
     /// directory the index is in memory, and its mode is [`Mode::Volatile`].
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -276,6 +306,11 @@ impl Options {
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
         }
         Ok(())
+    }
+
+    /// Whether an acknowledged operation is to survive the end of the operating system.
+    pub(crate) fn is_os_level(&self) -> bool {
+        self.mode == Mode::Crash && self.durability == Durability::Os
     }
 
     /// Takes over what an index was made with; an error names what its root says and this version does not know.

@@ -175,10 +175,15 @@ impl Placement {
         })
     }
 
+    /// Lines of the merged dictionary in use, once they have been counted.
+    pub(crate) fn merged_lines(&self) -> Option<u64> {
+        self.merged.as_ref().map(MergedWriter::used)
+    }
+
     /// Takes back what no reader holds any more.
     pub(crate) fn collect(&mut self, memory: &Memory) {
         if let (Some(writer), Some(nvm)) = (&mut self.merged, memory.nvm()) {
-            writer.collect(memory.pins(), nvm.door());
+            writer.collect(memory.pins(), memory.region(), nvm.door());
         }
     }
 

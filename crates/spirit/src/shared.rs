@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     /// What the flush stage last reported of its dictionary.
     pub(crate) dictionary_terms: AtomicU64,
     pub(crate) dictionary_pool_bytes: AtomicU64,
+    /// The same of the merged dictionary: lines in use.
+    pub(crate) merged_lines: AtomicU64,
     /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
     pub(crate) dropped_segments: AtomicU64,
     pub(crate) rewritten_segments: AtomicU64,
@@ -63,6 +65,7 @@ impl Shared {
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
             dictionary_pool_bytes: AtomicU64::new(0),
+            merged_lines: AtomicU64::new(0),
             dropped_segments: AtomicU64::new(0),
             rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),

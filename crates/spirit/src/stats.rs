@@ -82,7 +82,8 @@ pub struct SegmentStats {
 pub struct PartitionStats {
     /// The executor it is of.
     pub executor: usize,
-    /// `short-term`, `long-term`, `dictionary` or `keys`.
+    /// `short-term`, `long-term`, `dictionary` or `keys`; in the second tier `nvm log`, `nvm dictionary`, `nvm short-term`
+    /// or `nvm long-term`.
     pub name: &'static str,
     /// In use.
     pub used: u64,
@@ -116,6 +117,8 @@ pub struct Stats {
     pub bytes: Bytes,
     /// The heap, in bytes: what was reserved.
     pub dram_bytes: u64,
+    /// The second tier, in bytes; 0 if there is none.
+    pub nvm_bytes: u64,
     /// The partitions of each executor.
     pub partitions: Vec<PartitionStats>,
     /// The segments of each executor, newest first.
@@ -171,7 +174,7 @@ impl Adding<'_> {
             }
             stats.segments.push(SegmentStats { executor: self.number, position, ..segment });
         }
-        self.partitions(stats);
+        self.partitions(stats, role.log_bytes());
         stats.dropped_segments += shared.dropped_segments.load(Relaxed);
         stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
         stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
@@ -179,7 +182,7 @@ impl Adding<'_> {
         Ok(())
     }
 
-    fn partitions(&self, stats: &mut Stats) {
+    fn partitions(&self, stats: &mut Stats, log_bytes: u64) {
         let shared = &self.executor.shared;
         let geometry = shared.memory.geometry();
         let terms = shared.dictionary_terms.load(Relaxed);
@@ -190,15 +193,36 @@ impl Adding<'_> {
         stats.dram_bytes += geometry.bytes;
         let rings = shared.memory.partition_use();
         let dictionary_bytes = table + geometry.dictionary_pool.bytes();
-        let partitions = [
+        let mut partitions = vec![
             ("short-term", rings.short),
             ("long-term", rings.long),
             ("dictionary", (dictionary, dictionary_bytes)),
             ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes())),
         ];
+        if let Some(nvm) = shared.memory.nvm() {
+            let layout = nvm.layout();
+            let merged = shared.merged_lines.load(Relaxed) * 64;
+            partitions.extend([
+                ("nvm log", (log_bytes, layout.log.1)),
+                (
+                    "nvm dictionary",
+                    (
+                        layout.buckets.bytes() + merged,
+                        layout.buckets.bytes() + layout.lines.bytes(),
+                    ),
+                ),
+                ("nvm short-term", rings.nvm_short),
+                ("nvm long-term", rings.nvm_long),
+            ]);
+            stats.nvm_bytes += layout.bytes;
+        }
         let executor = self.number;
-        let named =
-            partitions.map(|(name, (used, bytes))| PartitionStats { executor, name, used, bytes });
+        let named = partitions.into_iter().map(|(name, (used, bytes))| PartitionStats {
+            executor,
+            name,
+            used,
+            bytes,
+        });
         stats.partitions.extend(named);
     }
 }

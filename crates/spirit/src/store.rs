@@ -16,7 +16,7 @@ use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
 
-use crate::durability::{Durability, Mode};
+use crate::durability::Mode;
 use crate::error::OpenError;
 use crate::options::Options;
 
@@ -32,7 +32,7 @@ pub(crate) struct Store {
     door: Door,
     root: Mutex<Root>,
     trace: Option<Arc<Trace>>,
-    force_barriers: bool,
+    barrier: Barrier,
 }
 
 impl Store {
@@ -88,7 +88,11 @@ impl Store {
         };
         let store = Self::with_root(file, options, root)?;
         store.write_root()?;
+        // All of it is on the disk before it has its name, and so is the name.
+        store.file.sync_all().map_err(OpenError::File)?;
         std::fs::rename(&new, path).map_err(|e| failed("name the index's file", e))?;
+        let entry = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
+        entry.map_err(|e| failed("sync the directory", e))?;
         Ok(store)
     }
 
@@ -118,6 +122,9 @@ impl Store {
         if options.mode == Mode::Graceful && found.state != CLOSED {
             return Err(OpenError::Unclean { path: path.into() });
         }
+        if found.state != CLOSED && !is_trusted(&file, options, &found)? {
+            return Err(OpenError::Untrusted { path: path.into() });
+        }
         let next = Root {
             generation: found.generation + 1,
             incarnation: found.incarnation + 1,
@@ -130,30 +137,20 @@ impl Store {
     }
 
     fn with_root(file: HeapFile, options: &Options, root: Root) -> Result<Store, OpenError> {
-        if options.mode == Mode::Crash
-            && options.durability == Durability::Os
-            && file.medium() != Medium::Dax
-        {
+        if options.is_os_level() && file.medium() == Medium::Tmpfs {
             return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
         }
         let region = root_region(&file)?;
-        let force_barriers = options.force_barriers;
+        let barrier = barrier(&file, options);
         let trace = options.trace.clone();
-        let door = door(&file, force_barriers, ROOT_SPACE, trace.as_ref());
-        Ok(Store {
-            file: Arc::new(file),
-            region,
-            door,
-            root: Mutex::new(root),
-            trace,
-            force_barriers,
-        })
+        let door = door(barrier, ROOT_SPACE, trace.as_ref());
+        Ok(Store { file: Arc::new(file), region, door, root: Mutex::new(root), trace, barrier })
     }
 
     fn write_root(&self) -> Result<(), OpenError> {
         let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         let identity = self.file.identity().map_err(OpenError::File)?;
-        (root.device, root.inode) = (identity.device, identity.inode);
+        (root.device, root.inode, root.mount) = (identity.device, identity.inode, identity.mount);
         [root.boot_low, root.boot_high] = boot_id();
         root::write(&self.region, &self.door, &root);
         Ok(())
@@ -171,7 +168,7 @@ impl Store {
         Tier {
             file: self.file.clone(),
             start: ROOT_BYTES + number as u64 * settings.bytes,
-            door: door(&self.file, self.force_barriers, space, self.trace.as_ref()),
+            door: door(self.barrier, space, self.trace.as_ref()),
         }
     }
 
@@ -180,13 +177,27 @@ impl Store {
         self.file.medium()
     }
 
-    /// Says in the root that the index was closed in an orderly way. All else is durable.
-    pub(crate) fn close(&self) {
+    /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
+    pub(crate) fn close(&self) -> Result<(), HeapFileError> {
+        self.file.sync_all()?;
         let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
         root.generation += 1;
         root.state = CLOSED;
         root::write(&self.region, &self.door, &root);
+        self.file.sync_all()
     }
+}
+
+/// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
+/// page cache that holds it is still the same.
+fn is_trusted(file: &HeapFile, options: &Options, root: &Root) -> Result<bool, OpenError> {
+    if file.medium() != Medium::File || options.is_os_level() {
+        return Ok(true);
+    }
+    let identity = file.identity().map_err(OpenError::File)?;
+    let same_file =
+        (root.device, root.inode, root.mount) == (identity.device, identity.inode, identity.mount);
+    Ok(same_file && [root.boot_low, root.boot_high] == boot_id())
 }
 
 fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
@@ -195,12 +206,17 @@ fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
         .map_err(|e| OpenError::Memory(e.into()))
 }
 
-fn door(file: &HeapFile, force: bool, space: u8, trace: Option<&Arc<Trace>>) -> Door {
-    let barrier = match file.medium() {
+/// What the medium needs for the level that was asked for.
+fn barrier(file: &HeapFile, options: &Options) -> Barrier {
+    match file.medium() {
         Medium::Dax => Barrier::WriteBack,
-        Medium::Tmpfs | Medium::File if force => Barrier::WriteBack,
+        Medium::File if options.is_os_level() => Barrier::Sync,
+        Medium::Tmpfs | Medium::File if options.force_barriers => Barrier::WriteBack,
         Medium::Tmpfs | Medium::File => Barrier::Order,
-    };
+    }
+}
+
+fn door(barrier: Barrier, space: u8, trace: Option<&Arc<Trace>>) -> Door {
     let door = Door::new(barrier);
     match trace {
         Some(trace) => door.traced(space, trace.clone()),

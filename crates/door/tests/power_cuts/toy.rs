@@ -69,10 +69,12 @@ impl Toy {
             self.door.write_back(Site::LogWriteBack, &self.region, at, bytes);
         }
         if self.has(Bug::FencedElsewhere) {
-            std::thread::scope(|scope| scope.spawn(|| self.door.fence(Site::LogFence)).join())
-                .unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| self.door.fence(Site::LogFence, &self.region)).join()
+            })
+            .unwrap();
         } else if !self.has(Bug::AcknowledgedEarly) {
-            self.door.fence(Site::LogFence);
+            self.door.fence(Site::LogFence, &self.region);
         }
     }
 
@@ -87,7 +89,7 @@ impl Toy {
             self.door.publish(Site::Mark, &self.region, 0, at);
         }
         self.door.write_back(Site::BodyWriteBack, &self.region, at, bytes);
-        self.door.fence(Site::BodyFence);
+        self.door.fence(Site::BodyFence, &self.region);
         if !self.has(Bug::PublishedEarly) {
             self.door.publish(Site::Mark, &self.region, 0, at);
         }
@@ -95,7 +97,7 @@ impl Toy {
         if !self.has(Bug::HeadStays) {
             self.door.write_back(Site::MarkWriteBack, &self.region, 0, 8);
         }
-        self.door.fence(Site::MarkFence);
+        self.door.fence(Site::MarkFence, &self.region);
     }
 
     /// Writes words, and says how many bytes they are.

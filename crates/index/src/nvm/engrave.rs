@@ -340,7 +340,7 @@ impl Engrave {
             segment.descriptor().set_nvm_rows(copy);
         });
         self.carry_deaths(memory, nvm, segment, copy);
-        nvm.door().fence(Site::BodyFence);
+        nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
         nvm.set_log_head(self.sealed.log_from);
         memory.table().publish(self.id, State::Engraved);

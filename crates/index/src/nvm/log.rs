@@ -203,7 +203,7 @@ impl LogWriter {
             self.skip(door, region, left);
         }
         self.write(door, region, header, operations, bytes);
-        door.fence(Site::LogFence);
+        door.fence(Site::LogFence, region);
     }
 
     /// Fills the ring's end, which a record does not fit in.

@@ -95,7 +95,7 @@ impl Merge {
                 self.step = Step::Link { next: end };
             }
             Step::Link { .. } => {
-                door.fence(Site::LinkFence);
+                door.fence(Site::LinkFence, region);
                 self.step = Step::Enter { next: 0 };
             }
             Step::Enter { next } if next < self.entered.len() => {
@@ -104,7 +104,7 @@ impl Merge {
                 self.step = Step::Enter { next: end };
             }
             Step::Enter { .. } => {
-                door.fence(Site::EnterFence);
+                door.fence(Site::EnterFence, region);
                 self.step = Step::Head { next: 0 };
             }
             Step::Head { next } if next < self.terms => {
@@ -113,7 +113,7 @@ impl Merge {
                 self.step = Step::Head { next: end };
             }
             Step::Head { .. } => {
-                door.fence(Site::HeadFence);
+                door.fence(Site::HeadFence, region);
                 self.step = Step::Mark;
             }
             Step::Mark => {
@@ -285,5 +285,5 @@ pub fn sweep_merged(memory: &Memory, nvm: &Nvm, writer: &mut MergedWriter, id: S
             writer.remove(&merged, region, door, merged.key(node.record).hash(), node.record);
         }
     }
-    writer.collect(memory.pins(), door);
+    writer.collect(memory.pins(), region, door);
 }

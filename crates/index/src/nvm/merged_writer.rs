@@ -55,7 +55,7 @@ impl MergedWriter {
             }
         }
         if unlinked {
-            door.fence(Site::UnlinkFence);
+            door.fence(Site::UnlinkFence, region);
         }
         writer
     }
@@ -107,9 +107,9 @@ impl MergedWriter {
     }
 
     /// Ends a step: what was removed is durable and stamped, and what no reader holds any more is free.
-    pub fn collect(&mut self, pins: &Pins, door: &Door) {
+    pub fn collect(&mut self, pins: &Pins, region: &Region, door: &Door) {
         if self.limbo.back().is_some_and(|(stamp, ..)| *stamp == u64::MAX) {
-            door.fence(Site::UnlinkFence);
+            door.fence(Site::UnlinkFence, region);
             let stamp = pins.retire();
             for (when, ..) in self.limbo.iter_mut().rev().take_while(|(when, ..)| *when == u64::MAX)
             {

@@ -91,6 +91,8 @@ root! {
     device = 17,
     /// The file's number on it.
     inode = 18,
+    /// The mount through which it was seen.
+    mount = 19,
 }
 
 /// A root that is valid says that the index is of another version, or something is wrong with both.
@@ -172,7 +174,7 @@ pub fn write(region: &Region, door: &Door, root: &Root) {
     let at = root.generation % 2 * SLOT_BYTES;
     door.write_words(Site::Root, region, at, &words);
     door.write_back(Site::RootWriteBack, region, at, WORDS as u64 * 8);
-    door.fence(Site::RootFence);
+    door.fence(Site::RootFence, region);
 }
 
 #[cfg(test)]

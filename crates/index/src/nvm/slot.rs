@@ -238,7 +238,7 @@ impl<'a> Slots<'a> {
         let at = self.place(position);
         door.publish(Site::Mark, self.region, at, Mark::Live(position, state).word());
         door.write_back(Site::MarkWriteBack, self.region, at, 8);
-        door.fence(Site::MarkFence);
+        door.fence(Site::MarkFence, self.region);
     }
 
     /// Marks the segment as gone; durable on return.
@@ -246,7 +246,7 @@ impl<'a> Slots<'a> {
         let at = self.place(position);
         door.publish(Site::Retire, self.region, at, Mark::Retired(position).word());
         door.write_back(Site::RetireWriteBack, self.region, at, 8);
-        door.fence(Site::RetireFence);
+        door.fence(Site::RetireFence, self.region);
     }
 }
 
