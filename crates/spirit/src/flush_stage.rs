@@ -53,6 +53,8 @@ pub(crate) struct FlushStage {
     leases: Leases,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
+    /// The ingest role waits for room in the log, which engraving makes.
+    log_is_full: bool,
     /// Whoever waits until everything before is done.
     waiting: Vec<SyncSender<()>>,
     tasks: Receiver<Task>,
@@ -83,6 +85,7 @@ impl FlushStage {
             dropped: VecDeque::new(),
             leases,
             placement,
+            log_is_full: false,
             waiting: Vec::new(),
             tasks,
         }
@@ -128,7 +131,10 @@ impl FlushStage {
                 placement.idle();
             }
         } else if !self.place_a_piece() {
-            self.make_room_or_say_so();
+            let made = self.make_room();
+            if self.log_is_full {
+                self.shared.set_stuck(!made);
+            }
             self.shared.memory.wait_for_space();
         }
     }
@@ -140,12 +146,14 @@ impl FlushStage {
         let went_on = placement.advance(shared);
         if went_on {
             shared.set_stuck(false);
+            self.log_is_full &= placement.has_to_place();
         }
         went_on
     }
 
     /// From now on all that is flushed is engraved, until nothing is left.
     fn engrave_all(&mut self) {
+        self.log_is_full = true;
         if let Some(placement) = &mut self.placement {
             placement.engrave_all();
         }
@@ -159,9 +167,10 @@ impl FlushStage {
         }
     }
 
-    /// Answers those who wait for all that was asked for before, when it is done.
+    /// Answers those who wait for all that was asked for before, when it is done or cannot be.
     fn answer_waiting(&mut self) {
-        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+        let goes_on = |placement: &Placement| placement.has_work() && !placement.is_blocked();
+        if !self.placement.as_ref().is_some_and(goes_on) {
             for done in self.waiting.drain(..) {
                 // Who no longer waits need not be told.
                 let _ = done.send(());

@@ -30,6 +30,8 @@ pub(crate) struct Placement {
     merged: Option<MergedWriter>,
     importer: Importer,
     importing: bool,
+    /// The last step could not be taken.
+    blocked: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
 }
@@ -54,6 +56,7 @@ impl Placement {
             merge: None,
             merged: None,
             importer: Importer::default(),
+            blocked: false,
             importing: !memory.base().has_terms() || !memory.base().has_keys(),
             at_once: false,
         }
@@ -87,6 +90,16 @@ impl Placement {
 
     /// Takes the next step; says whether it could be taken.
     pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
+        self.blocked = !self.try_to_advance(shared);
+        !self.blocked
+    }
+
+    /// Whether the last step could not be taken.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    fn try_to_advance(&mut self, shared: &Shared) -> bool {
         match self.next_work(shared) {
             // A merge gives the short-term partition room, which engraving may wait for.
             Some(Work::Engrave) => {

@@ -36,6 +36,14 @@ struct Policy {
     barriers: bool,
 }
 
+impl Policy {
+    /// A copy takes its time: what it copies must not change meanwhile, as an opportunist would. Kills in the middle of
+    /// everything are the crash explorer's matter.
+    fn is_still_when_settled(&self) -> bool {
+        self.mode == Mode::Crash && self.engrave != EngravePolicy::Opportunistic
+    }
+}
+
 fn policy() -> impl Strategy<Value = Policy> {
     let mode = prop_oneof![3 => Just(Mode::Crash), 1 => Just(Mode::Graceful)];
     let engrave = prop_oneof![
@@ -83,9 +91,7 @@ fn run(policy: Policy, acts: &[Act]) {
     for act in acts {
         match act {
             Act::Do(step) => apply(&index, &mut oracle, step),
-            Act::Kill if policy.mode == Mode::Crash => {
-                // A copy takes its time: what it copies must not change meanwhile. Kills in the middle of everything
-                // are the crash explorer's matter.
+            Act::Kill if policy.is_still_when_settled() => {
                 index.settle();
                 let killed = directory.killed();
                 drop(index);
