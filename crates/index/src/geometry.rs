@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
-use crate::nvm::layout::{NvmLayout, NvmSettings};
+use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::posting::LOCAL_MAX;
 
 /// The smallest segment, in bytes.
@@ -77,6 +77,11 @@ pub enum GeometryError {
         /// The segment size.
         segment_bytes: u64,
     },
+    /// The second tier is larger than an executor can address.
+    NvmTooLarge {
+        /// What was asked for, per executor.
+        nvm_bytes: u64,
+    },
     /// The heap is larger than an executor can address.
     HeapTooLarge {
         /// What was asked for, per executor.
@@ -102,6 +107,10 @@ impl fmt::Display for GeometryError {
                 f,
                 "a second tier of {nvm_bytes} bytes an executor is too small for segments of \
                  {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
+            ),
+            GeometryError::NvmTooLarge { nvm_bytes } => write!(
+                f,
+                "a second tier of {nvm_bytes} bytes an executor: at most {NVM_BYTES_MAX}; use more executors"
             ),
             GeometryError::HeapTooLarge { dram_bytes } => write!(
                 f,
@@ -177,6 +186,9 @@ impl Geometry {
         }
         if let Some(nvm) = settings.nvm {
             let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, nvm.log_bytes);
+            if nvm.bytes > NVM_BYTES_MAX {
+                return Err(GeometryError::NvmTooLarge { nvm_bytes: nvm.bytes });
+            }
             if nvm.bytes < nvm_bytes_min {
                 let nvm_bytes = nvm.bytes;
                 return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });

@@ -262,6 +262,19 @@ impl HeapFile {
             .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
+    /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first store to each is dearer for
+    /// whoever syncs it: the file system has to note that it holds something now.
+    pub fn write_zeros(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
+        use std::os::unix::fs::FileExt;
+        const PIECE: u64 = 1 << 20;
+        let zeros = vec![0; PIECE as usize];
+        for at in (start..start + bytes).step_by(PIECE as usize) {
+            let piece = &zeros[..PIECE.min(start + bytes - at) as usize];
+            self.file.write_all_at(piece, at).map_err(|e| self.failed("write zeros to it", e))?;
+        }
+        Ok(())
+    }
+
     /// Waits until all that was stored is on the medium, and what the file system knows of the file.
     pub fn sync_all(&self) -> Result<(), HeapFileError> {
         self.file.sync_all().map_err(|e| self.failed("sync it", e))

@@ -68,7 +68,11 @@ impl Store {
         file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
         for number in 0..executors {
             let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
-            file.reserve(ROOT_BYTES + number * nvm.bytes, bytes).map_err(OpenError::File)?;
+            let start = ROOT_BYTES + number * nvm.bytes;
+            file.reserve(start, bytes).map_err(OpenError::File)?;
+            if options.is_os_level() {
+                file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
+            }
         }
         let root = Root {
             state: OPEN,

@@ -21,6 +21,8 @@ pub const PAGE: u64 = 4096;
 const DICTIONARY_SHARE: u64 = 8;
 /// The same of the short-term partition.
 const SHORT_SHARE: u64 = 5;
+/// The largest part: links address it in 33 bits of 32 bytes.
+pub const NVM_BYTES_MAX: u64 = 256 << 30;
 /// The least log: a few batches.
 pub const LOG_BYTES_MIN: u64 = 16 << 10;
 
