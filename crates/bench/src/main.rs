@@ -14,6 +14,7 @@ mod experiments;
 mod peers;
 mod random;
 mod report;
+mod scratch;
 mod timing;
 mod turns;
 mod workloads;

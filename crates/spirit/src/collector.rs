@@ -17,10 +17,19 @@ use crate::shared::Shared;
 /// The field of a document's text.
 pub(crate) const TEXT: FieldId = FieldId(0);
 
-/// Tokens after which a batch is full: enough to overlap the cache misses of all of them.
-pub(crate) const BATCH_TOKENS: usize = 512;
-/// Documents after which a batch is full.
-pub(crate) const BATCH_DOCUMENTS: usize = 256;
+/// When a batch is full.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchSize {
+    pub(crate) tokens: usize,
+    pub(crate) documents: usize,
+}
+
+impl BatchSize {
+    /// Enough to overlap the cache misses of all tokens.
+    pub(crate) const USUAL: BatchSize = BatchSize { tokens: 512, documents: 256 };
+    /// Enough to share what waiting for a disk costs.
+    pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 8192, documents: 1024 };
+}
 
 /// How a document that is being added is called.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +54,7 @@ pub(crate) struct Collector<'a> {
     pub(crate) extent: Extent<'a>,
     pub(crate) tokenizer: &'a mut Tokenizer,
     pub(crate) batch: &'a mut Batch,
+    pub(crate) size: BatchSize,
     /// Where documents are gathered that are to be logged.
     pub(crate) journal: Option<&'a mut Journal>,
 }
@@ -53,8 +63,8 @@ impl Collector<'_> {
     /// Whether the batch should be committed before more is collected.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.batch.token_count() >= BATCH_TOKENS
-            || self.batch.documents().len() >= BATCH_DOCUMENTS
+        self.batch.token_count() >= self.size.tokens
+            || self.batch.documents().len() >= self.size.documents
             || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 

@@ -20,7 +20,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 use spirit_text::Tokenizer;
 
-use crate::collector::{BATCH_DOCUMENTS, BATCH_TOKENS, Collector};
+use crate::collector::{BatchSize, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::journal::{Journal, accepted_with};
@@ -59,6 +59,7 @@ pub(crate) struct Ingester {
     shared: Arc<Shared>,
     tokenizer: Tokenizer,
     batch: Batch,
+    batch_size: BatchSize,
     writer: FreshWriter,
     tasks: SyncSender<Task>,
     pin: PinSlot,
@@ -83,6 +84,7 @@ impl Ingester {
         start: Start,
     ) -> Option<Ingester> {
         let Start { position, row, sequence, journal } = start;
+        let batch_size = if options.is_os_level() { BatchSize::SYNCED } else { BatchSize::USUAL };
         let id = SegmentId::first(position);
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
         publish_segment(&shared, &writer);
@@ -92,7 +94,8 @@ impl Ingester {
                 options.document_bytes_max,
                 options.vectors,
             ),
-            batch: Batch::with_capacity(BATCH_TOKENS * 4, BATCH_DOCUMENTS),
+            batch: Batch::with_capacity(batch_size.tokens * 4, batch_size.documents),
+            batch_size,
             writer,
             tasks,
             pin,
@@ -100,7 +103,7 @@ impl Ingester {
             sequence_end: sequence,
             sealed: false,
             delete_sequence: sequence,
-            replaced: VecDeque::with_capacity(REPLACED_MAX + BATCH_DOCUMENTS),
+            replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
             shared,
         })
     }
@@ -114,8 +117,9 @@ impl Ingester {
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
         let Ingester { shared, tokenizer, batch, writer, journal, .. } = self;
+        let size = self.batch_size;
         let extent = writer.extent(&shared.memory);
-        Collector { shared, extent, tokenizer, batch, journal: journal.as_mut() }
+        Collector { shared, extent, tokenizer, batch, size, journal: journal.as_mut() }
     }
 
     /// The log's end. There is one: the log is being replayed.

@@ -103,9 +103,10 @@ impl Placement {
         match self.next_work(shared) {
             // A merge gives the short-term partition room, which engraving may wait for.
             Some(Work::Engrave) => {
-                self.advance_engraving(shared) || self.advance_merging(&shared.memory)
+                shared.engraved.time(|| self.advance_engraving(shared))
+                    || shared.merged.time(|| self.advance_merging(shared))
             }
-            Some(Work::Merge) => self.advance_merging(&shared.memory),
+            Some(Work::Merge) => shared.merged.time(|| self.advance_merging(shared)),
             Some(Work::Terms) => self.importer.terms(&shared.memory).is_ok(),
             Some(Work::Keys) => enter_keys(shared, &mut self.importer),
             None => {
@@ -144,6 +145,7 @@ impl Placement {
                 self.flushed.pop_front();
                 self.at_once &= !self.flushed.is_empty();
                 self.unmerged.push_back(id);
+                Shared::add_to(&shared.engraved.count, 1);
                 match self.pointer_update {
                     PointerUpdate::Eager => commit(&shared.memory, id),
                     PointerUpdate::Lazy => self.engraved.push_back(id),
@@ -154,12 +156,14 @@ impl Placement {
         }
     }
 
-    fn advance_merging(&mut self, memory: &Memory) -> bool {
+    fn advance_merging(&mut self, shared: &Shared) -> bool {
+        let memory = &shared.memory;
         let Some(id) = self.unmerged.front().copied() else { return false };
         let mut merge = self.merge.take().unwrap_or_else(|| Merge::new(memory, id));
         let advanced = merge.advance(memory, self.merged_writer(memory));
         if advanced == Ok(true) {
             self.unmerged.pop_front();
+            Shared::add_to(&shared.merged.count, 1);
         } else {
             self.merge = Some(merge);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
@@ -26,6 +27,23 @@ pub(crate) struct Numbers {
     pub(crate) explicit_end: AtomicU64,
 }
 
+/// How often something was done, and how long it took in all.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    pub(crate) count: AtomicU64,
+    pub(crate) nanoseconds: AtomicU64,
+}
+
+impl Work {
+    /// Does a part of it.
+    pub(crate) fn time<T>(&self, part: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = part();
+        self.nanoseconds.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+        result
+    }
+}
+
 /// One executor's shared state.
 pub(crate) struct Shared {
     pub(crate) memory: Memory,
@@ -43,6 +61,9 @@ pub(crate) struct Shared {
     pub(crate) dictionary_pool_bytes: AtomicU64,
     /// The same of the merged dictionary: lines in use.
     pub(crate) merged_lines: AtomicU64,
+    /// Segments that were engraved and merged since the start, and the nanoseconds that took.
+    pub(crate) engraved: Work,
+    pub(crate) merged: Work,
     /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
     pub(crate) dropped_segments: AtomicU64,
     pub(crate) rewritten_segments: AtomicU64,
@@ -66,6 +87,8 @@ impl Shared {
             dictionary_terms: AtomicU64::new(0),
             dictionary_pool_bytes: AtomicU64::new(0),
             merged_lines: AtomicU64::new(0),
+            engraved: Work::default(),
+            merged: Work::default(),
             dropped_segments: AtomicU64::new(0),
             rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_door::Site;
 use spirit_index::descriptor::{Descriptor, State};
 use spirit_index::geometry::ROW_BYTES;
 use spirit_index::memory::Memory;
@@ -11,6 +12,7 @@ use spirit_mem::PinSlot;
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::shared::Work;
 
 /// A row's key word; the rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
@@ -103,6 +105,12 @@ pub struct Stats {
     pub deleted: u64,
     /// Segments that retention dropped.
     pub dropped_segments: u64,
+    /// Segments engraved since the start, and the seconds that took.
+    pub engraved: (u64, f64),
+    /// Segments merged since the start, and the seconds that took.
+    pub merged: (u64, f64),
+    /// Fences of each site of the second tier since the start: its name, and how many.
+    pub fences: Vec<(&'static str, u64)>,
     /// Times that a mostly dead segment was rewritten.
     pub rewritten_segments: u64,
     /// Tokens that were too long to keep.
@@ -175,6 +183,8 @@ impl Adding<'_> {
             stats.segments.push(SegmentStats { executor: self.number, position, ..segment });
         }
         self.partitions(stats, role.log_bytes());
+        add_work(&mut stats.engraved, &shared.engraved);
+        add_work(&mut stats.merged, &shared.merged);
         stats.dropped_segments += shared.dropped_segments.load(Relaxed);
         stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
         stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
@@ -215,6 +225,13 @@ impl Adding<'_> {
                 ("nvm long-term", rings.nvm_long),
             ]);
             stats.nvm_bytes += layout.bytes;
+            for site in Site::ALL.iter().filter(|site| site.name().ends_with("fence")) {
+                let calls = nvm.door().passed(*site).calls;
+                match stats.fences.iter_mut().find(|(name, _)| *name == site.name()) {
+                    Some((_, count)) => *count += calls,
+                    None => stats.fences.push((site.name(), calls)),
+                }
+            }
         }
         let executor = self.number;
         let named = partitions.into_iter().map(|(name, (used, bytes))| PartitionStats {
@@ -225,6 +242,11 @@ impl Adding<'_> {
         });
         stats.partitions.extend(named);
     }
+}
+
+fn add_work((count, seconds): &mut (u64, f64), work: &Work) {
+    *count += work.count.load(Relaxed);
+    *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
 fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
