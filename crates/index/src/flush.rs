@@ -272,6 +272,11 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     }
     let (descriptor, _) = memory.table().get(window.oldest)?;
     let id = SegmentId(descriptor.id() as u32);
+    if let Some(nvm) = memory.nvm() {
+        // First of all: what nobody sees any more must not come back, and a start that finds the segment has to find
+        // its terms too.
+        Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
+    }
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
     Some(Dropped { id, stamp: memory.pins().retire() })
 }
@@ -288,10 +293,6 @@ impl Dropped {
     ) -> bool {
         if memory.pins().horizon() <= self.stamp {
             return false;
-        }
-        if let Some(nvm) = memory.nvm() {
-            // First of all: a start that finds the segment has to find its terms too.
-            Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), self.id.position());
         }
         // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
         let swept = sweep(memory, self.id);

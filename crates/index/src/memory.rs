@@ -157,7 +157,7 @@ impl Nvm {
         self.log_head.store(head, Release);
     }
 
-    /// Whether the engrave log has a slot for `position`. For the thread that retires segments.
+    /// Whether the engrave log has a slot for `position` while those from `oldest` on are in use.
     pub fn has_slot(&self, position: Position, oldest: Position) -> bool {
         u64::from(position - oldest) < self.layout.slots_max
     }
@@ -401,6 +401,11 @@ impl Memory {
     #[inline]
     pub fn has_dead(&self) -> bool {
         self.dead.load(Acquire) > 0
+    }
+
+    /// Positions below this are gone and no reader holds them.
+    pub(crate) fn reclaimed(&self) -> Position {
+        self.reclaimed.load(Acquire) as Position
     }
 
     /// Whether the table has a slot for `position`.

@@ -51,6 +51,8 @@ pub(crate) struct Start {
     pub(crate) row: u64,
     /// The sequence number behind all that there is.
     pub(crate) sequence: u64,
+    /// Documents accepted before.
+    pub(crate) documents: u64,
     pub(crate) journal: Option<Journal>,
 }
 
@@ -67,6 +69,8 @@ pub(crate) struct Ingester {
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
+    /// Documents that the index had accepted with that operation.
+    documents_end: u64,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
     /// The sequence number of the delete at hand.
@@ -83,7 +87,7 @@ impl Ingester {
         pin: PinSlot,
         start: Start,
     ) -> Option<Ingester> {
-        let Start { position, row, sequence, journal } = start;
+        let Start { position, row, sequence, documents, journal } = start;
         let batch_size = if options.is_os_level() { BatchSize::SYNCED } else { BatchSize::USUAL };
         let id = SegmentId::first(position);
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
@@ -101,6 +105,7 @@ impl Ingester {
             pin,
             journal,
             sequence_end: sequence,
+            documents_end: documents,
             sealed: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
@@ -209,6 +214,7 @@ impl Ingester {
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
+            self.documents_end = accepted_with(&self.shared, &self.batch, settled);
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
         if settled < taken {
@@ -260,7 +266,7 @@ impl Ingester {
                         settle_explicit(shared, *table, key, row, &mut self.replaced)
                             .map(|engraved| stamped |= engraved)
                     }
-                    Key::Automatic(n) if n < numbered => {
+                    Key::Automatic(n) if n < shared.numbers.explicit_end.load(Relaxed) => {
                         stamped |= settle_number(shared, *table, n, row, &mut self.replaced);
                         Ok(())
                     }
@@ -306,6 +312,7 @@ impl Ingester {
             journal.log_delete(&self.shared, key, sequence, row)?;
         }
         self.sequence_end = sequence + 1;
+        self.documents_end = self.shared.numbers.documents.load(Relaxed);
         let found = self.kill_by_key(key, row);
         self.publish();
         Ok(found)
@@ -387,7 +394,7 @@ impl Ingester {
         Sealed {
             sequence_end: self.sequence_end,
             log_from: self.journal.as_ref().map_or(0, Journal::from),
-            documents_end: accepted_with(&self.shared, &self.batch, 0),
+            documents_end: self.documents_end,
             explicit_end: numbers.explicit_end.load(Relaxed),
             arrived_ms: now_ms(),
         }

@@ -73,6 +73,7 @@ impl Recovery {
             position: self.recovered.window.end,
             row: self.found.row_end,
             sequence: self.recovered.sequence_end,
+            documents: self.recovered.documents_end,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
                 Journal::new(writer, space.bytes)

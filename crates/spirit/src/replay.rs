@@ -39,7 +39,11 @@ pub(crate) fn scan(
         let header = record.header;
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
         found.kills |= header.kind == RecordKind::Delete
-            || record.operations().any(|(key, _)| matches!(key, LoggedKey::Bytes(_)));
+            || record.operations().any(|(key, _)| match key {
+                LoggedKey::Bytes(_) => true,
+                // It replaces the document that somebody gave this number as a key.
+                LoggedKey::Automatic(number) => number < recovered.explicit_end,
+            });
     }
     found.position = reader.position();
     found

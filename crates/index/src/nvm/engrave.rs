@@ -153,7 +153,7 @@ impl Engrave {
     }
 
     fn plan(&mut self, memory: &Memory, nvm: &Nvm) -> Result<(), FlushStop> {
-        if !nvm.has_slot(self.id.position(), memory.window().oldest) {
+        if !nvm.has_slot(self.id.position(), memory.reclaimed()) {
             return Err(FlushStop::HeapFull);
         }
         let geometry = memory.geometry();
