@@ -41,6 +41,7 @@ mod placement;
 mod pool;
 mod reader;
 mod recovery;
+mod replacement;
 mod replay;
 mod shared;
 mod stats;
