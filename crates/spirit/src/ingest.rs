@@ -134,9 +134,10 @@ impl Ingester {
     }
 
     /// Writes a batch of operations that were logged before, the first of which has this sequence number.
-    pub(crate) fn commit_at(&mut self, sequence: u64) -> Result<(), AddError> {
+    /// Says how many came about.
+    pub(crate) fn commit_at(&mut self, sequence: u64) -> (u64, Result<(), AddError>) {
         self.batch.number(sequence, 0);
-        self.commit_numbered().1
+        self.commit_numbered()
     }
 
     fn commit_numbered(&mut self) -> (u64, Result<(), AddError>) {

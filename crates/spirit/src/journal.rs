@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::batch::{Batch, Key};
+use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
     HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES, Operations, RecordKind,
 };
@@ -32,8 +32,10 @@ impl Journal {
 
     /// The most bytes of text and key that a log of `log_bytes` takes in one document.
     pub(crate) fn document_bytes_max(log_bytes: u64) -> u64 {
-        // Half of the log, less what a batch has gathered before.
-        log_bytes / 2 - log_bytes / 16 - HEADER_BYTES - OPERATION_BYTES - 16
+        // Half of the log, so that a record and the gap before it fit whatever its place is; less what a batch has gathered
+        // before, the longest key with what fills it up, and room for two more records.
+        let operation = OPERATION_BYTES + KEY_BYTES_MAX as u64 + 2 * 8;
+        (log_bytes / 2).saturating_sub(log_bytes / 16 + 3 * HEADER_BYTES + operation)
     }
 
     /// The record at `position` is replayed next.

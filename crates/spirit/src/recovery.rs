@@ -1,5 +1,7 @@
 //! What an executor does at its start: finds its segments, then ingests again what the log holds.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
@@ -21,6 +23,8 @@ pub(crate) struct Recovery {
     found: Found,
     /// The log, and the number of this start.
     log: Option<(LogSpace, u32)>,
+    /// There was more DRAM the last time.
+    less_room: bool,
 }
 
 /// Why a start cannot go on.
@@ -59,6 +63,7 @@ impl Recovery {
             let (start, bytes) = nvm.layout().log;
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
+            recovery.less_room = store.has_less_dram();
             recovery.found = replay::scan(memory.region(), space, &recovered, incarnation);
             if recovery.found.kills {
                 recover::expect_deaths(memory, recovered.window);
@@ -84,9 +89,18 @@ impl Recovery {
     /// Ingests what the log holds. Afterwards the role logs what it is given.
     pub(crate) fn finish(self, shared: &Shared, role: &mut Ingester) -> Result<(), AddError> {
         let Some((space, incarnation)) = self.log else { return Ok(()) };
-        replay::replay(shared, role, space, &self.recovered, incarnation)?;
+        let refused =
+            replay::replay(shared, role, space, &self.recovered, incarnation, self.less_room)?;
         role.journal().start(LogWriter::new(space, self.found.position, incarnation));
-        Ok(())
+        match refused {
+            Some(refused) => role.journal().cancel(
+                shared,
+                refused.sequence,
+                refused.row,
+                shared.numbers.documents.load(Relaxed),
+            ),
+            None => Ok(()),
+        }
     }
 }
 

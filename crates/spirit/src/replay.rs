@@ -56,17 +56,26 @@ pub(crate) fn raise(numbers: &Numbers, recovered: &Recovered) {
     numbers.explicit_end.fetch_max(recovered.explicit_end, Relaxed);
 }
 
-/// Ingests what the log holds; says how many operations that were.
+/// Operations at the log's end that were refused, and would have been said to be so by a record that a cut prevented.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused {
+    /// The sequence number of the first.
+    pub(crate) sequence: u64,
+    /// The row number behind those before them.
+    pub(crate) row: u64,
+}
+
+/// Ingests what the log holds; with `less_room` than it was ingested in before, what finds no place is an error.
 pub(crate) fn replay(
     shared: &Shared,
     role: &mut Ingester,
     space: LogSpace,
     recovered: &Recovered,
     incarnation: u32,
-) -> Result<u64, AddError> {
+    less_room: bool,
+) -> Result<Option<Refused>, AddError> {
     let region = shared.memory.region();
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
-    let mut replayed = 0;
     let mut next = reader.next_record();
     while let Some(record) = next {
         next = reader.next_record();
@@ -77,43 +86,54 @@ pub(crate) fn replay(
         }
         shared.numbers.documents.fetch_max(documents, Relaxed);
         role.journal().replay(record.position);
-        replayed += apply(shared, role, &record, recovered.sequence_end..end)?;
+        match (apply(shared, role, &record, recovered.sequence_end..end), &next) {
+            (Ok(()), _) => {}
+            // What was acknowledged found a place in a key table of this size: these were refused.
+            (Err((sequence, AddError::KeysFull)), None) if !less_room => {
+                let row = record.header.row + (sequence - record.header.sequence);
+                return Ok(Some(Refused { sequence, row }));
+            }
+            (Err((_, error)), _) => return Err(error),
+        }
     }
-    Ok(replayed)
+    Ok(None)
 }
 
-/// Ingests the operations of a record whose sequence numbers are in `range`.
+/// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not
+/// come about.
 fn apply(
     shared: &Shared,
     role: &mut Ingester,
     record: &Record,
     range: std::ops::Range<u64>,
-) -> Result<u64, AddError> {
+) -> Result<(), (u64, AddError)> {
     let header = record.header;
-    let (mut first, mut count) = (None, 0);
+    let mut first = None;
     for ((key, text), sequence) in record.operations().zip(header.sequence..) {
         if !range.contains(&sequence) {
             continue;
         }
         first.get_or_insert(sequence);
-        count += 1;
-        match (header.kind, key) {
+        shared.numbers.sequence.fetch_max(sequence + 1, Relaxed);
+        let result = match (header.kind, key) {
             (RecordKind::Delete, LoggedKey::Bytes(key)) => {
-                role.delete_at(key, sequence)?;
+                role.delete_at(key, sequence).map(|_| ())
             }
             (_, LoggedKey::Automatic(number)) => {
-                role.collector().collect(Called::Number(number), &String::from_utf8_lossy(text))?;
+                role.collector().collect(Called::Number(number), &String::from_utf8_lossy(text))
             }
             (_, LoggedKey::Bytes(key)) => {
                 let key = String::from_utf8_lossy(key);
-                role.collector().collect(Called::By(&key), &String::from_utf8_lossy(text))?;
+                role.collector().collect(Called::By(&key), &String::from_utf8_lossy(text))
             }
+        };
+        result.map_err(|error| (sequence, error))?;
+    }
+    match first {
+        Some(first) if header.kind == RecordKind::Add => {
+            let (added, result) = role.commit_at(first);
+            result.map_err(|error| (first + added, error))
         }
+        _ => Ok(()),
     }
-    let Some(first) = first else { return Ok(0) };
-    shared.numbers.sequence.fetch_max(first + count, Relaxed);
-    if header.kind == RecordKind::Add {
-        role.commit_at(first)?;
-    }
-    Ok(count)
 }

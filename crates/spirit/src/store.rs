@@ -33,6 +33,8 @@ pub(crate) struct Store {
     root: Mutex<Root>,
     trace: Option<Arc<Trace>>,
     barrier: Barrier,
+    /// There was more DRAM the last time.
+    has_less_dram: bool,
 }
 
 impl Store {
@@ -88,6 +90,7 @@ impl Store {
             document_bytes_max: options.document_bytes_max as u64,
             on_full: options.on_full.number(),
             created_ms: now_ms(),
+            dram_bytes: options.dram_bytes,
             ..Root::default()
         };
         let store = Self::with_root(file, options, root)?;
@@ -133,9 +136,11 @@ impl Store {
             generation: found.generation + 1,
             incarnation: found.incarnation + 1,
             state: OPEN,
+            dram_bytes: options.dram_bytes,
             ..found
         };
-        let store = Self::with_root(file, options, next)?;
+        let mut store = Self::with_root(file, options, next)?;
+        store.has_less_dram = options.dram_bytes < found.dram_bytes;
         store.write_root()?;
         Ok(store)
     }
@@ -148,7 +153,15 @@ impl Store {
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let door = door(barrier, ROOT_SPACE, trace.as_ref());
-        Ok(Store { file: Arc::new(file), region, door, root: Mutex::new(root), trace, barrier })
+        Ok(Store {
+            file: Arc::new(file),
+            region,
+            door,
+            root: Mutex::new(root),
+            trace,
+            barrier,
+            has_less_dram: false,
+        })
     }
 
     fn write_root(&self) -> Result<(), OpenError> {
@@ -174,6 +187,11 @@ impl Store {
             start: ROOT_BYTES + number as u64 * settings.bytes,
             door: door(self.barrier, space, self.trace.as_ref()),
         }
+    }
+
+    /// Whether there was more DRAM the last time.
+    pub(crate) fn has_less_dram(&self) -> bool {
+        self.has_less_dram
     }
 
     /// What the file lies on.

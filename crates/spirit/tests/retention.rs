@@ -88,7 +88,7 @@ fn where_nothing_may_be_dropped_a_full_second_tier_refuses() {
     };
     assert_eq!(refused, AddError::HeapFull);
     assert_eq!(check(&index, added), added);
-    assert_eq!(index.add("one more"), Err(AddError::HeapFull), "and again");
+    assert_eq!(index.add(&text(added)), Err(AddError::HeapFull), "and again");
     drop(index);
     let index = open(&directory, OnFull::Refuse);
     assert_eq!(check(&index, added), added);

@@ -93,6 +93,8 @@ root! {
     inode = 18,
     /// The mount through which it was seen.
     mount = 19,
+    /// The DRAM that the index was opened with.
+    dram_bytes = 20,
 }
 
 /// A root that is valid says that the index is of another version, or something is wrong with both.
