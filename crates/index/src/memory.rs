@@ -29,7 +29,7 @@ use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
 use crate::nvm::Corrupt;
 use crate::nvm::import::{Base, Writer};
 use crate::nvm::layout::NvmLayout;
-use crate::nvm::section::{SECTION_WORDS, Sections};
+use crate::nvm::section::Sections;
 use crate::nvm::slot::{Entry, Slots};
 use crate::snapshot::Segment;
 
@@ -169,14 +169,7 @@ impl Nvm {
         position: Position,
     ) -> Result<(Entry, Sections), Corrupt> {
         let entry = Slots::new(region, &self.layout).entry(position)?;
-        let blocks = [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
-        let table_bytes = entry.sections.saturating_mul(SECTION_WORDS as u64 * 8);
-        if table_bytes > entry.long_bytes {
-            let at = entry.long_start;
-            return Err(Corrupt { what: "section table", at, why: "it leaves its block" });
-        }
-        let table = (entry.long_start, entry.sections);
-        let sections = Sections::read(region, table.0, table.1, entry.sections_check, blocks)?;
+        let sections = Sections::of(region, &entry)?;
         Ok((entry, sections))
     }
 
@@ -346,10 +339,10 @@ impl Memory {
     /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
     pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
         let (descriptor, rows) = (segment.descriptor(), segment.row_table());
-        let (row, place) = (rows.row(local), rows.place(local));
+        let row = rows.row(local);
         let by = by - segment.base_row();
         let word = row.killed(by);
-        if place >= self.region.nvm_bytes() {
+        if rows.place(local).is_some_and(|place| place >= self.region.nvm_bytes()) {
             row.kill(by);
         }
         self.note_dead(descriptor);

@@ -59,7 +59,8 @@ impl Recovery {
             let (start, bytes) = nvm.layout().log;
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
-            recovery.found = replay::scan(memory.region(), space, &recovered, incarnation);
+            let found = replay::scan(memory.region(), space, &recovered, incarnation);
+            recovery.found = found.map_err(Failure::Corrupt)?;
             if recovery.found.kills {
                 recover::expect_deaths(memory, recovered.window);
             }
