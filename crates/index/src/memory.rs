@@ -29,7 +29,7 @@ use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
 use crate::nvm::Corrupt;
 use crate::nvm::import::{Base, Writer};
 use crate::nvm::layout::NvmLayout;
-use crate::nvm::section::{SECTION_WORDS, Sections};
+use crate::nvm::section::Sections;
 use crate::nvm::slot::{Entry, Slots};
 use crate::snapshot::Segment;
 
@@ -169,14 +169,7 @@ impl Nvm {
         position: Position,
     ) -> Result<(Entry, Sections), Corrupt> {
         let entry = Slots::new(region, &self.layout).entry(position)?;
-        let blocks = [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
-        let table_bytes = entry.sections.saturating_mul(SECTION_WORDS as u64 * 8);
-        if table_bytes > entry.long_bytes {
-            let at = entry.long_start;
-            return Err(Corrupt { what: "section table", at, why: "it leaves its block" });
-        }
-        let table = (entry.long_start, entry.sections);
-        let sections = Sections::read(region, table.0, table.1, entry.sections_check, blocks)?;
+        let sections = Sections::of(region, &entry)?;
         Ok((entry, sections))
     }
 
@@ -341,15 +334,24 @@ impl Memory {
         self.dead.fetch_add(rows, Release);
     }
 
+    /// Says how many rows of `descriptor`'s segment, which is engraved, are dead. The key lock is held.
+    pub fn correct_dead(&self, descriptor: Descriptor<'_>, dead: u64) {
+        let Some(nvm) = self.nvm.as_ref().filter(|_| descriptor.dead() != dead) else { return };
+        descriptor.set_dead(dead);
+        let position = SegmentId(descriptor.id() as u32).position();
+        let sites = [Site::Stamp, Site::StampWriteBack];
+        Slots::new(&self.region, &nvm.layout).set_dead(nvm.door(), sites, position, dead as u32);
+    }
+
     /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
     /// that operation becomes visible. Its record is durable. Ingest role only, with the key lock held. Says whether a copy
     /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
     pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
         let (descriptor, rows) = (segment.descriptor(), segment.row_table());
-        let (row, place) = (rows.row(local), rows.place(local));
+        let row = rows.row(local);
         let by = by - segment.base_row();
         let word = row.killed(by);
-        if place >= self.region.nvm_bytes() {
+        if rows.place(local).is_some_and(|place| place >= self.region.nvm_bytes()) {
             row.kill(by);
         }
         self.note_dead(descriptor);

@@ -114,6 +114,10 @@ pub struct Rows<'a> {
 #[derive(Clone, Copy)]
 pub struct Row<'a>(&'a [AtomicU64]);
 
+/// What a local id leads to that no row has, as one in a damaged posting: a dead row, no document's.
+static NO_ROW: [AtomicU64; ROW_WORDS as usize] =
+    [AtomicU64::new(0), AtomicU64::new(1 << 32), AtomicU64::new(0)];
+
 impl<'a> Rows<'a> {
     /// Rows behind a directory of chunks of `1 << shift` rows.
     #[inline]
@@ -121,17 +125,18 @@ impl<'a> Rows<'a> {
         Rows { region, directory: region.view(directory), shift }
     }
 
-    /// The row of a local id that is below the segment's rows.
+    /// The row of a local id; a dead one if the segment has no such row.
     #[inline(always)]
     pub fn row(&self, local: u32) -> Row<'a> {
-        Row(self.region.view(Span::new(self.place(local), ROW_WORDS)))
+        let words = self.place(local).and_then(|at| self.region.get(Span::new(at, ROW_WORDS)));
+        Row(words.unwrap_or(&NO_ROW))
     }
 
-    /// The offset of a row.
+    /// The offset of a row, if the segment may have such a row.
     #[inline(always)]
-    pub fn place(&self, local: u32) -> u64 {
-        let chunk = self.directory[(local >> self.shift) as usize].load(Acquire);
-        chunk + (local & ((1 << self.shift) - 1)) as u64 * ROW_BYTES
+    pub fn place(&self, local: u32) -> Option<u64> {
+        let chunk = self.directory.get((local >> self.shift) as usize)?.load(Acquire);
+        Some(chunk + (local & ((1 << self.shift) - 1)) as u64 * ROW_BYTES)
     }
 
     /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.

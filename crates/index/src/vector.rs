@@ -29,6 +29,16 @@ pub fn put(units: &[AtomicU16], at: usize, ordinal: Option<u32>) -> usize {
     }
 }
 
+/// The ordinal of the first token of `units`, or a hole, and the units that it takes; `None` if they are too few.
+pub fn take(units: &[AtomicU16]) -> Option<(Option<u32>, usize)> {
+    let first = units.first()?.load(Relaxed);
+    if first & WIDE == 0 {
+        return Some(((first as u32).checked_sub(1), 1));
+    }
+    let value = ((first & !WIDE) as u32) << 16 | units.get(1)?.load(Relaxed) as u32;
+    Some((value.checked_sub(1), 2))
+}
+
 /// Units that a token takes.
 pub fn units_of(ordinal: Option<u32>) -> u64 {
     if ordinal.map_or(0, |o| o + 1) < WIDE as u32 { 1 } else { 2 }
@@ -48,15 +58,15 @@ impl<'a> Vectors<'a> {
         Vectors { region, directory: region.view(directory), shift }
     }
 
-    /// `len` units from `start`, which lie in one piece.
+    /// `len` units from `start`, which lie in one piece; none if there are no such units, as a damaged row may say.
     pub fn units(&self, start: u32, len: u64) -> &'a [AtomicU16] {
+        let units = || {
+            let chunk = self.directory.get((start >> self.shift) as usize)?.load(Acquire);
+            let inside = (start & ((1 << self.shift) - 1)) as u64;
+            self.region.get(Span::new(chunk + inside * 2, len))
+        };
         // Nothing may be behind the directory yet.
-        if len == 0 {
-            return &[];
-        }
-        let chunk = self.directory[(start >> self.shift) as usize].load(Acquire);
-        let inside = (start & ((1 << self.shift) - 1)) as u64;
-        self.region.view(Span::new(chunk + inside * 2, len))
+        if len == 0 { &[] } else { units().unwrap_or(&[]) }
     }
 
     /// The ordinals of the `tokens` tokens of the document whose vector starts at `start`; `None` is a hole.
@@ -68,7 +78,8 @@ impl<'a> Vectors<'a> {
     /// The bytes of a stored key: `len` bytes from `unit`, two a unit.
     pub fn bytes(&self, unit: u32, len: usize) -> impl Iterator<Item = u8> + use<'a> {
         let units = self.units(unit, len.div_ceil(2) as u64);
-        (0..len).map(move |i| (units[i / 2].load(Relaxed) >> (8 * (i % 2))) as u8)
+        let unit = move |i: usize| units.get(i).map_or(0, |unit| unit.load(Relaxed));
+        (0..len).map(move |i| (unit(i / 2) >> (8 * (i % 2))) as u8)
     }
 }
 
@@ -82,8 +93,8 @@ pub struct Ordinals<'a> {
 
 impl Ordinals<'_> {
     fn unit(&mut self) -> u16 {
-        let unit = self.vectors.units(self.at, 1)[0].load(Relaxed);
-        self.at += 1;
+        let unit = self.vectors.units(self.at, 1).first().map_or(0, |unit| unit.load(Relaxed));
+        self.at = self.at.wrapping_add(1);
         unit
     }
 }

@@ -150,6 +150,15 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
+    /// Keeps writers out for as long as it is open; says whether that could be done, or one was there before.
+    pub fn keep_writers_out(&self) -> Result<bool, HeapFileError> {
+        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+            Err(e) => Err(self.failed("lock it", e.into())),
+        }
+    }
+
     fn open_file(path: &Path, flags: OFlags, action: &'static str) -> Result<File, HeapFileError> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
@@ -341,8 +350,13 @@ mod tests {
         let path = directory.0.join("heap");
         let file = HeapFile::create(&path, 4096).unwrap();
         assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
-        assert!(HeapFile::open_read_only(&path).is_ok());
+        let reader = HeapFile::open_read_only(&path).unwrap();
+        assert!(!reader.keep_writers_out().unwrap());
         drop(file);
+        assert!(HeapFile::open(&path).is_ok());
+        assert!(reader.keep_writers_out().unwrap());
+        assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
+        drop(reader);
         assert!(HeapFile::open(&path).is_ok());
         let error = HeapFile::create(&path, 4096).unwrap_err();
         assert!(error.to_string().contains("cannot create it"), "{error}");

@@ -20,6 +20,11 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
     // Whoever replaces or deletes a document holds the lock too: a row that lives now is its key's document.
     let table = shared.keys();
+    if first == 0 {
+        // A cut may have left a death that is not counted, or the start counted one to be on the safe side.
+        let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();
+        memory.correct_dead(segment.descriptor(), dead as u64);
+    }
     for local in first..end {
         let row = rows.row(local);
         let word = row.key();

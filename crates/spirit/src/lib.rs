@@ -26,6 +26,7 @@
 //! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
+mod check;
 mod collector;
 mod durability;
 mod error;
@@ -48,6 +49,7 @@ mod stats;
 mod store;
 mod waiting;
 
+pub use check::{Finding, Report, check};
 pub use durability::{Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};

@@ -64,7 +64,8 @@ impl Recovery {
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
-            recovery.found = replay::scan(memory.region(), space, &recovered, incarnation);
+            let found = replay::scan(memory.region(), space, &recovered, incarnation);
+            recovery.found = found.map_err(Failure::Corrupt)?;
             if recovery.found.kills {
                 recover::expect_deaths(memory, recovered.window);
             }

@@ -6,7 +6,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::nvm::log::{LogReader, LogSpace, LoggedKey, Record, RecordKind};
+use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::log::{LogSpace, LoggedKey, RecordKind};
+use spirit_index::nvm::log_reader::{LogReader, Record};
 use spirit_index::nvm::recover::Recovered;
 use spirit_mem::Region;
 
@@ -14,6 +16,9 @@ use crate::collector::Called;
 use crate::error::AddError;
 use crate::ingest::Ingester;
 use crate::shared::{Numbers, Shared};
+
+/// How far behind the log's end records are looked for: further than almost any is long.
+const LOOK_BYTES: u64 = 1 << 20;
 
 /// What was found in the log.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,21 +37,17 @@ pub(crate) fn scan(
     space: LogSpace,
     recovered: &Recovered,
     incarnation: u32,
-) -> Found {
+) -> Result<Found, Corrupt> {
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
     let mut found = Found { row_end: recovered.row_end, ..Found::default() };
     while let Some(record) = reader.next_record() {
         let header = record.header;
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
-        found.kills |= header.kind == RecordKind::Delete
-            || record.operations().any(|(key, _)| match key {
-                LoggedKey::Bytes(_) => true,
-                // It replaces the document that somebody gave this number as a key.
-                LoggedKey::Automatic(number) => number < recovered.explicit_end,
-            });
+        found.kills |= record.may_kill(recovered.explicit_end);
     }
     found.position = reader.position();
-    found
+    reader.check_end(LOOK_BYTES)?;
+    Ok(found)
 }
 
 /// Raises the numbers that all executors draw from behind those in use.

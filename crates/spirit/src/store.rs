@@ -21,7 +21,7 @@ use crate::error::OpenError;
 use crate::options::Options;
 
 const OPEN: u64 = 1;
-const CLOSED: u64 = 2;
+pub(crate) const CLOSED: u64 = 2;
 /// The space of the root in a trace; executors count from 1.
 const ROOT_SPACE: u8 = 0;
 

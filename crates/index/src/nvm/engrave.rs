@@ -424,6 +424,11 @@ pub(crate) fn term_at(region: &Region, sections: &Sections, ordinal: u64) -> Eng
 }
 
 impl EngravedKey {
+    /// Where a long term's bytes end in their section, filled up to whole words.
+    pub(crate) fn long_end(&self) -> Option<u64> {
+        self.long.checked_add((self.key.len() as u64).next_multiple_of(8))
+    }
+
     /// The bytes of a long term; none of a short one, whose key holds them.
     pub(crate) fn bytes(&self, region: &Region, sections: &Sections, out: &mut Vec<u8>) {
         out.clear();

@@ -16,6 +16,7 @@ use super::engrave::term_at;
 use super::merge::{find_ordinal, hash_word};
 use super::merged::{Merged, NODE_BYTES, Node};
 use super::section::Kind;
+use super::shape;
 use crate::descriptor::{Position, SegmentId};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
@@ -96,26 +97,40 @@ fn base_entries(memory: &Memory, nvm: &Nvm, term: Term<'_>, hash: u64) -> Vec<En
     let unmerged = memory.merged().max(window.oldest)..end;
     let merged = Merged::new(region, nvm.layout());
     let mut entries = Vec::new();
-    let entry = |node: Node| Entry {
-        segment: node.segment,
-        postings: node.postings,
-        payload: node.payload,
-        total: 0,
+    let entry = |node: Node| {
+        let entry = Entry {
+            segment: node.segment,
+            postings: node.postings,
+            payload: node.payload,
+            total: 0,
+        };
+        leads_to_postings(memory, entry).then_some(entry)
     };
     if let Some(line) = merged.find(term, hash) {
         let nodes = merged.nodes(line, window.oldest).map(|(_, node)| node);
         let merged_end = unmerged.start.min(end);
-        entries.extend(nodes.filter(|node| node.segment.position() < merged_end).map(entry));
+        entries.extend(nodes.filter(|node| node.segment.position() < merged_end).filter_map(entry));
     }
     entries.reverse();
     for position in unmerged {
         let Ok((_, sections)) = nvm.sections(region, position) else { continue };
         if let Some(ordinal) = find_ordinal(region, &sections, term, hash) {
             let at = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
-            entries.extend(Node::read(region, at).map(entry));
+            let node = Node::read(region, at).filter(|node| node.is_of(term.key));
+            entries.extend(node.and_then(entry));
         }
     }
     entries
+}
+
+/// Whether an entry leads into the posting arrays of its segment: queries go by it without looking again.
+fn leads_to_postings(memory: &Memory, entry: Entry) -> bool {
+    let found = memory.table().get(entry.segment.position());
+    found.is_some_and(|(segment, _)| {
+        let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows() as u32);
+        segment.id() == entry.segment.0 as u64
+            && shape::holds(words, bitmap_rows, entry.payload, entry.postings)
+    })
 }
 
 /// The term in the DRAM dictionary, with all of its entries in the base if it has any. The caller is pinned.
@@ -179,7 +194,7 @@ impl Importer {
         let mut writer = memory.dictionary().lock();
         let mut bytes = Vec::new();
         while self.bucket < end {
-            for (_, line) in merged.chain(self.bucket) {
+            for (_, line) in merged.chain(self.bucket).filter(|(_, line)| merged.is_sound(*line)) {
                 merged.long_bytes(line, &mut bytes);
                 let key: TermKey = merged.key(line);
                 import(memory, &mut writer, Term { key, bytes: &bytes }, key.hash())?;

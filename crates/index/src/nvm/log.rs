@@ -21,18 +21,17 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
+//! What is here is the writer's end; the [reader](super::log_reader) has a file of its own.
+//!
 //! The checksum begins with the index's salt, so what a document holds is not taken for a record. Each start of the
 //! index raises the incarnation, durably, before anything is logged; along the log it never falls.
 
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_door::{Door, Site};
-use spirit_mem::{Region, Span};
+use spirit_mem::Region;
 
 /// Bytes of a record's header.
 pub const HEADER_BYTES: u64 = 48;
-const HEADER_WORDS: usize = HEADER_BYTES as usize / 8;
+pub(super) const HEADER_WORDS: usize = HEADER_BYTES as usize / 8;
 /// Bytes of an operation without key and text.
 pub const OPERATION_BYTES: u64 = 16;
 /// Operations in one record.
@@ -88,12 +87,12 @@ pub struct LogSpace {
 }
 
 impl LogSpace {
-    fn place(&self, position: u64) -> u64 {
+    pub(super) fn place(&self, position: u64) -> u64 {
         self.start + position % self.bytes
     }
 
     /// Bytes from `position` to where the ring begins anew.
-    fn left(&self, position: u64) -> u64 {
+    pub(super) fn left(&self, position: u64) -> u64 {
         self.bytes - position % self.bytes
     }
 
@@ -247,230 +246,8 @@ impl LogWriter {
 }
 
 /// The checksum of a header, its length included.
-fn header_check(salt: u32, words: &[u64; HEADER_WORDS]) -> u32 {
+pub(super) fn header_check(salt: u32, words: &[u64; HEADER_WORDS]) -> u32 {
     let mut words = *words;
     words[0] &= 0xFFFF_FFFF;
     super::checksum(salt, &words)
-}
-
-/// A record as it was found.
-#[derive(Debug)]
-pub struct Record {
-    /// What it says of itself.
-    pub header: Header,
-    /// Where it begins.
-    pub position: u64,
-    /// Who wrote it.
-    pub incarnation: u32,
-    operations: Vec<u8>,
-}
-
-/// Goes through the log from its oldest record that counts to its end.
-#[derive(Debug)]
-pub struct LogReader<'a> {
-    region: &'a Region,
-    space: LogSpace,
-    position: u64,
-    end: u64,
-    incarnation: u32,
-    incarnation_max: u32,
-}
-
-impl<'a> LogReader<'a> {
-    /// From `position` on; records of incarnations up to `incarnation_max`.
-    pub fn new(region: &'a Region, space: LogSpace, position: u64, incarnation_max: u32) -> Self {
-        let end = position + space.bytes;
-        LogReader { region, space, position, end, incarnation: 0, incarnation_max }
-    }
-
-    /// Where the next record would begin: the log's end, once there is none.
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// The next record; `None` at the log's end.
-    pub fn next_record(&mut self) -> Option<Record> {
-        loop {
-            let left = self.space.left(self.position);
-            let gap = if left < HEADER_BYTES { left } else { 0 };
-            let (record, bytes) = self.read(self.position + gap)?;
-            self.incarnation = record.incarnation;
-            if record.header.kind != RecordKind::Skip {
-                self.position = record.position + bytes;
-                return Some(record);
-            }
-            self.position += left;
-        }
-    }
-
-    /// The record at `position`, if a valid one begins there, and its bytes.
-    fn read(&self, position: u64) -> Option<(Record, u64)> {
-        let at = self.space.place(position);
-        let mut words = [0; HEADER_WORDS];
-        let stored = self.region.get(Span::<AtomicU64>::new(at, HEADER_WORDS as u64))?;
-        for (word, stored) in words.iter_mut().zip(stored) {
-            *word = stored.load(Relaxed);
-        }
-        let bytes = (words[0] & 0xFFFF_FFFF) * 8;
-        let incarnation = words[2] as u32;
-        let fits = bytes >= HEADER_BYTES
-            && bytes <= self.space.left(position)
-            && position + bytes <= self.end;
-        let ours = words[1] == position
-            && incarnation >= self.incarnation
-            && incarnation <= self.incarnation_max;
-        if !fits || !ours {
-            return None;
-        }
-        let mut operations = Vec::new();
-        self.region.read_words(at + HEADER_BYTES, bytes - HEADER_BYTES, &mut operations);
-        let check = crc32c::crc32c_append(header_check(self.space.salt, &words), &operations);
-        if check != (words[0] >> 32) as u32 {
-            return None;
-        }
-        let kind = match words[2] >> 32 & 0xFF {
-            1 => RecordKind::Add,
-            2 => RecordKind::Delete,
-            3 => RecordKind::Cancel,
-            4 => RecordKind::Skip,
-            _ => return None,
-        };
-        let header = Header {
-            kind,
-            operations: (words[2] >> 40) as u32,
-            sequence: words[3],
-            row: words[4],
-            documents: words[5],
-        };
-        Some((Record { header, position, incarnation, operations }, bytes))
-    }
-}
-
-impl Record {
-    /// Its operations: key and text of each. Ends early if they do not fill the record as they should, which only a
-    /// writer of another version could do.
-    pub fn operations(&self) -> impl Iterator<Item = (LoggedKey<'_>, &[u8])> {
-        let mut rest = self.operations.as_slice();
-        (0..self.header.operations).map_while(move |_| operation(&mut rest))
-    }
-}
-
-/// Takes the first operation off.
-fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, &'a [u8])> {
-    let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-    let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-    let (text_len, key_len) = ((word & 0xFFFF_FFFF) as usize, (word >> 32 & 0xFFFF) as usize);
-    let key = take(rest, key_len)?;
-    let text = take(rest, text_len)?;
-    let key =
-        if word >> 48 & 0xFF == 1 { LoggedKey::Automatic(number) } else { LoggedKey::Bytes(key) };
-    Some((key, text))
-}
-
-/// Takes `len` bytes off, and what fills them up to whole words.
-fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
-    let taken = rest.get(..len)?;
-    *rest = rest.get(len.next_multiple_of(8)..)?;
-    Some(taken)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use spirit_door::Barrier;
-    use spirit_mem::Residency;
-
-    const SPACE: LogSpace = LogSpace { start: 4096, bytes: 8192, salt: 77 };
-
-    fn header(sequence: u64, operations: usize) -> Header {
-        Header {
-            kind: RecordKind::Add,
-            operations: operations as u32,
-            sequence,
-            row: sequence * 2,
-            documents: sequence + 1,
-        }
-    }
-
-    fn region() -> Region {
-        Region::reserve(1 << 20, Residency::OnTouch).unwrap()
-    }
-
-    proptest! {
-        /// What was appended is found again, up to what was trimmed, whatever the laps; nothing more is.
-        #[test]
-        fn a_log_is_read_as_it_was_written(
-            groups in prop::collection::vec(prop::collection::vec((0usize..300, 0usize..20), 1..4), 1..80),
-        ) {
-            let (region, door) = (region(), Door::new(Barrier::Order));
-            let mut writer = LogWriter::new(SPACE, 0, 3);
-            let mut kept: Vec<(u64, Vec<(usize, usize)>)> = Vec::new();
-            for (sequence, group) in groups.into_iter().enumerate() {
-                let mut operations = Operations::default();
-                for (text, key) in &group {
-                    let (key, text) = (vec![b'k'; *key], vec![b't'; *text]);
-                    let key = if key.is_empty() {
-                        LoggedKey::Automatic(9)
-                    } else {
-                        LoggedKey::Bytes(&key)
-                    };
-                    operations.push(key, &text);
-                }
-                let bytes = operations.first(group.len());
-                prop_assert!(writer.can_hold(bytes.len() as u64));
-                let head = |kept: &Vec<(u64, _)>| kept.first().map_or(writer.position(), |k| k.0);
-                while !writer.has_room(head(&kept), bytes.len() as u64) {
-                    kept.remove(0);
-                }
-                let position = writer.position();
-                writer.append(&door, &region, header(sequence as u64, group.len()), bytes);
-                kept.push((position, group));
-            }
-            let mut reader = LogReader::new(&region, SPACE, kept[0].0, 3);
-            for (_, group) in &kept {
-                let record = reader.next_record().unwrap();
-                let found: Vec<_> = record
-                    .operations()
-                    .map(|(key, text)| match key {
-                        LoggedKey::Automatic(number) => (text.len(), number as usize - 9),
-                        LoggedKey::Bytes(bytes) => (text.len(), bytes.len()),
-                    })
-                    .collect();
-                prop_assert_eq!(&found, group);
-                prop_assert_eq!(record.header.row, record.header.sequence * 2);
-            }
-            prop_assert!(reader.next_record().is_none());
-            prop_assert_eq!(reader.position(), writer.position());
-        }
-    }
-
-    #[test]
-    fn a_record_with_any_bit_wrong_ends_the_log() {
-        let (region, door) = (region(), Door::new(Barrier::Order));
-        let mut writer = LogWriter::new(SPACE, 0, 1);
-        let mut operations = Operations::default();
-        operations.push(LoggedKey::Bytes(b"key"), b"some text");
-        operations.push(LoggedKey::Automatic(0), b"");
-        operations.set_number(1, 12);
-        writer.append(&door, &region, header(0, 2), operations.first(2));
-        let words = region.view(Span::<AtomicU64>::new(SPACE.start, writer.position() / 8));
-        let read = || LogReader::new(&region, SPACE, 0, 1).next_record();
-        let record = read().unwrap();
-        assert_eq!(
-            record.operations().collect::<Vec<_>>(),
-            [(LoggedKey::Bytes(b"key"), &b"some text"[..]), (LoggedKey::Automatic(12), b"")]
-        );
-        for bit in 0..words.len() * 64 {
-            let word = &words[bit / 64];
-            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
-            assert!(read().is_none(), "bit {bit}");
-            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
-        }
-        assert!(read().is_some());
-        assert!(LogReader::new(&region, SPACE, 0, 0).next_record().is_none(), "not yet written");
-        assert!(
-            LogReader::new(&region, LogSpace { salt: 1, ..SPACE }, 0, 1).next_record().is_none()
-        );
-    }
 }

@@ -42,7 +42,7 @@ pub const NODE_BYTES: u64 = 32;
 /// Bytes of a record.
 pub const RECORD_BYTES: u64 = 64;
 /// Records of a chain that are looked at: more there are not, unless the chain was damaged into a ring.
-const CHAIN_MAX: usize = 4096;
+pub(crate) const CHAIN_MAX: usize = 4096;
 
 const UNIT_BITS: u32 = 33;
 
@@ -223,19 +223,19 @@ impl<'a> Merged<'a> {
         TermKey { low: self.word(line, 2), high: self.word(line, 3) }
     }
 
-    /// Lines that a record and its long bytes take, from the first on: `(record, 1)` and `(first, lines)`.
+    /// The lines that a long term's bytes take: the first, and how many. None if they are no lines.
     pub(crate) fn apart(&self, line: u32) -> Option<(u32, u32)> {
         let key = self.key(line);
-        key.is_long().then(|| (self.word(line, 4) as u32, long_lines(key.len())))
+        let (first, lines) = (self.word(line, 4) as u32, long_lines(key.len()));
+        let fits = first as usize + lines as usize <= self.lines.len();
+        (key.is_long() && fits).then_some((first, lines))
     }
 
     /// Whether a record is what was stored there.
     pub(crate) fn is_sound(&self, line: u32) -> bool {
         let words = [self.word(line, 2), self.word(line, 3), self.word(line, 4) & 0xFFFF_FFFF];
-        let apart_fits = self
-            .apart(line)
-            .is_none_or(|(first, n)| first as usize + n as usize <= self.lines.len());
-        checksum(0, &words) == (self.word(line, 4) >> 32) as u32 && apart_fits
+        checksum(0, &words) == (self.word(line, 4) >> 32) as u32
+            && self.key(line).is_long() == self.apart(line).is_some()
     }
 
     /// The bytes of a record's term if it is a long one; else none.

@@ -9,7 +9,7 @@ use spirit_door::{Door, Site};
 use spirit_mem::{Pins, Region};
 
 use super::layout::NvmLayout;
-use super::merged::{Link, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
+use super::merged::{CHAIN_MAX, Link, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
 use crate::descriptor::Position;
 use crate::term::Term;
 
@@ -75,15 +75,17 @@ impl MergedWriter {
         goes: impl Fn(u32) -> bool,
     ) -> usize {
         let mut count = 0;
-        loop {
+        // A chain that was damaged into a ring ends too.
+        while count < CHAIN_MAX {
             let found = merged.chain(bucket).find(|(_, line)| goes(*line));
-            let Some((at, line)) = found else { return count };
+            let Some((at, line)) = found else { break };
             let after = merged.chain(bucket).skip_while(|(_, l)| *l != line).nth(1);
             let word = after.map_or(0, |(_, next)| chain_word(next));
             door.store(Site::Unlink, region, at, word);
             door.write_back(Site::UnlinkWriteBack, region, at, 8);
             count += 1;
         }
+        count
     }
 
     /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when no reader can hold them. The

@@ -5,28 +5,33 @@
 //! | [`layout`] | the partitions |
 //! | [`slot`] | a segment's entry in the engrave log: where its copy is, what it covers, its mark |
 //! | [`section`] | the parts of a segment's copy |
-//! | [`log`] | operations that are in no engraved segment yet |
+//! | [`log`], [`log_reader`] | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
 //! | [`import`] | the DRAM dictionary, filled again after a start |
+//! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
+//! | [`check`] | whether all of it is what was stored |
 //! | [`root`] | what is said once for a whole index |
 //!
 //! Everything is stored through the [door](spirit_door). Nothing here relies on the order in which stores become durable,
 //! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
 //! torn carries a checksum. The byte format is described in `docs/format.md`.
 
+pub mod check;
 pub mod engrave;
 pub mod import;
 pub mod layout;
 pub mod log;
+pub mod log_reader;
 pub mod merge;
 pub mod merged;
 pub mod merged_writer;
 pub mod recover;
 pub mod root;
 pub mod section;
+pub mod shape;
 pub mod slot;
 
 use std::fmt;

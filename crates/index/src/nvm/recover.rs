@@ -1,8 +1,12 @@
 //! What a start finds in the second tier: the engraved segments, as readers and stages want them. It looks at each
-//! segment's slot and section table, and at nothing that grows with what is in it.
+//! segment's slot, section table and [shape], and at nothing that grows with what is in it; but for the terms of
+//! the few segments that are not merged.
+
+use spirit_door::Site;
 
 use super::Corrupt;
 use super::section::{Kind, Sections};
+use super::shape;
 use super::slot::{Entry, Mark, Slots};
 use crate::descriptor::{Position, SegmentId, State, Window};
 use crate::memory::{Memory, Partition};
@@ -77,12 +81,17 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         let (entry, sections) = nvm.sections(memory.region(), position)?;
         let is_merged = position < merged;
         restore_blocks(memory, slots.place(position), &entry, is_merged)?;
+        shape::check(memory.region(), memory.geometry(), &entry, &sections)?;
+        if !is_merged {
+            shape::check_terms(memory.region(), &entry, &sections)?;
+        }
         let state = if is_merged { State::Merged } else { State::Committed };
         describe(memory, &entry, &sections, slots.dead(position)?, state);
         recovered.terms += entry.terms;
     }
     if let Some(newest) = newest {
         let entry = slots.entry(newest)?;
+        shape::check_numbers(memory.geometry(), &entry)?;
         recovered.row_end = entry.row_end;
         recovered.sequence_end = entry.sequence_end;
         recovered.log_from = entry.log_from;
@@ -104,7 +113,8 @@ fn restore_blocks(memory: &Memory, at: u64, entry: &Entry, is_merged: bool) -> R
     ];
     // The short-term block of a merged segment has been given back.
     for (partition, start, bytes) in blocks.into_iter().take(if is_merged { 1 } else { 2 }) {
-        if !memory.restore(partition, start, bytes, id) {
+        // What is longer than the tier is nobody's block.
+        if bytes > memory.region().nvm_bytes() || !memory.restore(partition, start, bytes, id) {
             let why = "a block of the segment leaves its partition, or overlaps another's";
             return Err(Corrupt { what: "segment slot", at, why });
         }
@@ -136,13 +146,17 @@ fn describe(memory: &Memory, entry: &Entry, sections: &Sections, dead: u32, stat
 }
 
 /// Operations that may have killed rows are still in the log. A death that is durable may not be counted yet, so no segment
-/// passes for one without dead rows.
+/// passes for one without dead rows: neither now nor at a start that does not find those operations any more.
 pub fn expect_deaths(memory: &Memory, window: Window) {
+    let Some(nvm) = memory.nvm() else { return };
+    let slots = Slots::new(memory.region(), nvm.layout());
     for position in window.oldest..window.end {
         if let Some((descriptor, _)) = memory.table().get(position)
             && descriptor.dead() == 0
         {
             memory.note_dead(descriptor);
+            slots.set_dead(nvm.door(), [Site::Stamp, Site::StampWriteBack], position, 1);
         }
     }
+    nvm.door().fence(Site::StampFence, memory.region());
 }

@@ -17,7 +17,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span};
 
+use super::layout::PAGE;
+use super::shape::NUMBERS_MAX;
 use super::{Corrupt, checksum};
+use crate::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 
 /// Bytes at the beginning of the file that are the root's.
 pub const ROOT_BYTES: u64 = 8192;
@@ -97,6 +100,25 @@ root! {
     dram_bytes = 20,
 }
 
+impl Root {
+    /// Bytes of the index's file; `None` if there can be no such file.
+    pub fn file_bytes(&self) -> Option<u64> {
+        self.executors.checked_mul(self.nvm_bytes)?.checked_add(ROOT_BYTES)
+    }
+
+    /// Whether a root can say this: whoever goes by it need not look whether sums of it overflow.
+    fn is_possible(&self) -> bool {
+        let sizes = (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes)
+            && self.executors > 0
+            && self.nvm_bytes.is_multiple_of(PAGE)
+            && self.nvm_bytes < NUMBERS_MAX
+            && self.log_bytes <= self.nvm_bytes;
+        // The log has room for 32 bits of an incarnation.
+        let numbers = self.generation < NUMBERS_MAX && self.incarnation < u32::MAX as u64;
+        sizes && numbers
+    }
+}
+
 /// A root that is valid says that the index is of another version, or something is wrong with both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootError {
@@ -163,7 +185,38 @@ fn read_slot(region: &Region, slot: u64) -> Result<Root, RootError> {
     if words[1] >> 32 != BYTE_ORDER {
         return Err(RootError::ByteOrder);
     }
-    Ok(Root::from_fields(&words[2..WORDS - 1]))
+    let root = Root::from_fields(&words[2..WORDS - 1]);
+    if !root.is_possible() {
+        let why = "it says what no root can say";
+        return Err(RootError::Corrupt(Corrupt { what: "root", at, why }));
+    }
+    Ok(root)
+}
+
+/// What is wrong with either slot, though the other one may do.
+pub fn check(region: &Region) -> Vec<Corrupt> {
+    let mut findings = Vec::new();
+    let mut note = |slot: u64, why| {
+        findings.push(Corrupt { what: "root", at: slot * SLOT_BYTES, why });
+    };
+    let newest = read(region).map_or(0, |root| root.generation);
+    for slot in [0, 1] {
+        match read_slot(region, slot) {
+            Ok(root) if root.generation % 2 != slot => note(slot, "it is the other slot's"),
+            Ok(root) if root.generation + 1 < newest => note(slot, "it is older than it can be"),
+            Ok(_) => {}
+            // The second slot is empty until the index is opened again, or closed.
+            Err(_) if newest == 0 && slot == 1 && is_empty(region, slot) => {}
+            Err(RootError::Corrupt(finding)) => note(slot, finding.why),
+            Err(_) => note(slot, "it is no root of this version"),
+        }
+    }
+    findings
+}
+
+fn is_empty(region: &Region, slot: u64) -> bool {
+    let stored = region.view(Span::<AtomicU64>::new(slot * SLOT_BYTES, WORDS as u64));
+    stored.iter().all(|word| word.load(Relaxed) == 0)
 }
 
 /// Writes `root`, whose generation is one more than the newest's; durable on return.
@@ -189,21 +242,27 @@ mod tests {
         &region.view(Span::<AtomicU64>::new(index * 8, 1))[0]
     }
 
+    fn root(generation: u64) -> Root {
+        let (executors, segment_bytes) = (1, SEGMENT_BYTES_MIN);
+        Root { generation, inode: generation + 7, executors, segment_bytes, ..Root::default() }
+    }
+
     #[test]
     fn the_newest_valid_root_wins() {
         let region = Region::reserve(ROOT_BYTES, Residency::OnTouch).unwrap();
         let door = Door::new(Barrier::Order);
         assert_eq!(read(&region), Err(RootError::NotAnIndex));
-        let root = |generation| Root { generation, inode: generation + 7, ..Root::default() };
         for generation in 0..4 {
             write(&region, &door, &root(generation));
             assert_eq!(read(&region), Ok(root(generation)));
         }
+        assert_eq!(check(&region), []);
         // The newest is in the second slot. Any bit of it wrong leaves the one before.
         for bit in 0..WORDS as u64 * 64 {
             let word = word(&region, SLOT_BYTES / 8 + bit / 64);
             word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
             assert_eq!(read(&region), Ok(root(2)), "bit {bit}");
+            assert_eq!(check(&region).len(), 1, "bit {bit}");
             word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
         }
     }
@@ -212,7 +271,10 @@ mod tests {
     fn what_cannot_be_read_is_said() {
         let region = Region::reserve(ROOT_BYTES, Residency::OnTouch).unwrap();
         let door = Door::new(Barrier::Order);
-        write(&region, &door, &Root::default());
+        write(&region, &door, &Root { log_bytes: 1, ..root(0) });
+        assert!(matches!(read(&region), Err(RootError::Corrupt(_))), "a log beyond its part");
+        write(&region, &door, &root(0));
+        assert!(read(&region).is_ok());
         word(&region, 5).store(99, Relaxed);
         assert!(matches!(read(&region), Err(RootError::Corrupt(_))));
         word(&region, 1).store(2 | BYTE_ORDER << 32, Relaxed);

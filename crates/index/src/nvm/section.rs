@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
+use super::slot::Entry;
 use super::{Corrupt, checksum};
 use crate::rows::ROW_WORDS;
 
@@ -70,6 +71,22 @@ impl Kind {
         matches!(self, Kind::TermKeys | Kind::LongTerms | Kind::TermHashes)
     }
 
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::RowDirectory => "row directory",
+            Kind::VectorDirectory => "vector directory",
+            Kind::Rows => "rows",
+            Kind::Vectors => "document vectors",
+            Kind::Postings => "posting arrays",
+            Kind::Nodes => "nodes",
+            Kind::TermKeys => "term keys",
+            Kind::LongTerms => "long terms",
+            Kind::TermHashes => "term hashes",
+            Kind::KeyHashes => "key hashes",
+        }
+    }
+
     fn from_word(word: u64) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| *kind as u64 == word & 0xFFFF_FFFF)
     }
@@ -111,6 +128,16 @@ impl Sections {
         words
     }
 
+    /// Reads the table that `entry` leads to.
+    pub fn of(region: &Region, entry: &Entry) -> Result<Sections, Corrupt> {
+        let at = entry.long_start;
+        if entry.sections.saturating_mul(SECTION_WORDS as u64 * 8) > entry.long_bytes {
+            return Err(Corrupt { what: "section table", at, why: "it leaves its block" });
+        }
+        let blocks = [(at, entry.long_bytes), (entry.short_start, entry.short_bytes)];
+        Self::read(region, at, entry.sections, entry.sections_check, blocks)
+    }
+
     /// Reads a table of `count` entries at `at`, whose checksum is `check`, each of which must lie within one of `blocks`
     /// (start and bytes).
     pub fn read(
@@ -137,7 +164,7 @@ impl Sections {
                 Section { start: entry[1], bytes: entry[2], check: (entry[0] >> 32) as u32 };
             let within = |(start, bytes): (u64, u64)| {
                 let end = section.start.checked_add(section.bytes);
-                section.start >= start && end.is_some_and(|end| end <= start + bytes)
+                section.start >= start && end.is_some_and(|end| end <= start.saturating_add(bytes))
             };
             if section.bytes > 0 && !blocks.into_iter().any(within)
                 || !section.start.is_multiple_of(8)

@@ -1,0 +1,172 @@
+//! Whether an executor's part of the second tier is what was stored there: everything that an image alone can tell. Nothing
+//! is changed, and nothing is repaired.
+//!
+//! | file | what it looks at |
+//! |---|---|
+//! | [`slots`] | marks, entries, counts of dead rows; blocks in the rings |
+//! | [`segment`] | a segment's section table, its [shape](super::shape), checksums |
+//! | [`rows`] | rows, keys, document vectors |
+//! | [`postings`] | nodes, posting arrays, bitmaps |
+//! | [`terms`] | terms and keys, by hash |
+//! | [`merged`] | the merged dictionary, and the nodes that it leads to |
+//! | [`log`] | the log |
+//!
+//! An offset that comes from the image is looked at before it is followed, and each loop is bounded by what it reads. So any
+//! bytes whatever give an answer.
+
+mod log;
+mod merged;
+mod postings;
+mod rows;
+mod segment;
+mod slots;
+mod terms;
+
+use std::sync::atomic::AtomicU64;
+
+use spirit_mem::{Region, Residency, Span};
+
+use super::Corrupt;
+use super::layout::{NvmLayout, NvmSettings};
+use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::list::Blocks;
+
+/// Findings that are kept; more are counted.
+pub const FINDINGS_MAX: usize = 1000;
+
+/// What is checked: an executor's part, mapped from offset 0 of a region.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    region: &'a Region,
+    geometry: Geometry,
+    layout: NvmLayout,
+    logged: Option<Logged>,
+    in_use: bool,
+}
+
+/// What the root says of the log, if operations are logged.
+#[derive(Clone, Copy, Debug)]
+pub struct Logged {
+    /// What checksums begin with.
+    pub salt: u32,
+    /// The number of the last start.
+    pub incarnation: u32,
+    /// Whether the index was closed in an orderly way.
+    pub closed: bool,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments.
+    pub segments: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Rows that are dead, or never were documents.
+    pub dead_rows: u64,
+    /// Terms, counted in each segment that has them.
+    pub terms: u64,
+    /// Postings.
+    pub postings: u64,
+    /// Terms of the merged dictionary.
+    pub merged_terms: u64,
+    /// Records of the log that no segment has.
+    pub log_records: u64,
+    /// Operations in them.
+    pub log_operations: u64,
+    /// Bytes whose contents were checked.
+    pub bytes: u64,
+}
+
+/// The outcome.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// What is wrong: the first [`FINDINGS_MAX`].
+    pub findings: Vec<Corrupt>,
+    /// How many more there are.
+    pub more: u64,
+    /// What was looked at.
+    pub counts: Counts,
+}
+
+impl<'a> Part<'a> {
+    /// The part in `region` of an index with these sizes. `in_use`: somebody may be changing it.
+    pub fn new(
+        region: &'a Region,
+        nvm: NvmSettings,
+        segment_bytes: u64,
+        positions: bool,
+        logged: Option<Logged>,
+        in_use: bool,
+    ) -> Result<Part<'a>, GeometryError> {
+        let geometry = Geometry::new(Settings {
+            // Any DRAM does: what lies in the file does not depend on it.
+            dram_bytes: Geometry::dram_bytes_min(segment_bytes),
+            segment_bytes,
+            blocks: Blocks::Variable { doublings: 1 },
+            positions,
+            residency: Residency::OnTouch,
+            nvm: Some(nvm),
+        })?;
+        let layout = geometry.nvm.expect("the settings have a second tier");
+        Ok(Part { region, geometry, layout, logged, in_use })
+    }
+
+    /// Looks at all of it.
+    pub fn check(&self) -> Checked {
+        let mut checked = Checked::default();
+        let found = slots::check(self, &mut checked);
+        let segments = segment::check_all(self, &found, &mut checked);
+        if self.in_use {
+            // What changes all the time cannot be told from what is wrong.
+            return checked;
+        }
+        slots::check_blocks(self, &segments, &mut checked);
+        merged::check(self, &found, &segments, &mut checked);
+        let end = log::check(self, &found, &mut checked);
+        rows::check_deaths(self, &segments, end, &mut checked);
+        checked
+    }
+
+    /// The words of `bytes` bytes at `start`; none if they are not in the part.
+    fn words(&self, start: u64, bytes: u64) -> &'a [AtomicU64] {
+        let inside = start.checked_add(bytes).is_some_and(|end| end <= self.layout.bytes);
+        let words = inside.then(|| self.region.get(Span::new(start, bytes / 8))).flatten();
+        words.unwrap_or(&[])
+    }
+}
+
+impl Checked {
+    fn note(&mut self, what: &'static str, at: u64, why: &'static str) {
+        self.add(Corrupt { what, at, why });
+    }
+
+    fn add(&mut self, finding: Corrupt) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Takes over what was found apart.
+    fn join(&mut self, other: Checked) {
+        other.findings.into_iter().for_each(|finding| self.add(finding));
+        self.more += other.more;
+        self.counts += other.counts;
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.segments += other.segments;
+        self.rows += other.rows;
+        self.dead_rows += other.dead_rows;
+        self.terms += other.terms;
+        self.postings += other.postings;
+        self.merged_terms += other.merged_terms;
+        self.log_records += other.log_records;
+        self.log_operations += other.log_operations;
+        self.bytes += other.bytes;
+    }
+}

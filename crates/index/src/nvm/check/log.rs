@@ -1,0 +1,64 @@
+//! The log: records one behind the other up to its end, and nothing that is whole beyond it.
+
+use super::slots::Found;
+use super::{Checked, Logged, Part};
+use crate::nvm::log::{LogSpace, LoggedKey, RecordKind};
+use crate::nvm::log_reader::{LogReader, Record};
+
+/// What the log says to whoever looks at rows.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LogEnd {
+    /// One past the highest row number in it.
+    pub(super) row_end: u64,
+    /// Operations.
+    pub(super) operations: u64,
+    /// Whether some may have killed rows.
+    pub(super) kills: bool,
+}
+
+pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> LogEnd {
+    let Some(Logged { salt, incarnation, closed }) = part.logged else { return LogEnd::default() };
+    let (start, bytes) = part.layout.log;
+    let space = LogSpace { start, bytes, salt };
+    let (from, explicit_end) =
+        found.newest.map_or((0, 0), |entry| (entry.log_from, entry.explicit_end));
+    let mut reader = LogReader::new(part.region, space, from, incarnation);
+    let mut end = LogEnd::default();
+    while let Some(record) = reader.next_record() {
+        let at = start + record.position % bytes;
+        if let Err(why) = check_record(&record) {
+            checked.note("log record", at, why);
+        }
+        let header = record.header;
+        end.row_end = end.row_end.max(header.row + u64::from(header.operations));
+        end.operations += u64::from(header.operations);
+        end.kills |= record.may_kill(explicit_end);
+        checked.counts.log_records += 1;
+        checked.counts.bytes += record.bytes();
+    }
+    checked.counts.log_operations += end.operations;
+    let at = start + reader.position() % bytes;
+    if let Err(finding) = reader.check_end(bytes) {
+        checked.add(finding);
+    } else if closed && reader.has_remains() {
+        checked.note("log record", at, "it is damaged: the index was closed when it was whole");
+    }
+    end
+}
+
+fn check_record(record: &Record) -> Result<(), &'static str> {
+    let header = record.header;
+    let operations = match header.kind {
+        RecordKind::Add => header.operations > 0,
+        RecordKind::Delete => header.operations == 1,
+        RecordKind::Cancel | RecordKind::Skip => header.operations == 0,
+    };
+    if !operations || !record.is_whole() {
+        return Err("its operations do not fill it");
+    }
+    let texts = record.operations().all(|(key, text)| {
+        let is_text = |bytes| std::str::from_utf8(bytes).is_ok();
+        is_text(text) && !matches!(key, LoggedKey::Bytes(key) if !is_text(key))
+    });
+    if texts { Ok(()) } else { Err("a key or a text in it is not UTF-8") }
+}

@@ -1,0 +1,182 @@
+//! The merged dictionary: chains of sound records, each line used once, and each record leading to its term's nodes. Then: no
+//! node of a merged segment that no record leads to.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use super::segment::Segment;
+use super::slots::Found;
+use super::terms::is_key_of;
+use super::{Checked, Part};
+use crate::descriptor::Position;
+use crate::nvm::merged::{Link, Merged, NODE_BYTES, Node, RECORD_BYTES, chained, long_lines};
+use crate::nvm::section::Kind;
+use crate::term::Term;
+
+pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checked: &mut Checked) {
+    let merged = Merged::new(part.region, &part.layout);
+    let mut walk = Walk {
+        part,
+        merged,
+        taken: vec![false; merged.lines()],
+        oldest: found.oldest(),
+        merged_end: found.merged_end(),
+        reached: Reached::of(segments),
+        is_whole: segments.len() == found.live.len(),
+        checked,
+    };
+    for bucket in 0..merged.buckets() {
+        walk.chain(bucket);
+    }
+    walk.checked.counts.bytes += merged.buckets() as u64 * 8;
+    if walk.is_whole {
+        walk.check_reached();
+    }
+}
+
+/// Which nodes were reached: of each segment, by ordinal.
+struct Reached<'a>(Vec<(&'a Segment, Vec<bool>)>);
+
+impl<'a> Reached<'a> {
+    fn of(segments: &'a [Segment]) -> Reached<'a> {
+        let none = |segment: &'a Segment| (segment, vec![false; segment.entry.terms as usize]);
+        Reached(segments.iter().map(none).collect())
+    }
+
+    fn segment(&mut self, position: Position) -> Option<&mut (&'a Segment, Vec<bool>)> {
+        let index = self.0.binary_search_by_key(&position, |(segment, _)| segment.id.position());
+        index.ok().map(|index| &mut self.0[index])
+    }
+}
+
+/// The dictionary is gone through chain by chain.
+struct Walk<'a> {
+    part: &'a Part<'a>,
+    merged: Merged<'a>,
+    /// Lines that a record or a long term has.
+    taken: Vec<bool>,
+    oldest: Position,
+    merged_end: Position,
+    reached: Reached<'a>,
+    /// Whether all segments can be followed: a chain of nodes ends at one that cannot, which was said of that one.
+    is_whole: bool,
+    checked: &'a mut Checked,
+}
+
+type Verdict = Result<(), &'static str>;
+
+impl Walk<'_> {
+    fn chain(&mut self, bucket: usize) {
+        let mut at = self.merged.buckets_start + bucket as u64 * 8;
+        let mut chain = Vec::new();
+        while let Some(word) = self.part.words(at, 8).first().map(|word| word.load(Acquire)) {
+            let line = match chained(word) {
+                Ok(None) => return,
+                Ok(Some(line)) if (line as usize) < self.taken.len() => line,
+                _ => {
+                    let why = "its check is wrong, or it leads out of the dictionary";
+                    return self.checked.note("word of the merged dictionary", at, why);
+                }
+            };
+            if let Err(why) = self.take(line, 1) {
+                return self.checked.note("word of the merged dictionary", at, why);
+            }
+            at = self.merged.place(line);
+            self.checked.counts.merged_terms += 1;
+            self.checked.counts.bytes += RECORD_BYTES;
+            let verdict = self.record(bucket, line, &mut chain).and_then(|()| self.nodes(line));
+            if let Err(why) = verdict {
+                self.checked.note("record of the merged dictionary", at, why);
+            }
+        }
+    }
+
+    fn take(&mut self, first: u32, lines: u32) -> Verdict {
+        for line in &mut self.taken[first as usize..first as usize + lines as usize] {
+            if std::mem::replace(line, true) {
+                return Err("it leads to a line that something else has");
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a record; `chain` has the terms before it.
+    fn record(
+        &mut self,
+        bucket: usize,
+        line: u32,
+        chain: &mut Vec<(u64, u64, Vec<u8>)>,
+    ) -> Verdict {
+        if !self.merged.is_sound(line) {
+            return Err("its checksum is wrong");
+        }
+        let key = self.merged.key(line);
+        let mut long = Vec::new();
+        if let Some((first, lines)) = self.merged.apart(line) {
+            debug_assert_eq!(lines, long_lines(key.len()));
+            self.take(first, lines)?;
+            self.merged.long_bytes(line, &mut long);
+            self.checked.counts.bytes += lines as u64 * RECORD_BYTES;
+        }
+        if !is_key_of(key, &long) {
+            return Err("its key is of no term, or a long term's bytes are others");
+        }
+        let term = Term { key, bytes: &long };
+        if self.merged.bucket(term.key.hash()) != bucket {
+            return Err("it is in another bucket's chain");
+        }
+        let known = (key.low, key.high, long);
+        if chain.contains(&known) {
+            return Err("its term has another record before it");
+        }
+        chain.push(known);
+        Ok(())
+    }
+
+    /// Goes from a record's newest node to its oldest. Of the segments that are not merged the oldest may be on its way in.
+    fn nodes(&mut self, line: u32) -> Verdict {
+        let key = self.merged.key(line);
+        let (mut link, mut newer) = (self.merged.head(line), self.merged_end.saturating_add(1));
+        while !link.is_none() && link.position() >= self.oldest {
+            if link.position() >= newer {
+                return Err("a link from it leads to a segment that is not older");
+            }
+            newer = link.position();
+            let Some((segment, reached)) = self.reached.segment(newer) else {
+                return if self.is_whole {
+                    Err("a link from it leads to no segment")
+                } else {
+                    Ok(())
+                };
+            };
+            let ordinal = ordinal_of(segment, link).ok_or("a link from it leads to no node")?;
+            let node = Node::read(self.part.region, link.place());
+            let node = node.ok_or("a link from it leads to no node")?;
+            if node.segment != segment.id || !node.is_of(key) || node.record != line {
+                return Err("a link from it leads to another term's node, or to a damaged one");
+            }
+            reached[ordinal as usize] = true;
+            link = node.link;
+        }
+        Ok(())
+    }
+
+    /// A merged segment's terms are found by their records alone.
+    fn check_reached(self) {
+        for (segment, reached) in self.reached.0.iter().filter(|(segment, _)| segment.is_merged) {
+            let start = segment.sections.get(Kind::Nodes).start;
+            for (at, reached) in (start..).step_by(NODE_BYTES as usize).zip(reached) {
+                let node = Node::read(self.part.region, at);
+                if !reached && node.is_some_and(|node| node.postings > 0) {
+                    self.checked.note("node", at, "no record of the merged dictionary leads to it");
+                }
+            }
+        }
+    }
+}
+
+/// Which of a segment's nodes a link leads to.
+fn ordinal_of(segment: &Segment, link: Link) -> Option<u64> {
+    let from_start = link.place().checked_sub(segment.sections.get(Kind::Nodes).start)?;
+    let ordinal = from_start / NODE_BYTES;
+    (from_start.is_multiple_of(NODE_BYTES) && ordinal < segment.entry.terms).then_some(ordinal)
+}

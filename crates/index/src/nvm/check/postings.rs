@@ -1,0 +1,124 @@
+//! Nodes and the posting arrays that they lead to: ascending, of rows that there are, as the document vectors say; with
+//! bitmaps that say the same.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use spirit_mem::Span;
+
+use super::rows::{Rows, Vectors, digest};
+use super::segment::Segment;
+use super::{Checked, Part};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::nvm::merged::{NODE_BYTES, Node};
+use crate::nvm::section::Kind;
+use crate::nvm::shape;
+use crate::posting::{frequency, local, rank, rank_of};
+
+pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, checked: &mut Checked) {
+    let section = segment.sections.get(Kind::Postings);
+    let words = part.region.get(Span::new(section.start, section.bytes / 4)).unwrap_or(&[]);
+    let rows = Rows::of(part, segment);
+    let mut arrays = Arrays { part, segment, rows, start: section.start, words, taken: 0, sum: 0 };
+    let mut postings = 0;
+    for ordinal in 0..segment.entry.terms as u32 {
+        let at = segment.sections.get(Kind::Nodes).start + ordinal as u64 * NODE_BYTES;
+        let Some(node) = Node::read(part.region, at) else { continue };
+        if let Err(why) = arrays.term(ordinal, node, &mut postings) {
+            checked.note("node", at, why);
+        } else if vectors.0.as_ref().is_some_and(|sums| sums[ordinal as usize] != arrays.sum) {
+            checked.note("node", at, "its postings are not those of the document vectors");
+        }
+        checked.counts.postings += node.postings as u64;
+    }
+    if postings != segment.entry.posting_count {
+        let why = "there are not as many postings of documents as the segment's slot says";
+        checked.note("posting arrays", section.start, why);
+    }
+}
+
+/// A segment's posting arrays are gone through in the order of its terms, which is that of the arrays.
+struct Arrays<'a> {
+    part: &'a Part<'a>,
+    segment: &'a Segment,
+    rows: Rows<'a>,
+    start: u64,
+    words: &'a [AtomicU32],
+    /// Words before this one are taken.
+    taken: u64,
+    /// What the postings of the last list add up to.
+    sum: u64,
+}
+
+type Verdict = Result<(), &'static str>;
+
+impl Arrays<'_> {
+    fn term(&mut self, ordinal: u32, node: Node, postings: &mut u64) -> Verdict {
+        self.sum = 0;
+        if node.segment != self.segment.id {
+            return Err("it is of another segment");
+        }
+        match node.postings {
+            0 => Ok(()),
+            1 => self.posting(node.payload, postings).map(|_| ()),
+            _ => self.list(ordinal, node, postings),
+        }
+    }
+
+    fn list(&mut self, ordinal: u32, node: Node, postings: &mut u64) -> Verdict {
+        let bitmap_rows = self.segment.entry.bitmap_rows as u32;
+        let Node { postings: len, payload: first, .. } = node;
+        if !shape::holds(self.words.len() as u64, bitmap_rows, first, len) {
+            return Err("its postings leave the segment's posting arrays");
+        }
+        if (first as u64) <= self.taken && self.taken > 0 {
+            return Err("its postings lie where those of the term before do");
+        }
+        if self.words[first as usize - 1].load(Relaxed) != ordinal {
+            return Err("its postings are another term's");
+        }
+        let list = &self.words[first as usize..first as usize + len as usize];
+        self.taken = first as u64 + len as u64;
+        let mut next = 0;
+        for word in list {
+            let found = self.posting(word.load(Relaxed), postings)?;
+            if found < next {
+                return Err("its postings do not ascend");
+            }
+            next = found + 1;
+        }
+        if is_dense(len, bitmap_rows) { self.bitmap(node, list) } else { Ok(()) }
+    }
+
+    /// Looks at a posting; returns its rank. Those of documents that broke off count in no sum.
+    fn posting(&mut self, word: u32, postings: &mut u64) -> Result<u32, &'static str> {
+        let row = local(word);
+        if row >= self.rows.len() || frequency(word) == 0 {
+            return Err("a posting of its is of no row, or says that the term does not occur");
+        }
+        if self.rows.is_document(row) {
+            *postings += 1;
+            self.sum = self.sum.wrapping_add(digest(row, frequency(word)));
+        }
+        Ok(rank(word))
+    }
+
+    fn bitmap(&mut self, node: Node, list: &[AtomicU32]) -> Verdict {
+        let rows = self.segment.entry.bitmap_rows as u32;
+        let at = bitmap_at(node.payload as u64, node.postings);
+        self.taken = at + bitmap_words(rows) * 2;
+        let bits = Span::<AtomicU64>::new(self.start + at * 4, bitmap_words(rows));
+        let bits = self.part.region.get(bits).unwrap_or(&[]);
+        let set: u32 = bits.iter().map(|word| word.load(Relaxed).count_ones()).sum();
+        let base = rank_of(rows - 1);
+        let has = |word: &AtomicU32| {
+            let bit = (rank(word.load(Relaxed)) - base) as usize;
+            bits.get(bit / 64).is_some_and(|word| word.load(Relaxed) >> (bit % 64) & 1 == 1)
+        };
+        if set == node.postings && list.iter().all(has) {
+            Ok(())
+        } else {
+            Err("its bitmap is not that of its postings")
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Rows: in the order of their operations, with keys that can be read and document vectors that lead to terms.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU16, AtomicU64};
+
+use spirit_mem::{Region, Span};
+
+use super::log::LogEnd;
+use super::segment::Segment;
+use super::{Checked, Part};
+use crate::batch::KEY_BYTES_MAX;
+use crate::geometry::ROW_BYTES;
+use crate::nvm::section::Kind;
+use crate::posting::FREQUENCY_MAX;
+use crate::rows::{KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
+use crate::vector;
+
+/// Rows that a replayed operation takes at most: a document may break off once.
+const ROWS_PER_OPERATION: u64 = 2;
+
+/// The rows and document vectors of a segment.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    start: u64,
+    words: &'a [AtomicU64],
+    units: &'a [AtomicU16],
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn of(part: &Part<'a>, segment: &Segment) -> Rows<'a> {
+        let rows = segment.sections.get(Kind::Rows);
+        let vectors = segment.sections.get(Kind::Vectors);
+        let region: &Region = part.region;
+        let units = Span::new(vectors.start, vectors.bytes / 2);
+        Rows {
+            start: rows.start,
+            words: part.words(rows.start, rows.bytes),
+            units: region.get(units).unwrap_or(&[]),
+        }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        (self.words.len() as u64 / ROW_WORDS) as u32
+    }
+
+    /// The row of a local id that is below `len`.
+    pub(super) fn row(&self, local: u32) -> Row<'a> {
+        let first = local as usize * ROW_WORDS as usize;
+        Row::at(&self.words[first..first + ROW_WORDS as usize])
+    }
+
+    pub(super) fn place(&self, local: u32) -> u64 {
+        self.start + local as u64 * ROW_BYTES
+    }
+
+    /// Whether it is a document's, or was.
+    pub(super) fn is_document(&self, local: u32) -> bool {
+        self.row(local).key().kind() != KeyKind::None
+    }
+
+    /// The bytes of an explicit key; none of another, or of one that cannot be read.
+    pub(super) fn explicit_key(&self, key: RowKey) -> Option<Vec<u8>> {
+        match key.kind() {
+            KeyKind::Inline { bytes, len } => Some(bytes[..len].to_vec()),
+            KeyKind::Stored { unit, len } => {
+                let units = self.units.get(unit as usize..)?.get(..len.div_ceil(2))?;
+                let byte = |i: usize| (units[i / 2].load(Relaxed) >> (8 * (i % 2))) as u8;
+                Some((0..len).map(byte).collect())
+            }
+            KeyKind::Automatic(_) | KeyKind::None => None,
+        }
+    }
+}
+
+/// What document vectors say of a segment's postings: for each term a sum over its documents, which a list that has the
+/// same documents with the same frequencies has too. None if vectors are not kept.
+pub(super) struct Vectors(pub(super) Option<Vec<u64>>);
+
+/// What a posting adds to its term's sum.
+pub(super) fn digest(local: u32, frequency: u32) -> u64 {
+    let mixed = ((local as u64) << 8 | frequency as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+}
+
+pub(super) fn check(
+    part: &Part<'_>,
+    segment: &Segment,
+    sequence_start: u64,
+    checked: &mut Checked,
+) -> Vectors {
+    let positions = part.geometry.settings.positions;
+    let sums = positions.then(|| vec![0; segment.entry.terms as usize]);
+    let mut walk = Walk { segment, rows: Rows::of(part, segment), sums, ..Walk::new(segment) };
+    walk.sequence = sequence_start;
+    for local in 0..walk.rows.len() {
+        if let Err(why) = walk.row(local) {
+            checked.note("row", walk.rows.place(local), why);
+        }
+        checked.counts.dead_rows += u64::from(walk.rows.row(local).death() != 0);
+    }
+    let said = (segment.entry.tokens, segment.entry.vector_units);
+    if (walk.tokens, walk.units) != said {
+        let why = "they have not as many tokens, or units of vectors, as their segment's slot says";
+        checked.note("rows", walk.rows.start, why);
+    }
+    Vectors(walk.sums)
+}
+
+/// A segment's rows are gone through in order.
+struct Walk<'a> {
+    segment: &'a Segment,
+    rows: Rows<'a>,
+    /// One past the sequence number of the last row that came to life.
+    sequence: u64,
+    /// One past its last automatic key.
+    number: u64,
+    /// One past the last unit that is taken.
+    unit: usize,
+    sums: Option<Vec<u64>>,
+    tokens: u64,
+    units: u64,
+    /// The ordinals of the document at hand.
+    ordinals: Vec<u32>,
+}
+
+type Verdict = Result<(), &'static str>;
+
+impl<'a> Walk<'a> {
+    fn new(segment: &'a Segment) -> Walk<'a> {
+        Walk {
+            segment,
+            rows: Rows { start: 0, words: &[], units: &[] },
+            sequence: 0,
+            number: segment.entry.numbers_start,
+            unit: 0,
+            sums: None,
+            tokens: 0,
+            units: 0,
+            ordinals: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, local: u32) -> Verdict {
+        let row = self.rows.row(local);
+        let key = row.key();
+        if key.kind() == KeyKind::None {
+            return no_document(row);
+        }
+        // A row that found no place in the key table died by itself, and its operation came again.
+        let lived = row.death() != local + 1;
+        self.units += self.key(key, lived)? + self.vector(local, row)?;
+        self.tokens += row.tokens() as u64;
+        if lived { self.sequence(row) } else { Ok(()) }
+    }
+
+    fn sequence(&mut self, row: Row<'_>) -> Verdict {
+        let sequence = self.segment.entry.base_sequence + row.sequence() as u64;
+        if sequence < self.sequence {
+            return Err("its sequence number is not above the one before");
+        }
+        if sequence >= self.segment.entry.sequence_end {
+            return Err("its sequence number is not below the segment's end");
+        }
+        self.sequence = sequence + 1;
+        Ok(())
+    }
+
+    /// Looks at a key; returns the units that it takes.
+    fn key(&mut self, key: RowKey, lived: bool) -> Result<u64, &'static str> {
+        match key.kind() {
+            KeyKind::None => Ok(0),
+            KeyKind::Automatic(number) => {
+                if number >= self.segment.entry.numbers_end {
+                    return Err("its automatic key is not below the segment's last");
+                }
+                if lived && number < self.number {
+                    return Err("its automatic key is not above the one before");
+                }
+                self.number = self.number.max(number + u64::from(lived));
+                Ok(0)
+            }
+            KeyKind::Inline { bytes, len } => {
+                let right =
+                    (1..=KEY_INLINE_MAX).contains(&len) && RowKey::inline(&bytes[..len]) == key;
+                if right { Ok(0) } else { Err("its key cannot be read") }
+            }
+            KeyKind::Stored { unit, len } => {
+                let right = (KEY_INLINE_MAX + 1..=KEY_BYTES_MAX).contains(&len)
+                    && RowKey::stored(unit, len) == key
+                    && unit as usize >= self.unit
+                    && self.rows.explicit_key(key).is_some();
+                if !right {
+                    return Err("its key cannot be read");
+                }
+                let units = len.div_ceil(2);
+                self.unit = unit as usize + units;
+                Ok(units as u64)
+            }
+        }
+    }
+
+    /// Reads a document vector, which lies behind those before it; returns the units that it takes.
+    fn vector(&mut self, local: u32, row: Row<'_>) -> Result<u64, &'static str> {
+        let start = row.vector() as usize;
+        if start < self.unit || start > self.rows.units.len() {
+            return Err("its document vector lies where it cannot");
+        }
+        self.unit = start;
+        let Some(sums) = &mut self.sums else { return Ok(0) };
+        self.ordinals.clear();
+        for _ in 0..row.tokens() {
+            let (ordinal, units) = vector::take(&self.rows.units[self.unit..])
+                .ok_or("its document vector leaves the segment's")?;
+            self.unit += units;
+            if ordinal.is_some_and(|ordinal| ordinal as usize >= sums.len()) {
+                return Err("its document vector leads to no term");
+            }
+            self.ordinals.extend(ordinal);
+        }
+        self.ordinals.sort_unstable();
+        for same in self.ordinals.chunk_by(|a, b| a == b) {
+            let sum = &mut sums[same[0] as usize];
+            *sum = sum.wrapping_add(digest(local, (same.len() as u32).min(FREQUENCY_MAX)));
+        }
+        Ok((self.unit - start) as u64)
+    }
+}
+
+/// A row of a delete, or of a document that broke off.
+fn no_document(row: Row<'_>) -> Verdict {
+    if row.key() != RowKey::default() {
+        Err("its key cannot be read")
+    } else if row.death() == 0 || row.tokens() != 0 || row.vector() != 0 {
+        Err("it is no document's, and is not dead from its birth")
+    } else {
+        Ok(())
+    }
+}
+
+/// Deaths are by operations that there were, and segments that have any say so. For an operation that is in the log yet
+/// the count may be missing: both are stored together, and one may have become durable alone.
+pub(super) fn check_deaths(
+    part: &Part<'_>,
+    segments: &[Segment],
+    end: LogEnd,
+    checked: &mut Checked,
+) {
+    let last = segments.last().map_or(0, |segment| segment.entry.row_end).max(end.row_end);
+    let row_end = last + end.operations * ROWS_PER_OPERATION;
+    for segment in segments {
+        let rows = Rows::of(part, segment);
+        let mut dead = 0;
+        for local in 0..rows.len() {
+            let death = rows.row(local).death();
+            dead += u64::from(death != 0);
+            if death != u32::MAX && segment.entry.base_row + death as u64 > row_end {
+                checked.note("row", rows.place(local), "it died by an operation that never was");
+            }
+        }
+        if dead > 0 && segment.dead == Some(0) && !end.kills {
+            checked.note("rows", rows.start, "some are dead, and the segment's slot says none is");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
+
+use super::slots::Found;
+use super::{Checked, Part, postings, rows, terms};
+use crate::descriptor::{Position, SegmentId, State};
+use crate::nvm::Corrupt;
+use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
+use crate::nvm::shape;
+use crate::nvm::slot::{Entry, Mark, Slots};
+
+/// Tries for a segment that changes while it is looked at.
+const TRIES: usize = 4;
+
+/// A live segment whose shape is right.
+pub(super) struct Segment {
+    pub(super) id: SegmentId,
+    pub(super) is_merged: bool,
+    pub(super) entry: Entry,
+    pub(super) sections: Sections,
+    /// What its slot says of dead rows.
+    pub(super) dead: Option<u32>,
+}
+
+/// Looks at the segments one by one; returns those that can be followed further.
+pub(super) fn check_all(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for (position, state) in &found.live {
+        let before = segments.last().map(|segment| segment.entry);
+        let (segment, apart) = settled(part, *position, *state, before);
+        checked.join(apart);
+        segments.extend(segment);
+    }
+    segments
+}
+
+/// A segment may be merged, or go, while it is looked at: then what was found says nothing.
+fn settled(
+    part: &Part<'_>,
+    position: Position,
+    mut state: State,
+    before: Option<Entry>,
+) -> (Option<Segment>, Checked) {
+    let slots = Slots::new(part.region, &part.layout);
+    for _ in 0..TRIES {
+        let mut checked = Checked::default();
+        let segment = check(part, position, state, before, &mut checked);
+        let segment = segment.map_err(|finding| checked.add(finding)).ok();
+        match slots.mark(position as u64 % slots.count()) {
+            Ok(Mark::Live(p, now)) if p == position && now != state => state = now,
+            Ok(Mark::Live(p, _)) if p == position => return (segment, checked),
+            _ => break,
+        }
+    }
+    (None, Checked::default())
+}
+
+fn check(
+    part: &Part<'_>,
+    position: Position,
+    state: State,
+    before: Option<Entry>,
+    checked: &mut Checked,
+) -> Result<Segment, Corrupt> {
+    let slots = Slots::new(part.region, &part.layout);
+    let dead = slots.dead(position).map_err(|finding| checked.add(finding)).ok();
+    let entry = slots.entry(position)?;
+    check_blocks(part, slots.place(position), &entry)?;
+    let sections = Sections::of(part.region, &entry)?;
+    shape::check(part.region, &part.geometry, &entry, &sections)?;
+    let id = SegmentId(entry.id as u32);
+    let segment = Segment { id, is_merged: state == State::Merged, entry, sections, dead };
+    check_table(&segment, checked);
+    check_order(slots.place(position), &segment.entry, before, checked);
+    check_sums(part, &segment, checked);
+    let Entry { rows, terms, .. } = entry;
+    checked.counts.segments += 1;
+    checked.counts.rows += rows;
+    checked.counts.terms += terms;
+    let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
+    postings::check(part, &segment, &vectors, checked);
+    terms::check_keys(part, &segment, checked);
+    if !segment.is_merged {
+        terms::check_terms(part, &segment, checked);
+    }
+    Ok(segment)
+}
+
+/// Blocks are in the part, so that everything in them can be read.
+fn check_blocks(part: &Part<'_>, at: u64, entry: &Entry) -> Result<(), Corrupt> {
+    let blocks = [
+        (part.layout.long, entry.long_start, entry.long_bytes),
+        (part.layout.short, entry.short_start, entry.short_bytes),
+    ];
+    for ((from, room), start, bytes) in blocks {
+        let end = start.checked_add(bytes);
+        if start < from || end.is_none_or(|end| end > from + room) {
+            let why = "a block of the segment leaves its partition";
+            return Err(Corrupt { what: "segment slot", at, why });
+        }
+    }
+    Ok(())
+}
+
+/// This version writes each kind once, and no section over another.
+fn check_table(segment: &Segment, checked: &mut Checked) {
+    let at = segment.entry.long_start;
+    if segment.entry.sections != SECTIONS as u64 {
+        checked.note("section table", at, "it has not as many entries as this version writes");
+    }
+    let table_bytes = segment.sections.words().len() as u64 * 8;
+    let of = |kind| segment.sections.get(kind);
+    let mut spans: Vec<(u64, u64)> =
+        Kind::ALL.map(of).iter().map(|section| (section.start, section.bytes)).collect();
+    spans.push((at, table_bytes));
+    spans.retain(|(_, bytes)| *bytes > 0);
+    spans.sort_unstable();
+    if spans.windows(2).any(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+        checked.note("section table", at, "sections overlap");
+    }
+}
+
+/// What a newer segment says is not less than what an older one did.
+fn check_order(at: u64, entry: &Entry, before: Option<Entry>, checked: &mut Checked) {
+    let Some(before) = before else { return };
+    let falls = entry.base_row < before.row_end
+        || entry.sequence_end < before.sequence_end
+        || entry.log_from < before.log_from;
+    if falls {
+        checked.note("segment slot", at, "it says less than that of the segment before");
+    }
+}
+
+/// The sections are what they were, but for what may change.
+fn check_sums(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
+    for kind in Kind::ALL {
+        let section = segment.sections.get(kind);
+        if section.bytes == 0 || (segment.is_merged && kind.is_short_term()) {
+            continue;
+        }
+        checked.counts.bytes += section.bytes;
+        if contents_check(part.region, kind, section) != section.check {
+            checked.note(kind.name(), section.start, "its checksum is wrong");
+        }
+    }
+}

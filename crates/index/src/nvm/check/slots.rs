@@ -1,0 +1,114 @@
+//! Slots: which segments there are, and whether those that there should be are there.
+
+use spirit_mem::Ring;
+
+use super::segment::Segment;
+use super::{Checked, Part};
+use crate::descriptor::{Position, State};
+use crate::nvm::shape;
+use crate::nvm::slot::{Entry, Mark, SLOT_BYTES, Slots};
+
+/// What the marks say.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The segments that live, oldest first, and whether each is merged.
+    pub(super) live: Vec<(Position, State)>,
+    /// What the slot of the newest that ever was says, whether or not that one lives.
+    pub(super) newest: Option<Entry>,
+}
+
+impl Found {
+    /// The oldest segment that lives, or the next one that will.
+    pub(super) fn oldest(&self) -> Position {
+        let next = self.newest.map_or(0, |entry| (entry.id >> 1) as Position + 1);
+        self.live.first().map_or(next, |(position, _)| *position)
+    }
+
+    /// One past the last merged segment.
+    pub(super) fn merged_end(&self) -> Position {
+        let merged = self.live.iter().take_while(|(_, state)| *state == State::Merged);
+        merged.last().map_or(self.oldest(), |(position, _)| position + 1)
+    }
+}
+
+pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
+    let slots = Slots::new(part.region, &part.layout);
+    let (mut found, mut newest) = (Found::default(), None);
+    for index in 0..slots.count() {
+        match slots.mark(index) {
+            Ok(Mark::Empty) => {}
+            Ok(Mark::Retired(position)) => newest = newest.max(Some(position)),
+            Ok(Mark::Live(position, state)) => {
+                newest = newest.max(Some(position));
+                found.live.push((position, state));
+            }
+            Err(finding) => checked.add(finding),
+        }
+    }
+    checked.counts.bytes += slots.count() * SLOT_BYTES;
+    found.live.sort_unstable_by_key(|(position, _)| *position);
+    if let Some(newest) = newest {
+        match slots.entry(newest) {
+            Ok(entry) => match shape::check_numbers(&part.geometry, &entry) {
+                Ok(()) => found.newest = Some(entry),
+                Err(finding) => checked.add(finding),
+            },
+            // One that lives is looked at with its segment.
+            Err(finding) if found.live.last().is_none_or(|(last, _)| *last != newest) => {
+                checked.add(finding);
+            }
+            Err(_) => {}
+        }
+        if !part.in_use {
+            check_order(slots, &found.live, newest, checked);
+        }
+    }
+    found
+}
+
+/// The oldest goes first and the newest comes last, and they are merged in that order.
+fn check_order(
+    slots: Slots<'_>,
+    live: &[(Position, State)],
+    newest: Position,
+    checked: &mut Checked,
+) {
+    let mut expected = live.iter().map(|(position, _)| *position).next();
+    let mut is_merged = true;
+    for (position, state) in live {
+        if Some(*position) != expected {
+            let why = "a segment between others is missing before it";
+            checked.note("segment slots", slots.place(*position), why);
+        }
+        if *state == State::Merged && !is_merged {
+            let why = "it is merged and an older one is not";
+            checked.note("segment slots", slots.place(*position), why);
+        }
+        is_merged &= *state == State::Merged;
+        expected = position.checked_add(1);
+    }
+    if live.last().is_some_and(|(last, _)| *last != newest) {
+        let why = "a newer segment went before the oldest";
+        checked.note("segment slots", slots.place(newest), why);
+    }
+}
+
+/// Blocks lie in their partitions, each behind the one that was given out before it.
+pub(super) fn check_blocks(part: &Part<'_>, segments: &[Segment], checked: &mut Checked) {
+    let ring = |(start, bytes)| Ring::new(start, bytes, segments.len() * 2);
+    let (mut long, mut short) = (ring(part.layout.long), ring(part.layout.short));
+    for segment in segments {
+        let Entry { id, long_start, long_bytes, short_start, short_bytes, .. } = segment.entry;
+        let mut restore = |ring: &mut Ring, start, bytes| {
+            if bytes > part.layout.bytes || !ring.restore(start, bytes, id) {
+                let why = "it leaves its partition, or overlaps another's";
+                checked.note("block of a segment", start, why);
+            }
+        };
+        restore(&mut long, long_start, long_bytes);
+        // That of a merged segment has been given back.
+        if !segment.is_merged {
+            restore(&mut short, short_start, short_bytes);
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The log's reader: records one behind the other, up to the first place without a valid one; and whether that is the end.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use super::Corrupt;
+use super::log::{
+    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, RecordKind, header_check,
+};
+use super::shape::{NUMBERS_MAX, ROWS_MAX};
+
+/// A record as it was found.
+#[derive(Debug)]
+pub struct Record {
+    /// What it says of itself.
+    pub header: Header,
+    /// Where it begins.
+    pub position: u64,
+    /// Who wrote it.
+    pub incarnation: u32,
+    operations: Vec<u8>,
+}
+
+/// Goes through the log from its oldest record that counts to its end.
+#[derive(Debug)]
+pub struct LogReader<'a> {
+    region: &'a Region,
+    space: LogSpace,
+    position: u64,
+    end: u64,
+    incarnation: u32,
+    incarnation_max: u32,
+    /// One past the last sequence number.
+    sequence: u64,
+}
+
+impl<'a> LogReader<'a> {
+    /// From `position` on; records of incarnations up to `incarnation_max`.
+    pub fn new(region: &'a Region, space: LogSpace, position: u64, incarnation_max: u32) -> Self {
+        let end = position.saturating_add(space.bytes);
+        LogReader { region, space, position, end, incarnation: 0, incarnation_max, sequence: 0 }
+    }
+
+    /// Where the next record would begin: the log's end, once there is none.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The next record; `None` at the log's end.
+    pub fn next_record(&mut self) -> Option<Record> {
+        loop {
+            let left = self.space.left(self.position);
+            let (record, bytes) = self.read(self.position + self.gap(), self.incarnation_max)?;
+            let Header { kind, sequence, operations, .. } = record.header;
+            match kind {
+                RecordKind::Skip => {}
+                // Its operations did not come about: their numbers may come again.
+                RecordKind::Cancel => self.sequence = sequence,
+                _ if sequence < self.sequence => return None,
+                _ => self.sequence = sequence + u64::from(operations),
+            }
+            self.incarnation = record.incarnation;
+            if kind != RecordKind::Skip {
+                self.position = record.position + bytes;
+                return Some(record);
+            }
+            self.position += left;
+        }
+    }
+
+    /// Whether the log's end is one: at it, and `within` so many bytes behind it, no record is whole. Each is durable before
+    /// the next is begun, so if one is, another before it was damaged; or the root is an older one.
+    pub fn check_end(&self, within: u64) -> Result<(), Corrupt> {
+        let at = self.space.place(self.position);
+        let corrupt = |why| Err(Corrupt { what: "log record", at, why });
+        if self.read(self.position + self.gap(), u32::MAX).is_some() {
+            return corrupt(
+                "it is of a later start than the root knows, or falls behind the one before",
+            );
+        }
+        let end = self.end.min(self.position.saturating_add(within));
+        let follows = (self.position..end).step_by(8).skip(1).any(|position| {
+            let found = self.read(position, u32::MAX);
+            // The first record of a lap is begun together with the one that fills up the lap before.
+            found.is_some_and(|(_, bytes)| {
+                position % self.space.bytes != 0 || self.read(position + bytes, u32::MAX).is_some()
+            })
+        });
+        if follows { corrupt("it is damaged: a later one is whole") } else { Ok(()) }
+    }
+
+    /// Whether at the log's end there is the header of a record that the newest incarnation did not write whole, or that
+    /// was damaged since.
+    pub fn has_remains(&self) -> bool {
+        let header = self.header(self.position + self.gap());
+        header.is_some_and(|words| words[2] as u32 == self.incarnation_max)
+    }
+
+    /// Bytes at the ring's end that are too few for a header.
+    fn gap(&self) -> u64 {
+        let left = self.space.left(self.position);
+        if left < HEADER_BYTES { left } else { 0 }
+    }
+
+    /// The words of a header that says it is of the record at `position`, written not before the last one.
+    fn header(&self, position: u64) -> Option<[u64; HEADER_WORDS]> {
+        let at = self.space.place(position);
+        let words = self.region.get(Span::<AtomicU64>::new(at, HEADER_WORDS as u64))?;
+        if words[1].load(Relaxed) != position {
+            return None;
+        }
+        let words: [u64; HEADER_WORDS] = std::array::from_fn(|i| words[i].load(Relaxed));
+        // Where nothing was ever written, position 0 seems to be said.
+        (words[2] as u32 >= self.incarnation && words != [0; HEADER_WORDS]).then_some(words)
+    }
+
+    /// The record at `position`, if a valid one of an incarnation up to `incarnation_max` begins there, and its bytes.
+    fn read(&self, position: u64, incarnation_max: u32) -> Option<(Record, u64)> {
+        let at = self.space.place(position);
+        let words = self.header(position)?;
+        let bytes = (words[0] & 0xFFFF_FFFF) * 8;
+        let incarnation = words[2] as u32;
+        let room = self.space.left(position).min(self.end.saturating_sub(position));
+        if bytes < HEADER_BYTES || bytes > room || incarnation > incarnation_max {
+            return None;
+        }
+        let mut operations = Vec::new();
+        self.region.read_words(at + HEADER_BYTES, bytes - HEADER_BYTES, &mut operations);
+        let check = crc32c::crc32c_append(header_check(self.space.salt, &words), &operations);
+        if check != (words[0] >> 32) as u32 {
+            return None;
+        }
+        if words[3..].iter().any(|number| *number > NUMBERS_MAX) || words[4] > ROWS_MAX {
+            return None;
+        }
+        let kind = match words[2] >> 32 & 0xFF {
+            1 => RecordKind::Add,
+            2 => RecordKind::Delete,
+            3 => RecordKind::Cancel,
+            4 => RecordKind::Skip,
+            _ => return None,
+        };
+        let header = Header {
+            kind,
+            operations: (words[2] >> 40) as u32,
+            sequence: words[3],
+            row: words[4],
+            documents: words[5],
+        };
+        Some((Record { header, position, incarnation, operations }, bytes))
+    }
+}
+
+impl Record {
+    /// Bytes of the record.
+    pub fn bytes(&self) -> u64 {
+        HEADER_BYTES + self.operations.len() as u64
+    }
+
+    /// Whether its operations fill it as they should.
+    pub fn is_whole(&self) -> bool {
+        let mut rest = self.operations.as_slice();
+        (0..self.header.operations).all(|_| operation(&mut rest).is_some()) && rest.is_empty()
+    }
+
+    /// Whether it may kill rows of documents that came before. `explicit_end` is one past the largest number that had been
+    /// given as an explicit key.
+    pub fn may_kill(&self, explicit_end: u64) -> bool {
+        let replaces = |key| match key {
+            LoggedKey::Bytes(_) => true,
+            LoggedKey::Automatic(number) => number < explicit_end,
+        };
+        self.header.kind == RecordKind::Delete || self.operations().any(|(key, _)| replaces(key))
+    }
+
+    /// Its operations: key and text of each. Ends early if they do not fill the record as they should, which only a
+    /// writer of another version could do.
+    pub fn operations(&self) -> impl Iterator<Item = (LoggedKey<'_>, &[u8])> {
+        let mut rest = self.operations.as_slice();
+        (0..self.header.operations).map_while(move |_| operation(&mut rest))
+    }
+}
+
+/// Takes the first operation off.
+fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, &'a [u8])> {
+    let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
+    let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
+    if number > NUMBERS_MAX {
+        return None;
+    }
+    let (text_len, key_len) = ((word & 0xFFFF_FFFF) as usize, (word >> 32 & 0xFFFF) as usize);
+    let key = take(rest, key_len)?;
+    let text = take(rest, text_len)?;
+    let key =
+        if word >> 48 & 0xFF == 1 { LoggedKey::Automatic(number) } else { LoggedKey::Bytes(key) };
+    Some((key, text))
+}
+
+/// Takes `len` bytes off, and what fills them up to whole words.
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let taken = rest.get(..len)?;
+    *rest = rest.get(len.next_multiple_of(8)..)?;
+    Some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nvm::log::{LogWriter, Operations};
+    use proptest::prelude::*;
+    use spirit_door::{Barrier, Door};
+    use spirit_mem::Residency;
+
+    const SPACE: LogSpace = LogSpace { start: 4096, bytes: 8192, salt: 77 };
+
+    fn header(sequence: u64, operations: usize) -> Header {
+        Header {
+            kind: RecordKind::Add,
+            operations: operations as u32,
+            sequence,
+            row: sequence * 2,
+            documents: sequence + 1,
+        }
+    }
+
+    fn region() -> Region {
+        Region::reserve(1 << 20, Residency::OnTouch).unwrap()
+    }
+
+    proptest! {
+        /// What was appended is found again, up to what was trimmed, whatever the laps; nothing more is.
+        #[test]
+        fn a_log_is_read_as_it_was_written(
+            groups in prop::collection::vec(prop::collection::vec((0usize..300, 0usize..20), 1..4), 1..80),
+        ) {
+            let (region, door) = (region(), Door::new(Barrier::Order));
+            let mut writer = LogWriter::new(SPACE, 0, 3);
+            let mut kept: Vec<(u64, Vec<(usize, usize)>)> = Vec::new();
+            let mut sequence = 0;
+            for group in groups {
+                let mut operations = Operations::default();
+                for (text, key) in &group {
+                    let (key, text) = (vec![b'k'; *key], vec![b't'; *text]);
+                    let key = if key.is_empty() {
+                        LoggedKey::Automatic(9)
+                    } else {
+                        LoggedKey::Bytes(&key)
+                    };
+                    operations.push(key, &text);
+                }
+                let bytes = operations.first(group.len());
+                prop_assert!(writer.can_hold(bytes.len() as u64));
+                let head = |kept: &Vec<(u64, _)>| kept.first().map_or(writer.position(), |k| k.0);
+                while !writer.has_room(head(&kept), bytes.len() as u64) {
+                    kept.remove(0);
+                }
+                let position = writer.position();
+                writer.append(&door, &region, header(sequence, group.len()), bytes);
+                sequence += group.len() as u64;
+                kept.push((position, group));
+            }
+            let mut reader = LogReader::new(&region, SPACE, kept[0].0, 3);
+            for (_, group) in &kept {
+                let record = reader.next_record().unwrap();
+                let found: Vec<_> = record
+                    .operations()
+                    .map(|(key, text)| match key {
+                        LoggedKey::Automatic(number) => (text.len(), number as usize - 9),
+                        LoggedKey::Bytes(bytes) => (text.len(), bytes.len()),
+                    })
+                    .collect();
+                prop_assert_eq!(&found, group);
+                prop_assert_eq!(record.header.row, record.header.sequence * 2);
+            }
+            prop_assert!(reader.next_record().is_none());
+            prop_assert_eq!(reader.position(), writer.position());
+            prop_assert_eq!(reader.check_end(SPACE.bytes), Ok(()));
+        }
+    }
+
+    fn append(writer: &mut LogWriter, region: &Region, text: &[u8]) -> u64 {
+        let mut operations = Operations::default();
+        operations.push(LoggedKey::Automatic(0), text);
+        let position = writer.position();
+        writer.append(&Door::new(Barrier::Order), region, header(position, 1), operations.first(1));
+        position
+    }
+
+    fn flip(region: &Region, position: u64) {
+        let at = SPACE.start + position % SPACE.bytes;
+        let word = &region.view(Span::<AtomicU64>::new(at, 1))[0];
+        word.store(word.load(Relaxed) ^ 1, Relaxed);
+    }
+
+    fn verdict(region: &Region, from: u64, incarnation_max: u32) -> Result<(), &'static str> {
+        let mut reader = LogReader::new(region, SPACE, from, incarnation_max);
+        while reader.next_record().is_some() {}
+        reader.check_end(SPACE.bytes).map_err(|corrupt| corrupt.why)
+    }
+
+    #[test]
+    fn a_log_that_ends_before_a_whole_record_is_damaged() {
+        let region = region();
+        let mut writer = LogWriter::new(SPACE, 0, 1);
+        let places = [b"one", b"two", b"six"].map(|text| append(&mut writer, &region, text));
+        assert_eq!(verdict(&region, 0, 1), Ok(()));
+        for word in 0..places[1] / 8 {
+            flip(&region, places[1] + word * 8);
+            assert!(verdict(&region, 0, 1).is_err(), "word {word}");
+            flip(&region, places[1] + word * 8);
+        }
+        // The last one is not told from one that was never written whole.
+        flip(&region, places[2] + 48);
+        assert_eq!(verdict(&region, 0, 1), Ok(()));
+        flip(&region, places[2] + 48);
+        assert!(verdict(&region, 0, 0).is_err(), "of a start that the root does not know");
+    }
+
+    #[test]
+    fn a_record_begun_with_the_one_that_fills_up_a_lap_may_be_there_without_it() {
+        let region = region();
+        let mut writer = LogWriter::new(SPACE, 0, 1);
+        // The next lap takes its place.
+        append(&mut writer, &region, &[b'x'; 3000]);
+        let oldest = writer.position();
+        while writer.position() < SPACE.bytes - 2048 {
+            append(&mut writer, &region, &[b'x'; 1000]);
+        }
+        let filler = writer.position();
+        append(&mut writer, &region, &[b'x'; 2000]);
+        assert!(filler < SPACE.bytes && writer.position() > SPACE.bytes);
+        flip(&region, filler);
+        assert_eq!(verdict(&region, oldest, 1), Ok(()), "a cut may have left this");
+        append(&mut writer, &region, b"behind it");
+        assert!(verdict(&region, oldest, 1).is_err(), "it was durable before this one");
+    }
+
+    #[test]
+    fn a_record_with_any_bit_wrong_ends_the_log() {
+        let (region, door) = (region(), Door::new(Barrier::Order));
+        let mut writer = LogWriter::new(SPACE, 0, 1);
+        let mut operations = Operations::default();
+        operations.push(LoggedKey::Bytes(b"key"), b"some text");
+        operations.push(LoggedKey::Automatic(0), b"");
+        operations.set_number(1, 12);
+        writer.append(&door, &region, header(0, 2), operations.first(2));
+        let words = region.view(Span::<AtomicU64>::new(SPACE.start, writer.position() / 8));
+        let read = || LogReader::new(&region, SPACE, 0, 1).next_record();
+        let record = read().unwrap();
+        assert_eq!(
+            record.operations().collect::<Vec<_>>(),
+            [(LoggedKey::Bytes(b"key"), &b"some text"[..]), (LoggedKey::Automatic(12), b"")]
+        );
+        for bit in 0..words.len() * 64 {
+            let word = &words[bit / 64];
+            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
+            assert!(read().is_none(), "bit {bit}");
+            word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);
+        }
+        assert!(read().is_some());
+        assert!(LogReader::new(&region, SPACE, 0, 0).next_record().is_none(), "not yet written");
+        assert!(
+            LogReader::new(&region, LogSpace { salt: 1, ..SPACE }, 0, 1).next_record().is_none()
+        );
+    }
+}

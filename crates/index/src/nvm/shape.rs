@@ -1,0 +1,178 @@
+//! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
+//! has another, so whatever the file holds, nobody follows an offset out of a segment.
+//!
+//! It is small beside the segment: sizes, the two directories and, for as long as the segment is not merged, its terms.
+//! Rows, vectors and posting arrays are not looked at; whoever reads those expects any words.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use super::Corrupt;
+use super::engrave::{TERM_KEY_BYTES, term_at};
+use super::merge::hash_word;
+use super::merged::NODE_BYTES;
+use super::section::{Kind, Section, Sections, contents_check};
+use super::slot::Entry;
+use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::geometry::{Geometry, ROW_BYTES};
+use crate::line_table::PAYLOAD_LIMIT;
+
+/// Sections begin at a multiple of this.
+const LINE_BYTES: u64 = 64;
+/// Numbers that only grow stay below this, so that sums of them do not overflow.
+pub const NUMBERS_MAX: u64 = 1 << 60;
+/// So do row numbers, which the key table keeps in fewer bits; with room for what is added until the next start.
+pub const ROWS_MAX: u64 = PAYLOAD_LIMIT - (1 << 36);
+
+/// Why a section is not what it should be, with its offset.
+type Problem = (u64, &'static str);
+
+/// Whether the sections are those of a segment as `entry` says it is.
+pub fn check(
+    region: &Region,
+    geometry: &Geometry,
+    entry: &Entry,
+    sections: &Sections,
+) -> Result<(), Corrupt> {
+    let corrupt = |(at, why)| Corrupt { what: "segment", at, why };
+    check_numbers(geometry, entry)?;
+    for kind in Kind::ALL {
+        place(entry, kind, sections.get(kind)).map_err(corrupt)?;
+    }
+    sizes(geometry, entry, sections).map_err(corrupt)?;
+    let chunks = [
+        (Kind::RowDirectory, Kind::Rows, ROW_BYTES << geometry.row_shift),
+        (Kind::VectorDirectory, Kind::Vectors, 2 << geometry.vector_shift),
+    ];
+    for (kind, contents, chunk_bytes) in chunks {
+        let directory = sections.get(kind);
+        unchanged(region, kind, directory).map_err(corrupt)?;
+        places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
+    }
+    Ok(())
+}
+
+/// Whether the terms of a segment that is not merged are what was stored, and lead nowhere else.
+pub fn check_terms(region: &Region, entry: &Entry, sections: &Sections) -> Result<(), Corrupt> {
+    let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
+    for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
+        unchanged(region, kind, sections.get(kind)).map_err(corrupt)?;
+    }
+    let hashes = sections.get(Kind::TermHashes);
+    for index in 0..hashes.bytes / 8 {
+        if hash_word(region, sections, index) & 0xFFFF_FFFF >= entry.terms {
+            return Err(corrupt((hashes.start + index * 8, "a hash leads to no term")));
+        }
+    }
+    let long_bytes = sections.get(Kind::LongTerms).bytes;
+    for ordinal in 0..entry.terms {
+        let found = term_at(region, sections, ordinal);
+        if found.key.is_long() && found.long_end().is_none_or(|end| end > long_bytes) {
+            let at = sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES;
+            return Err(corrupt((at, "a long term leaves its section")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a list of `postings` from word `first` on, its bitmap included, lies in posting arrays of `words` words. A single
+/// posting lies elsewhere.
+pub fn holds(words: u64, bitmap_rows: u32, first: u32, postings: u32) -> bool {
+    let end = match postings {
+        0 | 1 => return postings == 1,
+        _ if is_dense(postings, bitmap_rows) => {
+            bitmap_at(first as u64, postings) + bitmap_words(bitmap_rows) * 2
+        }
+        _ => first as u64 + postings as u64,
+    };
+    first > 0 && end <= words
+}
+
+/// Whether the numbers in a slot are such as can be.
+pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> {
+    let corrupt = |why| Err(Corrupt { what: "segment slot", at: entry.long_start, why });
+    let grown = [
+        entry.base_sequence,
+        entry.sequence_end,
+        entry.log_from,
+        entry.documents_end,
+        entry.explicit_end,
+        entry.numbers_end,
+    ];
+    if grown.into_iter().any(|number| number > NUMBERS_MAX) || entry.row_end > ROWS_MAX {
+        return corrupt("a number in it is larger than any can be");
+    }
+    if !entry.log_from.is_multiple_of(8) {
+        return corrupt("it says that the log begins within a word");
+    }
+    if entry.rows > geometry.rows_max() as u64 || entry.terms > u32::MAX as u64 {
+        return corrupt("it has more rows or terms than a segment can have");
+    }
+    if entry.base_row.checked_add(entry.rows) != Some(entry.row_end) {
+        return corrupt("its rows are not those between its first and its last");
+    }
+    if entry.bitmap_rows != 0 && entry.bitmap_rows != entry.rows {
+        return corrupt("its bitmaps have another number of rows");
+    }
+    Ok(())
+}
+
+fn place(entry: &Entry, kind: Kind, section: Section) -> Result<(), Problem> {
+    let (start, bytes) = match kind.is_short_term() {
+        true => (entry.short_start, entry.short_bytes),
+        false => (entry.long_start, entry.long_bytes),
+    };
+    let inside = section.start >= start
+        && section.start.checked_add(section.bytes).is_some_and(|end| end - start <= bytes);
+    if section.bytes > 0 && !(inside && section.start.is_multiple_of(LINE_BYTES)) {
+        return Err((section.start, "a section is not where one of its kind can be"));
+    }
+    Ok(())
+}
+
+fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), Problem> {
+    let vectors_max = (geometry.vector_chunks_max << geometry.vector_shift) * 2;
+    for kind in Kind::ALL {
+        let Section { start, bytes, .. } = sections.get(kind);
+        let right = match kind {
+            Kind::RowDirectory => bytes == geometry.row_chunks_max * 8,
+            Kind::VectorDirectory => bytes == geometry.vector_chunks_max * 8,
+            Kind::Rows => bytes == entry.rows * ROW_BYTES,
+            Kind::Vectors => bytes <= vectors_max,
+            Kind::Nodes => bytes == entry.terms * NODE_BYTES,
+            Kind::TermKeys => bytes == entry.terms * TERM_KEY_BYTES,
+            Kind::TermHashes => bytes <= entry.terms * 8,
+            Kind::KeyHashes => bytes <= entry.rows * 8,
+            Kind::Postings | Kind::LongTerms => true,
+        };
+        if !right || !bytes.is_multiple_of(8) {
+            return Err((start, "a section has another size than the segment's slot says"));
+        }
+    }
+    Ok(())
+}
+
+fn unchanged(region: &Region, kind: Kind, section: Section) -> Result<(), Problem> {
+    let right = section.bytes == 0 || contents_check(region, kind, section) == section.check;
+    if right { Ok(()) } else { Err((section.start, "the checksum of a section is wrong")) }
+}
+
+/// The chunks of the copy lie one behind the other; behind the last one the directory has zeros.
+fn places(
+    region: &Region,
+    directory: Section,
+    contents: Section,
+    chunk_bytes: u64,
+) -> Result<(), Problem> {
+    let words = region.view(Span::<AtomicU64>::new(directory.start, directory.bytes / 8));
+    for (index, word) in (0..).zip(words) {
+        let at = index * chunk_bytes;
+        let expected = if at < contents.bytes { contents.start + at } else { 0 };
+        if word.load(Relaxed) != expected {
+            return Err((directory.start + index * 8, "a directory leads elsewhere"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! Whether an index's file is what was stored there: `spirit check`.
+
+use std::fmt;
+use std::path::Path;
+
+use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::check::{Checked, Counts, Logged, Part};
+use spirit_index::nvm::layout::NvmSettings;
+use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_mem::{FilePart, HeapFile, Region, Residency};
+
+use crate::durability::Mode;
+use crate::error::OpenError;
+use crate::options::Options;
+use crate::store::CLOSED;
+
+/// Something in the file is not what was stored there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What.
+    pub what: &'static str,
+    /// The executor whose part it is in; none if it is the root.
+    pub executor: Option<usize>,
+    /// Its offset in the file.
+    pub at: u64,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(executor) = self.executor {
+            write!(f, "executor {executor}: ")?;
+        }
+        write!(f, "{} at {:#x}: {}", self.what, self.at, self.why)
+    }
+}
+
+/// What [`check`] looked at, and what it found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// What is wrong, in the order of the file; of each executor at most a thousand.
+    pub findings: Vec<Finding>,
+    /// How many more there are.
+    pub more: u64,
+    /// Somebody has the index open for writing: what changes all the time (dictionary, log) was left out.
+    pub in_use: bool,
+    /// Whether the index was closed in an orderly way. If not, what its log holds is taken up by the next start.
+    pub closed: bool,
+    /// Executors.
+    pub executors: usize,
+    /// Engraved segments.
+    pub segments: u64,
+    /// Rows of theirs.
+    pub rows: u64,
+    /// Rows of theirs that are dead, or never were documents.
+    pub dead_rows: u64,
+    /// Terms of theirs, counted in each segment that has them.
+    pub terms: u64,
+    /// Postings of theirs.
+    pub postings: u64,
+    /// Terms of the merged dictionary.
+    pub merged_terms: u64,
+    /// Records of the log whose operations no segment has.
+    pub log_records: u64,
+    /// Operations in them.
+    pub log_operations: u64,
+    /// Bytes whose contents were checked.
+    pub bytes: u64,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn take(&mut self, executor: Option<usize>, start: u64, checked: Checked) {
+        let found = |Corrupt { what, at, why }| Finding { what, executor, at: start + at, why };
+        self.findings.extend(checked.findings.into_iter().map(found));
+        self.more += checked.more;
+        let Counts { segments, rows, dead_rows, terms, postings, .. } = checked.counts;
+        let Counts { merged_terms, log_records, log_operations, bytes, .. } = checked.counts;
+        self.segments += segments;
+        self.rows += rows;
+        self.dead_rows += dead_rows;
+        self.terms += terms;
+        self.postings += postings;
+        self.merged_terms += merged_terms;
+        self.log_records += log_records;
+        self.log_operations += log_operations;
+        self.bytes += bytes;
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        if self.more > 0 {
+            writeln!(f, "and {} more", self.more)?;
+        }
+        if self.in_use {
+            writeln!(
+                f,
+                "the index is open for writing: its dictionary and its log were not looked at"
+            )?;
+        }
+        write!(
+            f,
+            "{} segments with {} rows ({} dead), {} terms, {} postings; {} terms in the dictionary; {} operations in \
+             {} records of the log; {} bytes: {}",
+            self.segments,
+            self.rows,
+            self.dead_rows,
+            self.terms,
+            self.postings,
+            self.merged_terms,
+            self.log_operations,
+            self.log_records,
+            self.bytes,
+            if self.is_sound() { "sound" } else { "damaged" },
+        )
+    }
+}
+
+/// Checks the index in `directory`, as far as its file alone can tell, and changes nothing: neither is it recovered, nor can
+/// anybody open it for writing meanwhile. If somebody has it open already, what is at rest is checked.
+///
+/// An error means that there is nothing to check, or no root to go by.
+///
+/// What no check can tell: death stamps, which have none of their own; and the loss of the last record of the log if the
+/// index was not closed, which looks like one that was never written whole.
+pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
+    let path = directory.as_ref().join("heap");
+    let file = HeapFile::open_read_only(&path).map_err(OpenError::File)?;
+    let in_use = !file.keep_writers_out().map_err(OpenError::File)?;
+    let wrong = |why: String| OpenError::Root { path: path.clone(), why };
+    if file.bytes() < ROOT_BYTES {
+        return Err(wrong(format!(
+            "it has {} bytes, and a root alone has {ROOT_BYTES}",
+            file.bytes()
+        )));
+    }
+    let region = region_of(&file, 0, ROOT_BYTES)?;
+    let root = root::read(&region).map_err(|error| wrong(error.to_string()))?;
+    if root.file_bytes() != Some(file.bytes()) {
+        let (has, says) = (file.bytes(), root.file_bytes());
+        let says = says.map_or("more than there can be".into(), |bytes| bytes.to_string());
+        return Err(wrong(format!("it has {has} bytes, and its root says {says}")));
+    }
+    Options::default()
+        .take_over(&root)
+        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
+    let mut report = Report { in_use, closed: root.state == CLOSED, ..Report::default() };
+    let findings = root::check(&region);
+    report.take(None, 0, Checked { findings, ..Checked::default() });
+    for executor in 0..root.executors {
+        let start = ROOT_BYTES + executor * root.nvm_bytes;
+        let checked = check_part(&file, start, &root, in_use)?;
+        report.take(Some(executor as usize), start, checked);
+        report.executors += 1;
+    }
+    Ok(report)
+}
+
+fn check_part(
+    file: &HeapFile,
+    start: u64,
+    root: &Root,
+    in_use: bool,
+) -> Result<Checked, OpenError> {
+    let region = region_of(file, start, root.nvm_bytes)?;
+    let nvm = NvmSettings { bytes: root.nvm_bytes, log_bytes: root.log_bytes };
+    let logged = (root.mode == Mode::Crash.number()).then_some(Logged {
+        salt: root.salt as u32,
+        incarnation: root.incarnation as u32,
+        closed: root.state == CLOSED,
+    });
+    let part = Part::new(&region, nvm, root.segment_bytes, root.positions != 0, logged, in_use);
+    Ok(part.map_err(OpenError::Memory)?.check())
+}
+
+fn region_of(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
+    let part = FilePart { file, start, bytes };
+    Region::reserve_tiers(Some(part), bytes, Residency::OnTouch)
+        .map_err(|reason| OpenError::Memory(reason.into()))
+}

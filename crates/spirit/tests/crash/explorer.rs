@@ -1,0 +1,97 @@
+//! A run, cut again and again: each image is opened and judged.
+
+use spirit_door::Site;
+use spirit_door::sim::{Model as Fault, Quota, Simulator, cuts};
+
+use crate::failure::Failure;
+use crate::patient::{Expected, Patient};
+use crate::run::Run;
+use crate::tally::Tally;
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Where a run is cut.
+    pub(crate) quota: Quota,
+    /// Images of a cut in the models K, X and T.
+    pub(crate) images: [usize; 3],
+    /// After one image in so many the index goes on; 0: after none.
+    pub(crate) continued: u64,
+    /// The recovery of one image in so many is cut itself; 0: of none.
+    pub(crate) nested: u64,
+}
+
+/// Looks at a run; the first image that is wrong ends it. Write-backs or fences of `dropped` have no effect.
+pub(crate) fn explore(
+    run: &Run,
+    effort: Effort,
+    seed: u64,
+    dropped: Option<Site>,
+) -> (Tally, Result<(), Failure>) {
+    let mut tally = Tally { runs: 1, ..Tally::default() };
+    let explored =
+        Explorer { run, effort, seed, patient: Patient::new(run) }.all(dropped, &mut tally);
+    (tally, explored)
+}
+
+struct Explorer<'r> {
+    run: &'r Run,
+    effort: Effort,
+    seed: u64,
+    patient: Patient<'r>,
+}
+
+impl Explorer<'_> {
+    fn all(&mut self, dropped: Option<Site>, tally: &mut Tally) -> Result<(), Failure> {
+        let run = self.run;
+        let mut simulator = Simulator::new(run.initial.clone(), &run.events, dropped);
+        let first = run.first_cut();
+        for position in cuts(&run.events[first..], self.effort.quota, self.seed) {
+            let position = first + position;
+            simulator.advance_to(position);
+            let expected = Expected {
+                models: run.models(run.progress(position)),
+                floors: run.retention.floors(position),
+            };
+            for fault in Fault::ALL {
+                self.images(&mut simulator, fault, &expected, tally)?;
+            }
+            tally.count_cut(run, position);
+        }
+        Ok(())
+    }
+
+    fn images(
+        &mut self,
+        simulator: &mut Simulator<'_>,
+        fault: Fault,
+        expected: &Expected,
+        tally: &mut Tally,
+    ) -> Result<(), Failure> {
+        let position = simulator.position();
+        let mut images = simulator.images(fault, self.effort.images[fault as usize], self.seed);
+        tally.exhaustive[fault as usize] += u64::from(images.is_exhaustive());
+        let mut image = 0;
+        while let Some(found) = images.next_image() {
+            let failed = |why| Failure { position, fault, image, why };
+            let number = tally.all_images();
+            let models = self.patient.look(found, expected).map_err(failed)?;
+            let is_due =
+                |every: u64| every > 0 && number % every == self.seed % every && !models.is_empty();
+            if is_due(self.effort.continued) {
+                self.patient.go_on(found, &models).map_err(failed)?;
+                tally.continued += 1;
+            }
+            if is_due(self.effort.nested) {
+                let (images, depth) = (4, 2);
+                let seed = self.seed + number;
+                self.patient
+                    .cut_again(found, &models, [images, depth], seed, tally)
+                    .map_err(failed)?;
+            }
+            tally.images[fault as usize] += 1;
+            image += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether what a start has found is what the index may hold.
+
+use std::collections::BTreeSet;
+
+use spirit::{Index, Reader, Search};
+
+use crate::model::{Document, Model};
+use crate::operation::{Operation, WORDS};
+use crate::patient::Expected;
+use crate::retention::Floor;
+
+/// What is asked for besides everything: words, and keys that were ever given.
+pub(crate) struct Questions {
+    words: BTreeSet<String>,
+    keys: BTreeSet<String>,
+}
+
+impl Questions {
+    /// Those that `history` may have answers to.
+    pub(crate) fn of(history: &[Operation]) -> Questions {
+        let mut questions = Questions {
+            words: WORDS.iter().chain(&["afterwards"]).map(|word| (*word).to_owned()).collect(),
+            keys: BTreeSet::new(),
+        };
+        for operation in history {
+            if let Operation::Delete(key) = operation {
+                questions.keys.insert(key.clone());
+            }
+            for (key, text) in operation.documents() {
+                questions.keys.extend(key.map(str::to_owned));
+                questions.words.extend(text.split_whitespace().map(str::to_owned));
+            }
+        }
+        questions
+    }
+
+    /// Which of the models, with what retention has taken of it, `index` holds; or what is wrong. Those that it may hold
+    /// differ in the next sequence number alone: a deletion of nothing may have arrived.
+    pub(crate) fn judge(&self, index: &Index, expected: &Expected) -> Result<Vec<Model>, String> {
+        let reader = &mut index.reader().unwrap();
+        let found = ask(reader, "*")?;
+        let floors = &expected.floors;
+        let held = |model| held(model, floors, &found);
+        let mut models: Vec<Model> = expected.models.iter().filter_map(held).collect();
+        let Some(Model { documents, .. }) = models.first() else {
+            let models: Vec<String> = expected.models.iter().map(Model::describe).collect();
+            let models = models.join("\n");
+            return Err(format!("it holds {found:?}, which is none of\n{models}\nwith {floors:?}"));
+        };
+        self.ask_all(reader, documents)?;
+        // After a start dead rows are counted anew in the background.
+        index.settle();
+        let counted = index.stats().unwrap().documents;
+        if counted != documents.len() as u64 {
+            return Err(format!("it counts {counted} documents, not {}", documents.len()));
+        }
+        let accepted = index.accepted();
+        models.retain(|model| model.accepted == accepted);
+        if models.is_empty() {
+            return Err(format!("it has accepted {accepted} documents: {:?}", expected.models));
+        }
+        Ok(models)
+    }
+
+    fn ask_all(&self, reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
+        for word in &self.words {
+            expect(reader, word, documents.iter().filter(|d| d.words.contains(word)))?;
+        }
+        let living = documents.iter().map(|document| &document.key);
+        for key in self.keys.iter().chain(living) {
+            let of_key = documents.iter().filter(|d| d.key == *key);
+            expect(reader, &format!("key:{key}"), of_key)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is left of a model if that is what was `found`: of an executor's documents that may be gone, the oldest went.
+fn held(model: &Model, floors: &[Floor], found: &[(u64, String)]) -> Option<Model> {
+    let was_found = |d: &Document| found.iter().any(|(sequence, _)| *sequence == d.sequence);
+    let is_left = |d: &Document| match floors[d.executor] {
+        Floor { gone, .. } if d.sequence < gone => false,
+        Floor { going, .. } => d.sequence >= going || was_found(d),
+    };
+    let documents: Vec<Document> = model.documents.iter().filter(|d| is_left(d)).cloned().collect();
+    let newest_first = documents.iter().rev().map(|d| (d.sequence, &d.key));
+    if !newest_first.eq(found.iter().map(|(sequence, key)| (*sequence, key))) {
+        return None;
+    }
+    let oldest_went = floors.iter().enumerate().all(|(executor, floor)| {
+        let of_executor = model.documents.iter().filter(|d| d.executor == executor);
+        of_executor.filter(|d| d.sequence >= floor.gone).map(was_found).is_sorted()
+    });
+    oldest_went.then(|| Model { documents, ..model.clone() })
+}
+
+fn expect<'d>(
+    reader: &mut Reader<'_>,
+    query: &str,
+    expected: impl DoubleEndedIterator<Item = &'d Document>,
+) -> Result<(), String> {
+    let expected: Vec<_> = expected.rev().map(|d| (d.sequence, d.key.clone())).collect();
+    let found = ask(reader, query)?;
+    if found != expected {
+        return Err(format!("{query} finds {found:?}, not {expected:?}"));
+    }
+    let count = reader.count_text(query).unwrap();
+    if count != expected.len() as u64 {
+        return Err(format!("{query} counts {count}, not {}", expected.len()));
+    }
+    Ok(())
+}
+
+/// Sequence numbers and keys of what `query` finds, newest first.
+fn ask(reader: &mut Reader<'_>, query: &str) -> Result<Vec<(u64, String)>, String> {
+    let hits = reader.search_text(query, Search::newest(1000)).unwrap();
+    let lost = |_| "the lease is over".to_owned();
+    Ok(hits.sequences().map_err(lost)?.into_iter().zip(hits.keys().map_err(lost)?).collect())
+}

@@ -1,0 +1,111 @@
+//! Power cuts of the real engine: what was acknowledged is there afterwards, whole and once, whatever arrived.
+//!
+//! A [run](run) does operations to an index with the smallest heaps that open, and keeps the [trace](spirit_door::trace) of
+//! all that it stored. The [simulator](spirit_door::sim) makes of the trace the images that a cut may leave. Each is put
+//! into a [file](heap), started by the engine itself, and [judged](judge) by a [model](model) that knows no index.
+//!
+//! | | |
+//! |---|---|
+//! | `SPIRIT_CUTS` | how many cuts at least |
+//! | `SPIRIT_SIM_SEED` | this run alone |
+
+mod explorer;
+mod failure;
+mod heap;
+mod judge;
+mod model;
+mod operation;
+mod patient;
+mod retention;
+mod run;
+mod scenario;
+mod setup;
+mod site;
+#[path = "../support/mod.rs"]
+mod support;
+mod tally;
+mod workers;
+
+use spirit_door::sim::Quota;
+
+use explorer::{Effort, explore};
+use run::Run;
+use support::size_of_run;
+use tally::Tally;
+
+/// Images for each cut, in the mean.
+const IMAGES_A_CUT: u64 = 20;
+/// Failures that are told in full.
+const TOLD: usize = 5;
+/// Operations of a short history.
+const SHORT: usize = 10;
+/// Runs after which it is looked how many cuts there are.
+const ROUND: u64 = 32;
+
+/// Explores a run; tells what is wrong.
+fn explored(run: &Run, effort: Effort, seed: u64) -> (Tally, Option<String>) {
+    let (tally, explored) = explore(run, effort, seed, None);
+    (tally, explored.err().map(|failure| failure.describe(run, seed)))
+}
+
+/// Adds up what was looked at; fails if something is wrong.
+fn sum(results: impl IntoIterator<Item = (Tally, Option<String>)>) -> Tally {
+    let mut sum = Tally::default();
+    let mut failures = Vec::new();
+    for (tally, failure) in results {
+        sum.add(&tally);
+        failures.extend(failure);
+    }
+    println!("{sum}");
+    failures.iter().take(TOLD).for_each(|failure| println!("{failure}\n"));
+    assert!(failures.is_empty(), "{} runs have images that are wrong", failures.len());
+    sum
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_every_cut() {
+    let effort = Effort {
+        quota: Quota { orders: 4, others: 2 },
+        images: [4, 16, 24],
+        continued: 32,
+        nested: 4096,
+    };
+    let look = |seed: u64| {
+        let (setup, history) = scenario::numbered(seed);
+        // What was thought of is short, and worth going on from everywhere.
+        let continued = if history.len() < SHORT { 1 } else { effort.continued };
+        let effort = Effort { continued, ..effort };
+        explored(&Run::new(setup, &history), effort, seed)
+    };
+    if let Ok(seed) = std::env::var("SPIRIT_SIM_SEED") {
+        sum([look(seed.parse().expect("SPIRIT_SIM_SEED is a number"))]);
+        return;
+    }
+    let cuts = size_of_run("SPIRIT_CUTS", 10_000);
+    let is_enough = |results: &[(Tally, Option<String>)]| {
+        let total =
+            |count: fn(&Tally) -> u64| results.iter().map(|(tally, _)| count(tally)).sum::<u64>();
+        let images = total(Tally::all_images);
+        total(|tally| tally.cuts) >= cuts && images >= IMAGES_A_CUT * cuts
+    };
+    let mut results = Vec::new();
+    let mut seeds = 0;
+    while !is_enough(&results) {
+        results.extend(workers::each(ROUND as usize, |number| look(seeds + number as u64)));
+        seeds += ROUND;
+    }
+    let tally = sum(results);
+    let enough = tally.features.iter().all(|count| *count >= cuts / 10);
+    assert!(enough, "each feature in a tenth of the cuts");
+}
+
+#[test]
+fn every_short_history_is_safe_at_every_cut() {
+    let effort = Effort { quota: Quota::ALL, images: [64, 24, 24], continued: 64, nested: 0 };
+    let histories = scenario::all(3);
+    let look = |number: usize| {
+        explored(&Run::new(scenario::plain(), &histories[number]), effort, number as u64)
+    };
+    let tally = sum(workers::each(histories.len(), look));
+    assert_eq!(tally.runs, 4 + 16 + 64);
+}

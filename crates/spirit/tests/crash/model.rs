@@ -1,0 +1,74 @@
+//! What an index holds, by the simplest means: a list of the living documents.
+
+use std::collections::BTreeSet;
+
+use spirit_index::keys;
+
+use crate::operation::Operation;
+
+/// A living document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    pub(crate) sequence: u64,
+    pub(crate) key: String,
+    pub(crate) words: BTreeSet<String>,
+    pub(crate) executor: usize,
+}
+
+/// An index with operations done to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) executors: usize,
+    /// By sequence number, rising.
+    pub(crate) documents: Vec<Document>,
+    /// Documents ever accepted.
+    pub(crate) accepted: u64,
+    /// The next sequence number.
+    pub(crate) sequence: u64,
+}
+
+impl Model {
+    pub(crate) fn new(executors: usize) -> Model {
+        Model { executors, documents: Vec::new(), accepted: 0, sequence: 0 }
+    }
+
+    /// Does the first `parts` parts of an operation.
+    pub(crate) fn apply(&mut self, operation: &Operation, parts: usize) {
+        if let Operation::Delete(key) = operation
+            && parts > 0
+        {
+            self.delete(key);
+            self.sequence += 1;
+        }
+        for (key, text) in operation.documents().into_iter().take(parts) {
+            self.add(key, text);
+        }
+    }
+
+    /// Sequence numbers and keys, newest first, and what was accepted.
+    pub(crate) fn describe(&self) -> String {
+        let documents: Vec<_> = self.documents.iter().rev().map(|d| (d.sequence, &d.key)).collect();
+        format!("{documents:?}, {} accepted", self.accepted)
+    }
+
+    fn add(&mut self, key: Option<&str>, text: &str) {
+        let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
+        self.delete(&key);
+        let words = text.split_whitespace().map(str::to_owned).collect();
+        let (sequence, executor) = (self.sequence, self.executor_of(&key));
+        self.documents.push(Document { sequence, key, words, executor });
+        self.sequence += 1;
+        self.accepted += 1;
+    }
+
+    fn delete(&mut self, key: &str) {
+        self.documents.retain(|document| document.key != key);
+    }
+
+    /// Where the index keeps the document of a key.
+    fn executor_of(&self, key: &str) -> usize {
+        let bytes = key.as_bytes();
+        let number = keys::as_number(bytes).unwrap_or_else(|| keys::hash(bytes) >> 32);
+        (number % self.executors as u64) as usize
+    }
+}

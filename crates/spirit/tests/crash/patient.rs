@@ -1,0 +1,187 @@
+//! The index that has lost its power: started from an image, looked at, used on, cut again while it starts.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use spirit::{Index, Trace};
+use spirit_door::Site;
+use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
+
+use crate::heap::Heap;
+use crate::judge::Questions;
+use crate::model::Model;
+use crate::operation::Operation;
+use crate::retention::Floor;
+use crate::run::Run;
+use crate::tally::Tally;
+
+pub(crate) struct Patient<'r> {
+    run: &'r Run,
+    heap: Heap,
+    questions: Questions,
+    /// How often it has gone on.
+    turn: u64,
+}
+
+/// What an index may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Expected {
+    /// One of these,
+    pub(crate) models: Vec<Model>,
+    /// without what retention has taken.
+    pub(crate) floors: Vec<Floor>,
+}
+
+impl Expected {
+    /// This and nothing else.
+    fn exactly(models: &[Model]) -> Expected {
+        let executors = models.first().map_or(0, |model| model.executors);
+        Expected { models: models.to_vec(), floors: vec![Floor::default(); executors] }
+    }
+
+    /// The same after something was dropped: the oldest documents may be gone.
+    fn with_drops(&self) -> Expected {
+        let drop = |floor: &Floor| Floor { going: u64::MAX, ..*floor };
+        Expected { models: self.models.clone(), floors: self.floors.iter().map(drop).collect() }
+    }
+}
+
+/// Cuts of a recovery, of each site.
+const NESTED: Quota = Quota { orders: 2, others: 1 };
+
+impl<'r> Patient<'r> {
+    pub(crate) fn new(run: &'r Run) -> Patient<'r> {
+        Patient { run, heap: Heap::new(run.setup), questions: Questions::of(&run.history), turn: 0 }
+    }
+
+    /// Starts it from `image` and says what it may hold, or what is wrong; nothing if that is not settled.
+    pub(crate) fn look(
+        &mut self,
+        image: &Image,
+        expected: &Expected,
+    ) -> Result<Vec<Model>, String> {
+        self.heap.put(image);
+        caught(|| {
+            let index = self.open(None)?;
+            let models = self.judged(&index, expected)?;
+            // What the start itself had to drop the next one may find.
+            Ok(if drops(&index) == 0 { models } else { Vec::new() })
+        })
+    }
+
+    /// What it may hold, with what was dropped since it was opened. Something may be dropped while it is looked at: then that
+    /// look does not count.
+    fn judged(&self, index: &Index, expected: &Expected) -> Result<Vec<Model>, String> {
+        loop {
+            let before = drops(index);
+            let with_drops = (before > 0).then(|| expected.with_drops());
+            let judged = self.questions.judge(index, with_drops.as_ref().unwrap_or(expected));
+            if judged.is_err() {
+                index.settle();
+            }
+            if judged.is_ok() || drops(index) == before {
+                return judged;
+            }
+        }
+    }
+
+    /// Starts it again, with one of `models` in it; it has to go on from there as if nothing had happened.
+    pub(crate) fn go_on(&mut self, image: &Image, models: &[Model]) -> Result<(), String> {
+        let mut models = models.to_vec();
+        let oldest = models.first().and_then(|model| model.documents.first());
+        let operations = self.afterwards(oldest.map(|document| &document.key));
+        self.heap.put(image);
+        caught(|| {
+            let index = self.open(None)?;
+            for operation in &operations {
+                operation.call(&index).map_err(|e| format!("afterwards {operation:?}: {e}"))?;
+                models.iter_mut().for_each(|model| model.apply(operation, operation.parts()));
+            }
+            let models = self.judged(&index, &Expected::exactly(&models))?;
+            index.close().map_err(|e| format!("it does not close: {e}"))?;
+            self.judged(&self.open(None)?, &Expected::exactly(&models)).map(drop)
+        })
+        .map_err(|why| format!("afterwards {why}"))
+    }
+
+    /// What is done next; now and then so that all of it is in segments, and the log says nothing.
+    fn afterwards(&mut self, oldest: Option<&String>) -> Vec<Operation> {
+        self.turn += 1;
+        let mut operations = vec![
+            Operation::Add("w1 afterwards".into()),
+            Operation::Put("k0".into(), "w2 afterwards".into()),
+            Operation::Flush,
+            Operation::AddAll(vec![(None, "w3".into()), (Some("k1".into()), "afterwards".into())]),
+        ];
+        operations.extend(oldest.map(|key| Operation::Delete(key.clone())));
+        operations.extend(self.turn.is_multiple_of(2).then_some(Operation::Flush));
+        operations
+    }
+
+    /// Cuts the start from `image`, which finds one of `models`, and the starts after such cuts, `depth` deep: each finds
+    /// the same.
+    pub(crate) fn cut_again(
+        &mut self,
+        image: &Image,
+        models: &[Model],
+        [images, depth]: [usize; 2],
+        seed: u64,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        self.heap.put(image);
+        let trace = Arc::new(Trace::default());
+        let events = caught(|| {
+            let index = self.open(Some(&trace))?;
+            index.settle();
+            drop(index);
+            Ok(trace.take())
+        })?;
+        let mut simulator = Simulator::new(image.clone(), &events, None);
+        let dropped = |position: usize| {
+            events[..position].iter().any(|event| event.site == Some(Site::Retire))
+        };
+        for position in cuts(&events, NESTED, seed) {
+            simulator.advance_to(position);
+            let mut expected = Expected::exactly(models);
+            if dropped(position) {
+                expected = expected.with_drops();
+            }
+            tally.nested[0] += 1;
+            let mut found = simulator.images(Fault::T, images, seed);
+            let mut number = 0;
+            while let Some(image) = found.next_image() {
+                let place =
+                    |why| format!("event {position} of the start before, image {number}: {why}");
+                let models = self.look(image, &expected).map_err(place)?;
+                if depth > 1 && number == 0 && !models.is_empty() {
+                    self.cut_again(image, &models, [images / 2, depth - 1], seed, tally)
+                        .map_err(place)?;
+                }
+                tally.nested[1] += 1;
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self, trace: Option<&Arc<Trace>>) -> Result<Index, String> {
+        let opened = self.run.setup.open(self.heap.path(), trace);
+        opened.map_err(|e| format!("it does not open: {e}"))
+    }
+}
+
+/// How many segments retention took since the start.
+fn drops(index: &Index) -> u64 {
+    index.stats().map_or(0, |stats| stats.dropped_segments)
+}
+
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|panic| Err(format!("it panics: {}", message(&*panic))))
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}

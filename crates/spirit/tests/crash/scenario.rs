@@ -1,0 +1,112 @@
+//! Histories that were thought of, beside those that chance finds.
+
+use std::time::Duration;
+
+use spirit::{EngravePolicy, PointerUpdate};
+
+use crate::operation::{Kind, Operation, history};
+use crate::setup::Setup;
+
+/// An index and what is done to it, by number: first those that were thought of, then random ones.
+pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
+    let thought_of = [
+        replaced_in_the_second_tier,
+        deleted_in_the_second_tier,
+        number_met,
+        number_met_in_one_call,
+        laps,
+        many_words,
+        kept_in_view,
+    ];
+    if let Some(history) = thought_of.get(seed as usize) {
+        return (plain(), history());
+    }
+    let kind = [Kind::Short, Kind::Short, Kind::Long, Kind::Flushing][(seed / 16 % 4) as usize];
+    (Setup::of(seed), history(kind, seed))
+}
+
+/// One executor, all policies eager.
+pub(crate) fn plain() -> Setup {
+    Setup {
+        executors: 1,
+        engrave: EngravePolicy::Eager,
+        pointer_update: PointerUpdate::Eager,
+        reader_lease: Duration::from_millis(100),
+    }
+}
+
+fn add(text: &str) -> Operation {
+    Operation::Add(text.into())
+}
+
+fn put(key: &str, text: &str) -> Operation {
+    Operation::Put(key.into(), text.into())
+}
+
+/// A version dies in an engraved segment, and its record leaves the log at once.
+fn replaced_in_the_second_tier() -> Vec<Operation> {
+    use Operation::Flush;
+    vec![put("k", "w0"), Flush, put("k", "w1"), Flush, put("k", "w2"), Flush, add("w3")]
+}
+
+fn deleted_in_the_second_tier() -> Vec<Operation> {
+    use Operation::Flush;
+    let delete = |key: &str| Operation::Delete(key.into());
+    vec![put("k", "w0"), add("w1"), Flush, delete("k"), Flush, delete("1"), Flush, add("w2")]
+}
+
+/// A number that was given as a key, and that an automatic key comes to when its document is engraved.
+fn number_met() -> Vec<Operation> {
+    vec![put("3", "w0"), add("w1"), Operation::Flush, add("w2"), add("w3"), add("w4")]
+}
+
+/// The same within one record of the log.
+fn number_met_in_one_call() -> Vec<Operation> {
+    let key = |key: &str| Some(key.to_owned());
+    vec![Operation::AddAll(vec![(key("1"), "w0".into()), (None, "w1".into()), (None, "w2".into())])]
+}
+
+/// The log begins anew many times, and the oldest segments go, each with terms that nothing else has.
+fn laps() -> Vec<Operation> {
+    let text = |n: usize| vec![format!("w{} lap{n}", n % 6); 300 + 37 * (n % 9)].join(" ");
+    (0..110).map(|n| put(&format!("k{}", n % 7), &text(n))).collect()
+}
+
+/// So many terms that they share buckets of the merged dictionary and have no place in it together: some are in every
+/// segment, and those that are in one alone make way for others.
+fn many_words() -> Vec<Operation> {
+    let common: String = (0..50).map(|word| format!("c{word} ")).collect();
+    let text = |n: u64| (0..60).map(|word| format!("n{n}w{word} ")).collect::<String>();
+    (0..14).flat_map(|n| [add(&format!("{common}{}", text(n))), Operation::Flush]).collect()
+}
+
+/// A reader keeps what it found while the oldest segment goes, all slots being taken.
+fn kept_in_view() -> Vec<Operation> {
+    let mut history = vec![put("k", "w0"), Operation::Flush];
+    for n in 0..63 {
+        history.extend([put(&format!("k{}", n % 5), &format!("w{}", n % 6)), Operation::Flush]);
+    }
+    history.extend([Operation::Hold, put("k", "w1"), Operation::Flush, Operation::Release]);
+    history.extend([add("w2"), Operation::Flush, add("w3")]);
+    history
+}
+
+/// All histories of at most `length` operations.
+pub(crate) fn all(length: usize) -> Vec<Vec<Operation>> {
+    let alphabet =
+        [add("w0 w1"), put("k0", "w1"), Operation::Delete("k0".into()), Operation::Flush];
+    let mut histories: Vec<Vec<Operation>> = vec![Vec::new()];
+    let mut first = 0;
+    for _ in 0..length {
+        let last = histories.len();
+        for shorter in first..last {
+            for operation in &alphabet {
+                let mut longer = histories[shorter].clone();
+                longer.push(operation.clone());
+                histories.push(longer);
+            }
+        }
+        first = last;
+    }
+    histories.split_off(1)
+}

@@ -1,0 +1,77 @@
+//! How the index under test is made: as small as it opens.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use spirit::{Analyzer, EngravePolicy, Index, Mode, OpenError, Options, PointerUpdate, Trace};
+use spirit_door::sim::Image;
+use spirit_index::nvm::root::ROOT_BYTES;
+
+const SEGMENT_BYTES: u64 = 64 << 10;
+/// The least for segments of this size.
+const DRAM_BYTES: u64 = 16 * SEGMENT_BYTES;
+/// The least log.
+pub(crate) const LOG_BYTES: u64 = 16 << 10;
+/// The least part: slots, log, and room for four segments.
+const NVM_BYTES: u64 = (16 << 10) + LOG_BYTES + 4 * SEGMENT_BYTES;
+
+/// What may differ between runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) executors: usize,
+    pub(crate) engrave: EngravePolicy,
+    pub(crate) pointer_update: PointerUpdate,
+    /// Who waits for a reader waits no longer than this.
+    pub(crate) reader_lease: Duration,
+}
+
+impl Setup {
+    /// One that depends on `seed`.
+    pub(crate) fn of(seed: u64) -> Setup {
+        use EngravePolicy::{Eager, Lazy, Opportunistic};
+        let engrave = [Eager, Eager, Lazy, Opportunistic][(seed / 2 % 4) as usize];
+        let pointer_update = [PointerUpdate::Eager, PointerUpdate::Lazy][(seed / 8 % 2) as usize];
+        let reader_lease = Duration::from_millis(20);
+        Setup { executors: 1 + (seed % 2) as usize, engrave, pointer_update, reader_lease }
+    }
+
+    /// Opens the index in `directory`, or makes it.
+    pub(crate) fn open(
+        self,
+        directory: &Path,
+        trace: Option<&Arc<Trace>>,
+    ) -> Result<Index, OpenError> {
+        let executors = self.executors as u64;
+        let options = Options::default()
+            .directory(directory)
+            .mode(Mode::Crash)
+            .executors(self.executors)
+            .dram_bytes(executors * DRAM_BYTES)
+            .segment_bytes(SEGMENT_BYTES)
+            .nvm_bytes(executors * NVM_BYTES)
+            .log_bytes(LOG_BYTES)
+            .document_bytes_max(6 << 10)
+            .engrave(self.engrave)
+            .pointer_update(self.pointer_update)
+            .analyzer(Analyzer::Simple)
+            .readers_max(4)
+            .reader_lease(self.reader_lease);
+        match trace {
+            Some(trace) => options.trace(trace.clone()).open(),
+            None => options.open(),
+        }
+    }
+
+    /// The bytes of each space of a trace: the root, then the executors' parts, one behind the other in the file.
+    pub(crate) fn spaces(self) -> Vec<u64> {
+        let mut spaces = vec![NVM_BYTES; self.executors + 1];
+        spaces[0] = ROOT_BYTES;
+        spaces
+    }
+
+    /// A file of zeros.
+    pub(crate) fn empty(self) -> Image {
+        Image::new(self.spaces().into_iter().map(|bytes| vec![0; bytes as usize / 8]).collect())
+    }
+}

@@ -1,0 +1,44 @@
+//! Threads that take one job after the other.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread::{available_parallelism, scope};
+
+/// Does `job` for each number below `count`, on as many threads as there are processors; what the jobs gave, in order.
+pub(crate) fn each<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    keep_memory();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= count {
+                return;
+            }
+            let given = job(number);
+            done.lock().unwrap().push((number, given));
+        }
+    };
+    scope(|scope| {
+        for _ in 0..available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut done = done.into_inner().unwrap();
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, given)| given).collect()
+}
+
+/// An open index and its readers take megabytes and give them back, thousands of times: the allocator keeps them, since
+/// fresh pages from the kernel would cost more than everything else together.
+fn keep_memory() {
+    const NUMBERS: [(i32, i32); 3] = [
+        (libc::M_MMAP_THRESHOLD, 1 << 30),
+        (libc::M_TRIM_THRESHOLD, 1 << 30),
+        (libc::M_TOP_PAD, 16 << 20),
+    ];
+    for (name, value) in NUMBERS {
+        // SAFETY: it sets a number of the allocator's and touches nothing of ours.
+        unsafe { libc::mallopt(name, value) };
+    }
+}

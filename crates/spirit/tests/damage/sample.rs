@@ -1,0 +1,147 @@
+//! Small indexes with a bit of everything in them: segments that are merged and some that are not, keys of each kind, dead
+//! rows, dense lists, long terms, and operations that are in the log alone.
+
+use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
+
+use crate::support::directory::Directory;
+
+/// How the samples are opened. What they are made with they keep.
+pub(crate) fn options(directory: &Directory) -> Options {
+    Options::default()
+        .directory(directory.path())
+        .dram_bytes(1 << 20)
+        .segment_bytes(64 << 10)
+        .nvm_bytes(640 << 10)
+        .log_bytes(64 << 10)
+        .document_bytes_max(4 << 10)
+        .readers_max(4)
+        .analyzer(Analyzer::Simple)
+}
+
+/// The text of document `number`: a word that all have, frequent, rarer and rare ones, and a long one.
+fn text(number: usize) -> String {
+    let long = number % 13;
+    format!("all m{} r{} averyveryverylongword{long} all", number % 7, number % 151)
+}
+
+/// The `number`th explicit key: short, long, or a number.
+fn key(number: usize) -> String {
+    match number % 3 {
+        0 => format!("k{number}"),
+        1 => format!("a_key_that_does_not_fit_in_a_row_{number}"),
+        _ => format!("{}", 1_000_000 + number),
+    }
+}
+
+/// All segments are merged, and some operations are in the log.
+pub(crate) fn settled() -> Directory {
+    let directory = Directory::new();
+    let index = options(&directory).open().unwrap();
+    for segment in 0..4 {
+        for number in 0..[700, 90, 120, 60][segment] {
+            index.add(&text(segment * 1000 + number)).unwrap();
+            if number % 9 == 0 {
+                index.put(&key(number / 9), &text(number + 5)).unwrap();
+            }
+        }
+        for number in 0..10 {
+            index.delete(&key(segment * 5 + number * 7)).unwrap();
+            index.delete(&(segment * 60 + number).to_string()).unwrap();
+        }
+        index.flush().unwrap();
+    }
+    for number in 0..30 {
+        index.add(&text(5000 + number)).unwrap();
+        index.put(&key(number * 3 + 1), &text(number)).unwrap();
+        index.delete(&key(number * 4)).unwrap();
+    }
+    index.close().unwrap();
+    directory
+}
+
+/// The merged dictionary is full, so that the newest segments are not merged.
+pub(crate) fn unmerged() -> Directory {
+    let directory = Directory::new();
+    let index = options(&directory).on_full(OnFull::Refuse).open().unwrap();
+    for segment in 0..3 {
+        for number in 0..350 {
+            index
+                .put(&key(number), &format!("all unique{segment}x{number} m{}", number % 7))
+                .unwrap();
+        }
+        let flushed = index.flush();
+        assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
+    }
+    drop(index);
+    directory
+}
+
+/// The oldest segments are gone, and others lie where they lay.
+pub(crate) fn retained() -> Directory {
+    let directory = Directory::new();
+    let index = options(&directory).open().unwrap();
+    let mut number = 0;
+    while index.stats().unwrap().dropped_segments < 5 {
+        for _ in 0..200 {
+            index.add(&text(number)).unwrap();
+            index.put(&key(number % 50), &text(number)).unwrap();
+            number += 1;
+        }
+    }
+    // With operations in the log a start would drop more.
+    index.flush().unwrap();
+    index.close().unwrap();
+    directory
+}
+
+/// Next to nothing: quickly opened.
+pub(crate) fn small() -> Directory {
+    let directory = Directory::new();
+    let index = options(&directory).nvm_bytes(400 << 10).open().unwrap();
+    for number in 0..40 {
+        index.add(&text(number)).unwrap();
+    }
+    index.flush().unwrap();
+    index.close().unwrap();
+    let index = options(&directory).open().unwrap();
+    index.put("k0", &text(7)).unwrap();
+    index.close().unwrap();
+    directory
+}
+
+/// What is asked of any sample.
+const QUERIES: [&str; 22] = [
+    "all",
+    "*",
+    "m3",
+    "r7",
+    "r149",
+    "averyveryverylongword4",
+    "unique0x7",
+    "unique2x349",
+    "nothinglikeit",
+    "all AND m3",
+    "m1 AND r8",
+    "m1 OR r8 OR r9",
+    "+all -m2",
+    "averyveryverylongword1 AND m2",
+    "key:k0",
+    "key:k42",
+    "key:a_key_that_does_not_fit_in_a_row_1",
+    "key:a_key_that_does_not_fit_in_a_row_25",
+    "key:1000002",
+    "key:1000047",
+    "key:65",
+    "key:165",
+];
+
+/// Counts and newest hits of all of them.
+pub(crate) fn answers(index: &Index) -> Vec<String> {
+    let mut reader = index.reader().unwrap();
+    let ask = |query: &str| {
+        let count = reader.count_text(query).unwrap();
+        let keys = reader.search_text(query, Search::newest(500)).unwrap().keys().unwrap();
+        format!("{query}: {count} {keys:?}")
+    };
+    QUERIES.into_iter().map(ask).collect()
+}

@@ -1,0 +1,292 @@
+//! The engine and files that somebody damaged: it says clearly that it will not open them, or answers as if nothing had
+//! happened. Where neither can be had, because looking would cost a start too much, `check` finds the damage, and whoever
+//! searches gets answers, right or wrong, and never a panic.
+
+mod damage;
+mod support;
+
+use damage::atlas::{Atlas, Promise};
+use damage::flips::{Flip, flips};
+use damage::forger::Forger;
+use damage::image::Image;
+use damage::sample;
+use spirit::{AddError, Index, OpenError};
+use support::{Chance, comes_back, size_of_run};
+
+const ROOT_PAGE: usize = 4096;
+/// What is done to a byte.
+const MASKS: [u8; 3] = [0x01, 0x80, 0xFF];
+
+/// What became of a file.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Refused,
+    Same,
+    Other,
+}
+
+/// Opens the file, and asks at once, when only what was asked for is in DRAM, and when all is. The file is another one then.
+fn outcome(image: &Image, expected: &[String], what: &dyn std::fmt::Debug) -> Outcome {
+    let index = match image.open() {
+        Ok(index) => index,
+        Err(error) => {
+            assert_clear(&error);
+            return Outcome::Refused;
+        }
+    };
+    let first = sample::answers(&index);
+    index.settle();
+    let second = sample::answers(&index);
+    assert_alive(&index, what);
+    if first == expected && second == expected { Outcome::Same } else { Outcome::Other }
+}
+
+/// An error that names the file or the executor, and the place.
+fn assert_clear(error: &OpenError) {
+    match error {
+        OpenError::Root { .. } | OpenError::File(_) => assert!(error.to_string().contains("heap")),
+        OpenError::Corrupt { .. } => assert!(error.to_string().contains(" at 0x"), "{error}"),
+        _ => panic!("{error}"),
+    }
+}
+
+/// No stage of the pipeline ended by a panic.
+fn assert_alive(index: &Index, what: &dyn std::fmt::Debug) {
+    let added = index.put("one more", "all of it");
+    assert_ne!(added, Err(AddError::Poisoned), "{what:x?}");
+    let flushed = index.flush();
+    assert_ne!(flushed, Err(AddError::Poisoned), "{what:x?}");
+    assert_ne!(index.delete("one more"), Err(AddError::Poisoned), "{what:x?}");
+}
+
+fn expected(image: &Image) -> Vec<String> {
+    let answers = sample::answers(&image.open().unwrap());
+    image.restore();
+    answers
+}
+
+#[test]
+fn every_byte_of_both_roots() {
+    comes_back(|| {
+        let image = Image::of(&sample::small());
+        let expected = expected(&image);
+        for slot in [0, ROOT_PAGE] {
+            for at in slot..slot + 512 {
+                for mask in MASKS {
+                    image.write(at as u64, &[image.bytes[at] ^ mask]);
+                    assert!(image.is_found_out(), "byte {at} ^ {mask:#x}");
+                    let index = image.open().unwrap();
+                    assert_eq!(sample::answers(&index), expected, "byte {at} ^ {mask:#x}");
+                    drop(index);
+                    image.restore();
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_lies_behind_the_roots_is_nothing() {
+    let image = Image::of(&sample::small());
+    let expected = expected(&image);
+    for slot in [0, ROOT_PAGE] {
+        image.write(slot as u64 + 512, &[0xFF; ROOT_PAGE - 512]);
+    }
+    assert!(!image.is_found_out());
+    assert_eq!(outcome(&image, &expected, &"behind the roots"), Outcome::Same);
+}
+
+#[test]
+fn roots_that_are_older_or_elsewhere() {
+    let mut image = Image::of(&sample::small());
+    let expected = expected(&image);
+    let [first, second] = [0, ROOT_PAGE].map(|at| image.bytes[at..at + ROOT_PAGE].to_vec());
+    let zeros = vec![0; ROOT_PAGE];
+    let pairs = [
+        [&second, &first],
+        [&first, &first],
+        [&second, &second],
+        [&zeros, &second],
+        [&first, &zeros],
+    ];
+    for (number, [a, b]) in pairs.into_iter().enumerate() {
+        image.write(0, a);
+        image.write(ROOT_PAGE as u64, b);
+        assert!(image.is_found_out(), "pair {number}");
+        assert_eq!(outcome(&image, &expected, &number), Outcome::Same, "pair {number}");
+        image.restore();
+    }
+    image.write(0, &zeros);
+    image.write(ROOT_PAGE as u64, &zeros);
+    assert_eq!(outcome(&image, &expected, &"no root"), Outcome::Refused);
+    // Roots from before the last starts: what these logged is not theirs.
+    let roots = image.bytes[..2 * ROOT_PAGE].to_vec();
+    image.restore();
+    for number in 0..3 {
+        let index = image.open().unwrap();
+        index.put("later", &format!("all of start {number}")).unwrap();
+        index.close().unwrap();
+    }
+    image.take();
+    image.write(0, &roots);
+    assert!(image.is_found_out());
+    assert_eq!(outcome(&image, &expected, &"old roots"), Outcome::Refused);
+}
+
+#[test]
+fn every_length() {
+    comes_back(|| {
+        let image = Image::of(&sample::small());
+        let len = image.bytes.len() as u64;
+        let step = 1 + (len - (64 << 10)) / 500;
+        let above = (64 << 10..len).rev().step_by(step as usize);
+        for len in above.chain((0..64 << 10).rev()) {
+            image.truncate(len);
+            let error = image.open().map(|_| ()).unwrap_err();
+            assert!(matches!(error, OpenError::Root { .. }), "{len} bytes: {error}");
+            assert!(error.to_string().contains(&len.to_string()), "{len} bytes: {error}");
+            if len % 97 == 0 {
+                assert!(image.check().is_err());
+            }
+        }
+        image.restore();
+        image.truncate(len + 1);
+        assert!(image.open().is_err() && image.check().is_err());
+    });
+}
+
+#[test]
+fn zeroed_pages() {
+    comes_back(|| {
+        for directory in [sample::settled(), sample::unmerged()] {
+            let image = Image::of(&directory);
+            let expected = expected(&image);
+            for page in (0..image.bytes.len()).step_by(4096) {
+                let zeros = vec![0; 4096.min(image.bytes.len() - page)];
+                image.write(page as u64, &zeros);
+                let found = image.is_found_out();
+                let outcome = outcome(&image, &expected, &page);
+                assert!(found || outcome != Outcome::Other, "page at {page:#x}: {outcome:?}");
+                image.restore();
+            }
+        }
+    });
+}
+
+/// Single bits of every kind of place. What is promised of each is said in the [atlas](damage::atlas).
+#[test]
+fn flipped_bits() {
+    let each = size_of_run("SPIRIT_HOSTILE_FLIPS", 12);
+    comes_back(move || {
+        let mut chance = Chance::new(5);
+        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+            let image = Image::of(&directory);
+            let expected = expected(&image);
+            for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
+                image.flip(flip);
+                judge(&image, &expected, flip);
+                image.restore();
+            }
+        }
+    });
+}
+
+fn judge(image: &Image, expected: &[String], flip: Flip) {
+    let found = image.is_found_out();
+    let outcome = outcome(image, expected, &flip);
+    match flip.promise {
+        Promise::Refused => assert_ne!(outcome, Outcome::Other, "{flip:x?}"),
+        Promise::Found => assert!(found, "{flip:x?}"),
+        Promise::FoundOrHarmless => assert!(found || outcome == Outcome::Same, "{flip:x?}"),
+        Promise::Harmless => assert_eq!(outcome, Outcome::Same, "{flip:x?}"),
+        Promise::Uncovered => assert_ne!(outcome, Outcome::Refused, "{flip:x?}"),
+    }
+}
+
+/// Files that were made to deceive: words anywhere are others, and every checksum is right.
+#[test]
+fn forged_files() {
+    let each = size_of_run("SPIRIT_HOSTILE_FORGERIES", 300);
+    comes_back(move || {
+        let mut chance = Chance::new(23);
+        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+            let image = Image::of(&directory);
+            let atlas = Atlas::of(&image.bytes);
+            for number in 0..each {
+                let mut bytes = image.bytes.clone();
+                let forged = forge(&atlas, &mut bytes, number, &mut chance);
+                image.write(0, &bytes);
+                let _ = image.check();
+                if let Ok(index) = image.open() {
+                    sample::answers(&index);
+                    index.settle();
+                    sample::answers(&index);
+                    assert_alive(&index, &forged);
+                }
+                image.restore();
+            }
+        }
+    });
+}
+
+/// Changes a word and makes the checksums over it right; says what it was.
+fn forge(
+    atlas: &Atlas<'_>,
+    bytes: &mut [u8],
+    number: u64,
+    chance: &mut Chance,
+) -> (&'static str, u64, u64) {
+    let mut forger = Forger { bytes };
+    let segment = &atlas.segments[chance.below(atlas.segments.len() as u64) as usize];
+    match number % 6 {
+        0 => {
+            let at = 4096 * chance.below(2) + 16 + chance.below(20) * 8;
+            let word = forger.bend(at, chance);
+            forger.roots();
+            ("root", at, word)
+        }
+        1 => {
+            let at = segment.slot + 8 + chance.below(23) * 8;
+            let word = forger.bend(at, chance);
+            forger.entry(segment);
+            ("slot", at, word)
+        }
+        2 => {
+            let at = segment.table + chance.below(30) * 8;
+            let word = forger.bend(at, chance);
+            forger.table(segment);
+            ("section table", at, word)
+        }
+        3 => {
+            let (_, start, bytes) = segment.sections[chance.below(10) as usize];
+            if bytes < 8 {
+                return ("nothing", 0, 0);
+            }
+            let at = start + chance.below(bytes / 8) * 8;
+            let word = forger.bend(at, chance);
+            forger.segment(segment);
+            ("section", at, word)
+        }
+        4 if chance.below(2) == 0 => {
+            let at = atlas.chain_words[chance.below(atlas.chain_words.len() as u64) as usize];
+            let word = forger.bend(at, chance);
+            forger.chain_word(at);
+            ("chain word", at, word)
+        }
+        4 => {
+            let record = atlas.records[chance.below(atlas.records.len() as u64) as usize];
+            let at = record + 8 + chance.below(4) * 8;
+            let word = forger.bend(at, chance);
+            forger.record(record);
+            ("record", at, word)
+        }
+        _ if atlas.log_records.is_empty() => ("nothing", 0, 0),
+        _ => {
+            let record = atlas.log_records[chance.below(atlas.log_records.len() as u64) as usize];
+            let at = record.at + chance.below(record.bytes / 8) * 8;
+            let word = forger.bend(at, chance);
+            forger.log_record(&record, atlas.salt);
+            ("log record", at, word)
+        }
+    }
+}
