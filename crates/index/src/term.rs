@@ -159,6 +159,17 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
+    /// The vectors of `docs/format.md`: hashes are in files.
+    #[test]
+    fn hashes_are_those_of_the_format() {
+        assert_eq!(hash_bytes(b""), 0xE28F_2B20_61A2_B984);
+        assert_eq!(hash_bytes(b"spirit"), 0x9275_9CB6_38D1_0F20);
+        assert_eq!(hash_bytes(b"a key of several words"), 0x25C6_D376_E72F_DDE0);
+        let of_term = |bytes| Term::new(FieldId(0), bytes).unwrap().key.hash();
+        assert_eq!(of_term(b"sea"), 0x7DED_DCCA_8A33_7BF8);
+        assert_eq!(of_term(b"fourteen-bytes"), 0xCDAE_183A_1D54_742C);
+    }
+
     #[test]
     fn keys_tell_terms_apart() {
         let words: [&[u8]; 6] = [
