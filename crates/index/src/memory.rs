@@ -20,25 +20,21 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use spirit_door::{Door, Site};
-use spirit_mem::{FilePart, HeapFile, Pins, Region, Ring};
+use spirit_door::Site;
+use spirit_mem::{Pins, Region, Ring};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
 use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
-use crate::nvm::Corrupt;
 use crate::nvm::import::{Base, Writer};
 use crate::nvm::layout::NvmLayout;
-use crate::nvm::section::Sections;
-use crate::nvm::slot::{Entry, Slots};
+use crate::nvm::slot::Slots;
+use crate::nvm::tier::{Nvm, Tier};
 use crate::snapshot::Segment;
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
 const BLOCKS_MAX: u64 = 1 << 18;
-
-/// Blocks of the disk are taken this many bytes at a time.
-const BACKED_BYTES: u64 = 4 << 20;
 
 /// One word alone on its cache lines.
 #[repr(align(128))]
@@ -111,87 +107,6 @@ pub struct PartitionUse {
     pub nvm_long: (u64, u64),
 }
 
-/// What a second tier is opened with.
-pub struct Tier {
-    /// The file.
-    pub file: Arc<HeapFile>,
-    /// Where this executor's part of it begins.
-    pub start: u64,
-    /// The way to store in it.
-    pub door: Door,
-}
-
-/// The second tier of an executor.
-pub struct Nvm {
-    layout: NvmLayout,
-    tier: Tier,
-    /// Where the log begins that must stay.
-    log_head: AtomicU64,
-    /// Up to where blocks of the disk back the short-term and the long-term partition.
-    backed: [AtomicU64; 2],
-}
-
-impl Nvm {
-    fn new(layout: NvmLayout, tier: Tier) -> Nvm {
-        let backed = [layout.short.0, layout.long.0].map(AtomicU64::new);
-        Nvm { layout, tier, log_head: AtomicU64::new(0), backed }
-    }
-
-    /// Where everything is.
-    pub fn layout(&self) -> &NvmLayout {
-        &self.layout
-    }
-
-    /// The way to store in it.
-    pub fn door(&self) -> &Door {
-        &self.tier.door
-    }
-
-    /// The oldest place in the log that is still needed.
-    pub fn log_head(&self) -> u64 {
-        self.log_head.load(Acquire)
-    }
-
-    /// What is before `head` is durable elsewhere.
-    pub(crate) fn set_log_head(&self, head: u64) {
-        self.log_head.store(head, Release);
-    }
-
-    /// Whether the engrave log has a slot for `position` while those from `oldest` on are in use.
-    pub fn has_slot(&self, position: Position, oldest: Position) -> bool {
-        u64::from(position - oldest) < self.layout.slots_max
-    }
-
-    /// The slot of an engraved segment and the sections of its copy.
-    pub fn sections(
-        &self,
-        region: &Region,
-        position: Position,
-    ) -> Result<(Entry, Sections), Corrupt> {
-        let entry = Slots::new(region, &self.layout).entry(position)?;
-        let sections = Sections::of(region, &entry)?;
-        Ok((entry, sections))
-    }
-
-    /// Backs the part of a partition up to `end` with blocks of the disk; says whether there are any.
-    fn back(&self, partition: Partition, end: u64) -> bool {
-        let (backed, (start, bytes)) = match partition {
-            Partition::NvmShort => (&self.backed[0], self.layout.short),
-            _ => (&self.backed[1], self.layout.long),
-        };
-        let from = backed.load(Relaxed);
-        if end <= from {
-            return true;
-        }
-        let to = end.next_multiple_of(BACKED_BYTES).min(start + bytes);
-        let done = self.tier.file.reserve(self.tier.start + from, to - from).is_ok();
-        if done {
-            backed.store(to, Relaxed);
-        }
-        done
-    }
-}
-
 impl Memory {
     /// Reserves and divides the memory. `pins` is shared by all executors of an index; `tier` is given if the settings
     /// have a second tier.
@@ -202,11 +117,7 @@ impl Memory {
     ) -> Result<Memory, GeometryError> {
         let geometry = Geometry::new(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
-        let region = geometry.reserve(nvm.as_ref().map(|nvm| FilePart {
-            file: &nvm.tier.file,
-            start: nvm.tier.start,
-            bytes: nvm.layout.bytes,
-        }))?;
+        let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part))?;
         let blocks = (geometry.segments_max * BLOCKS_PER_SEGMENT_MAX).min(BLOCKS_MAX);
         let ring = |partition: fn(&NvmLayout) -> (u64, u64)| {
             let (start, bytes) = geometry.nvm.as_ref().map_or((0, 0), partition);
@@ -340,7 +251,7 @@ impl Memory {
         descriptor.set_dead(dead);
         let position = SegmentId(descriptor.id() as u32).position();
         let sites = [Site::Stamp, Site::StampWriteBack];
-        Slots::new(&self.region, &nvm.layout).set_dead(nvm.door(), sites, position, dead as u32);
+        Slots::new(&self.region, nvm.layout()).set_dead(nvm.door(), sites, position, dead as u32);
     }
 
     /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
@@ -360,7 +271,7 @@ impl Memory {
         let at = copy + local as u64 * ROW_BYTES + 8;
         nvm.door().store(Site::Stamp, &self.region, at, word);
         nvm.door().write_back(Site::StampWriteBack, &self.region, at, 8);
-        let slots = Slots::new(&self.region, &nvm.layout);
+        let slots = Slots::new(&self.region, nvm.layout());
         let sites = [Site::Stamp, Site::StampWriteBack];
         slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);
         true

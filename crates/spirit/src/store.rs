@@ -11,9 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door};
-use spirit_index::memory::Tier;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::tier::Tier;
 use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
 
 use crate::durability::Mode;

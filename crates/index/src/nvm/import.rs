@@ -22,7 +22,8 @@ use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
 use crate::keys;
-use crate::memory::{Memory, Nvm};
+use crate::memory::Memory;
+use crate::nvm::tier::Nvm;
 use crate::snapshot::Snapshot;
 use crate::term::{Term, TermKey};
 

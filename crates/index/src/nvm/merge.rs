@@ -24,7 +24,8 @@ use super::section::{Kind, Sections};
 use super::slot::Slots;
 use crate::descriptor::{SegmentId, State};
 use crate::flush::FlushStop;
-use crate::memory::{Memory, Nvm, Partition};
+use crate::memory::{Memory, Partition};
+use crate::nvm::tier::Nvm;
 use crate::term::Term;
 
 /// Terms of one step.

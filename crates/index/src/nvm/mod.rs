@@ -2,7 +2,7 @@
 //!
 //! | file | noun |
 //! |---|---|
-//! | [`layout`] | the partitions |
+//! | [`tier`], [`layout`] | an executor's part, open; its partitions |
 //! | [`slot`] | a segment's entry in the engrave log: where its copy is, what it covers, its mark |
 //! | [`section`] | the parts of a segment's copy |
 //! | [`log`], [`log_reader`] | operations that are in no engraved segment yet |
@@ -33,6 +33,7 @@ pub mod root;
 pub mod section;
 pub mod shape;
 pub mod slot;
+pub mod tier;
 
 use std::fmt;
 
