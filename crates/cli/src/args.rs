@@ -35,21 +35,13 @@ Queries:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Stream posts in at full speed while queries look for what has just arrived
     Demo(DemoArgs),
-    /// Add documents to an index
     Ingest(IngestArgs),
-    /// Answer queries, newest documents first
     Search(SearchArgs),
-    /// Count the documents that match, exactly
     Count(CountArgs),
-    /// Delete documents by key
     Delete(DeleteArgs),
-    /// Show what is where
     Stats(StatsArgs),
-    /// Verify every structure and checksum of an index
     Check(CheckArgs),
-    /// Serve an index over HTTP
     Serve(ServeArgs),
 }
 

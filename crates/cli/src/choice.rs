@@ -64,6 +64,16 @@ impl From<OnFullName> for OnFull {
     }
 }
 
+impl From<OnFull> for OnFullName {
+    fn from(policy: OnFull) -> OnFullName {
+        match policy {
+            OnFull::DropOldest => OnFullName::Drop,
+            OnFull::Wait => OnFullName::Wait,
+            OnFull::Refuse => OnFullName::Refuse,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
     Newest,

@@ -1,4 +1,4 @@
-//! An index in a directory: looked for, opened, asked whether it is as the options say, closed.
+//! An index in a directory: looked for, opened, closed.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use spirit::{Index, OpenError};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
-use crate::output::note;
+use crate::made;
 
 /// The file that the index in `directory` consists of.
 pub(crate) fn file(directory: &Path) -> PathBuf {
@@ -45,7 +45,7 @@ pub(crate) fn open_or_make(
     let options = tier.added_to(args.options()).directory(directory);
     let index = options.open().map_err(|error| failed(directory, error))?;
     if present {
-        compare(&index, directory, args, tier)?;
+        made::check(&index, directory, args, tier)?;
     }
     Ok(index)
 }
@@ -58,52 +58,6 @@ fn failed(directory: &Path, error: OpenError) -> Failure {
         }
         error => error.into(),
     }
-}
-
-/// An index is as it was made: an option that says otherwise is a mistake.
-fn compare(
-    index: &Index,
-    directory: &Path,
-    args: &IndexArgs,
-    tier: &TierArgs,
-) -> Result<(), Failure> {
-    let name = directory.display();
-    if let Some(asked) = args.executors {
-        let made = executors(index)?;
-        if asked != made {
-            return Err(Failure::usage(format_args!(
-                "--executors {asked}: the index in {name} was made with {made}, which stays; leave the option out"
-            )));
-        }
-    }
-    let not_compared = not_compared(args, tier);
-    if !not_compared.is_empty() {
-        let options = not_compared.join(", ");
-        note(format_args!("{options}: not used; the index in {name} stays as it was made"));
-    }
-    Ok(())
-}
-
-fn executors(index: &Index) -> Result<usize, Failure> {
-    let stats = index.stats().map_err(Failure::work)?;
-    Ok(stats.partitions.iter().map(|partition| partition.executor + 1).max().unwrap_or(1))
-}
-
-/// The options given that the engine does not say of an index that it has.
-fn not_compared(args: &IndexArgs, tier: &TierArgs) -> Vec<&'static str> {
-    [
-        (args.analyzer.is_some(), "--analyzer"),
-        (args.segment.is_some(), "--segment"),
-        (args.positions.is_some(), "--positions"),
-        (args.on_full.is_some(), "--on-full"),
-        (tier.mode.is_some(), "--mode"),
-        (tier.durability.is_some(), "--durability"),
-        (tier.reserve.is_some(), "--reserve"),
-        (tier.nvm.is_some(), "--nvm"),
-    ]
-    .into_iter()
-    .filter_map(|(given, name)| given.then_some(name))
-    .collect()
 }
 
 /// Closes `index` in an orderly way, whatever came of the `work` with it; the first failure is the one to tell.

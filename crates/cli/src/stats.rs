@@ -1,13 +1,12 @@
 //! What an index says of itself: the one place that knows which figures there are.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use spirit::Index;
 
-use crate::directory;
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::output::grouped;
 use crate::size::Size;
 
@@ -24,18 +23,10 @@ pub(crate) struct Stats {
     pub(crate) dictionary: Dictionary,
     pub(crate) bytes: Bytes,
     pub(crate) heap: Heap,
-    /// Of an index that is kept.
+    pub(crate) mode: String,
+    /// Of an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<File>,
-}
-
-/// The file that holds the second tier.
-#[derive(Serialize)]
-struct File {
-    path: PathBuf,
-    /// On the disk, so far.
-    reserved: u64,
-    cap: u64,
+    kept: Option<Kept>,
 }
 
 #[derive(Serialize)]
@@ -79,7 +70,7 @@ pub(crate) struct Bytes {
 #[derive(Serialize)]
 pub(crate) struct Heap {
     pub(crate) dram: Tier,
-    /// The second tier, of which the engine says nothing yet.
+    /// The second tier, if there is one.
     pub(crate) persistent: Option<Tier>,
 }
 
@@ -95,7 +86,7 @@ pub(crate) struct Partition {
     executor: usize,
     name: &'static str,
     used: u64,
-    /// All of a partition is reserved at start.
+    /// All of a partition is reserved at start, as address space.
     reserved: u64,
     cap: u64,
 }
@@ -114,15 +105,16 @@ impl Stats {
             dropped_segments: stats.dropped_segments,
             dictionary: Dictionary { terms: stats.dictionary_terms },
             bytes: bytes(&stats.bytes),
-            heap: Heap { dram: dram(&stats), persistent: None },
-            file: None,
+            heap: heap(&stats),
+            mode: index.mode().to_string(),
+            kept: None,
         })
     }
 
-    /// With the file, if the index is in a directory.
-    pub(crate) fn kept_in(mut self, directory: Option<&Path>) -> Result<Stats, Failure> {
-        self.file = directory.map(File::of).transpose()?;
-        Ok(self)
+    /// Of an index that is in `directory`, if it is in one.
+    pub(crate) fn of_kept(index: &Index, directory: Option<&Path>) -> Result<Stats, Failure> {
+        let kept = directory.map(|directory| Kept::of(index, directory)).transpose()?;
+        Ok(Stats { kept, ..Stats::of(index)? })
     }
 
     /// For people: a name and a value a line.
@@ -140,39 +132,40 @@ impl Stats {
             line(&format!("segments, {}", segments.state), format!("{count} of {rows} rows"));
         }
         line("segments dropped to make room", grouped(self.dropped_segments));
-        line("heap, DRAM", self.heap.dram.fill());
-        for partition in &self.heap.dram.partitions {
-            let name = format!("  executor {}, {}", partition.executor, partition.name);
-            line(&name, fill(partition.used, partition.cap));
+        self.heap.dram.lines("heap, DRAM", &mut lines);
+        match &self.heap.persistent {
+            Some(tier) => tier.lines("heap, second tier", &mut lines),
+            None => lines.push(("heap, second tier".into(), "none: the index is in memory".into())),
         }
-        match &self.file {
-            None => line("heap, file", "none: the index is in memory".into()),
-            Some(file) => {
-                line("heap, file", file.path.display().to_string());
-                line("  on the disk", fill(file.reserved, file.cap));
-            }
+        lines.push(("mode".into(), self.mode.clone()));
+        if let Some(kept) = &self.kept {
+            lines.extend(kept.lines());
         }
         lines
     }
 }
 
-impl File {
-    fn of(directory: &Path) -> Result<File, Failure> {
-        /// What `blocks` counts, whatever the file system's blocks are.
-        const BLOCK_BYTES: u64 = 512;
-        let path = directory::file(directory);
-        let metadata = path.metadata().map_err(|error| Failure::file(&path, &error))?;
-        Ok(File { path, reserved: metadata.blocks() * BLOCK_BYTES, cap: metadata.len() })
-    }
-}
-
 impl Tier {
+    fn of(partitions: Vec<Partition>, cap: u64) -> Tier {
+        let used = partitions.iter().map(|partition| partition.used).sum();
+        Tier { used, cap, partitions }
+    }
+
     pub(crate) fn fill(&self) -> String {
         fill(self.used, self.cap)
     }
+
+    fn lines(&self, name: &str, lines: &mut Vec<(String, String)>) {
+        lines.push((name.into(), self.fill()));
+        for partition in &self.partitions {
+            let name = format!("  executor {}, {}", partition.executor, partition.name);
+            lines.push((name, fill(partition.used, partition.cap)));
+        }
+    }
 }
 
-fn fill(used: u64, cap: u64) -> String {
+/// How much of `cap` is used.
+pub(crate) fn fill(used: u64, cap: u64) -> String {
     let percent = used as f64 / cap.max(1) as f64 * 100.0;
     format!("{} of {} ({percent:.0} %)", Size(used), Size(cap))
 }
@@ -208,15 +201,22 @@ fn bytes(bytes: &spirit::Bytes) -> Bytes {
     }
 }
 
-fn dram(stats: &spirit::Stats) -> Tier {
-    let partition = |of: &spirit::PartitionStats| Partition {
-        executor: of.executor,
-        name: of.name,
-        used: of.used,
-        reserved: of.bytes,
-        cap: of.bytes,
-    };
-    let partitions: Vec<_> = stats.partitions.iter().map(partition).collect();
-    let used = partitions.iter().map(|partition| partition.used).sum();
-    Tier { used, cap: stats.dram_bytes, partitions }
+/// What the engine calls partitions of the second tier begins so.
+const PERSISTENT: &str = "nvm ";
+
+fn heap(stats: &spirit::Stats) -> Heap {
+    let (mut dram, mut persistent) = (Vec::new(), Vec::new());
+    for of in &stats.partitions {
+        let (tier, name) = match of.name.strip_prefix(PERSISTENT) {
+            Some(name) => (&mut persistent, name),
+            None => (&mut dram, of.name),
+        };
+        let (executor, used, cap) = (of.executor, of.used, of.bytes);
+        tier.push(Partition { executor, name, used, reserved: cap, cap });
+    }
+    let kept = stats.nvm_bytes > 0;
+    Heap {
+        dram: Tier::of(dram, stats.dram_bytes),
+        persistent: kept.then(|| Tier::of(persistent, stats.nvm_bytes)),
+    }
 }

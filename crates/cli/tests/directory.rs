@@ -134,23 +134,31 @@ fn statistics_are_of_what_is_kept() {
     let stats = stats(&directory);
     assert_eq!(stats["documents"]["live"], 2);
     assert_eq!(stats["documents"]["accepted"], 3);
-    assert_eq!(stats["file"]["path"], format!("{directory}/heap"));
-    let cap = stats["file"]["cap"].as_u64().unwrap();
+    assert_eq!(stats["mode"], "crash");
+    let kept = &stats["kept"];
+    assert_eq!((&kept["durability"], &kept["medium"]), (&"process".into(), &"file".into()));
+    assert_eq!(kept["file"], format!("{directory}/heap"));
+    let cap = kept["cap"].as_u64().unwrap();
     assert!((32 << 20..33 << 20).contains(&cap), "{cap}");
-    assert!(stats["file"]["reserved"].as_u64().unwrap() < cap);
+    assert!(kept["reserved"].as_u64().unwrap() < cap);
+    let heap = &stats["heap"];
+    assert_eq!(heap["dram"]["partitions"].as_array().unwrap().len(), 4);
+    assert_eq!(heap["persistent"]["cap"], 32 << 20);
+    assert_eq!(heap["persistent"]["partitions"][0]["name"], "log");
     let shown = spirit(&["stats", "-d", &directory]).done();
-    assert!(
-        shown.contains(&format!("heap, file                      {directory}/heap\n")),
-        "{shown}"
-    );
+    for (name, value) in
+        [("mode", "crash"), ("file", &*format!("{directory}/heap")), ("  medium", "file")]
+    {
+        assert!(shown.contains(&format!("\n{name:<32}{value}\n")), "{shown}");
+    }
 }
 
 #[test]
 fn all_of_the_disk_is_taken_when_asked() {
     let folder = Folder::new();
     let directory = made(&folder, &["--reserve", "full"], "red\n");
-    let file = &stats(&directory)["file"];
-    assert!(file["reserved"].as_u64() >= file["cap"].as_u64(), "{file}");
+    let kept = &stats(&directory)["kept"];
+    assert!(kept["reserved"].as_u64() >= kept["cap"].as_u64(), "{kept}");
 }
 
 #[test]
@@ -169,31 +177,38 @@ fn the_options_of_an_index_are_kept() {
 }
 
 #[test]
-fn an_option_that_the_index_was_made_without_is_a_mistake() {
+fn an_option_that_the_index_was_not_made_with_is_a_mistake() {
     let folder = Folder::new();
-    let directory = made(&folder, &["--executors", "2"], "red\n");
-    let line = ingest_into(&directory, &["--executors", "3"], "blue\n").failed(2);
-    let expected = format!("--executors 3: the index in {directory} was made with 2");
-    assert!(line.starts_with(&format!("spirit: {expected}")), "{line}");
+    let options = ["--executors", "3", "--segment", "64KiB", "--positions", "no"];
+    let directory = made(&folder, &options[..], "red\n");
+    for (option, asked, made) in [
+        ("--executors", "2", "3"),
+        ("--analyzer", "english", "standard"),
+        ("--segment", "128KiB", "64 KiB"),
+        ("--positions", "yes", "no"),
+        ("--on-full", "wait", "drop"),
+        ("--mode", "graceful", "crash"),
+        ("--durability", "os", "process"),
+        ("--nvm", "60MiB", "32.0 MiB"),
+    ] {
+        let line = ingest_into(&directory, &[option, asked], "blue\n").failed(2);
+        let asked = asked.replace("KiB", " KiB").replace("MiB", " MiB");
+        let said =
+            format!("spirit: {option} {asked}: the index in {directory} was made with {made},");
+        assert!(line.starts_with(&said), "{line}");
+    }
     let line = spirit(&["count", "-d", &directory, "--executors", "1", "red"]).failed(2);
-    assert!(line.contains("--executors 1: "), "{line}");
+    assert!(line.starts_with("spirit: --executors 1: "), "{line}");
     assert_eq!(count(&directory, "*"), "1\n");
-    ingest_into(&directory, &["--executors", "2"], "blue\n").done();
-    assert_eq!(count(&directory, "*"), "2\n");
-}
-
-#[test]
-fn options_that_cannot_be_compared_are_said_not_to_be_used() {
-    let folder = Folder::new();
-    let directory = made(&folder, &[], "red\n");
-    let run = ingest_into(&directory, &["--analyzer", "english", "--nvm", "1GiB"], "foxes\n");
-    let said = "not used; the index in";
+    // As it was made, all of it may be said again; how the space was taken is of no matter then.
+    let again = [&SMALL[..], &options, &["--reserve", "full", "--on-full", "drop"]].concat();
+    let run = ingest_into(&directory, &again, "blue\n");
     assert_eq!(
         run.err,
-        format!("spirit: --analyzer, --nvm: {said} {directory} stays as it was made\n")
+        format!("spirit: --reserve: not used; the index in {directory} is there already\n")
     );
     run.done();
-    assert_eq!(count(&directory, "fox"), "0\n");
+    assert_eq!(count(&directory, "*"), "2\n");
 }
 
 #[test]
@@ -291,13 +306,26 @@ fn reading_options_are_for_files() {
 
 #[test]
 fn a_level_that_the_medium_cannot_keep_is_refused() {
-    let folder = Folder::new();
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        return;
+    }
+    let folder = Folder::within(memory);
     let directory = directory(&folder);
     let line = ingest_into(&directory, &["--durability", "os"], "red\n").failed(1);
     assert!(line.contains("level os cannot be had"), "{line}");
     let line = spirit(&["count", "-d", &directory, "red"]).failed(1);
     assert!(line.contains("there is no index"), "{line}");
     made(&folder, &[], "red\n");
+}
+
+#[test]
+fn a_level_that_a_disk_keeps_is_kept() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--durability", "os"], "red\n");
+    ingest_into(&directory, &["--durability", "os", "--ack"], "red\n").done();
+    assert_eq!(count(&directory, "red"), "2\n");
+    assert_eq!(stats(&directory)["kept"]["durability"], "os");
 }
 
 #[test]

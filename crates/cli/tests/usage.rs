@@ -22,6 +22,11 @@ fn help_teaches_and_no_command_is_wrong_usage() {
         assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
     }
     assert!(help.contains("Examples:\n"));
+    let ingest = spirit(&["ingest", "--help"]).done();
+    assert!(
+        ingest.contains("The index is kept in DIR, which is made if there is none."),
+        "{ingest}"
+    );
 }
 
 #[test]

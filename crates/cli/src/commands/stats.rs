@@ -13,7 +13,7 @@ pub(crate) fn run(args: StatsArgs) -> Result<(), Failure> {
     let source = Source::of(args.directory, args.files)?;
     let index = source.open(&args.reading, &args.index)?;
     index.settle();
-    let stats = Stats::of(&index).and_then(|stats| stats.kept_in(source.directory()));
+    let stats = Stats::of_kept(&index, source.directory());
     let stats = directory::close(index, stats)?;
     let mut out = out();
     if args.json {

@@ -1,49 +1,9 @@
 //! Asks an index for every word and every key that there ever was, and compares with what must be left.
 
-use std::collections::HashMap;
-use std::fmt::Write;
-
+use super::answers::Answers;
 use super::document::{COMMON, common_word};
 use super::model::Model;
-use crate::common::{Folder, keys, spirit};
-
-/// The most hits that a query can have.
-const HITS: &str = "10000";
-
-/// Answers by query: the keys, newest first.
-struct Answers(HashMap<String, Vec<String>>);
-
-impl Answers {
-    /// Of a process of its own, opened with these options besides the directory.
-    fn to(queries: &[String], folder: &Folder, directory: &str, options: &[&str]) -> Answers {
-        let mut file = String::new();
-        for query in queries {
-            writeln!(file, "{query}").unwrap();
-        }
-        let file = folder.file("queries.txt", file);
-        let args = ["search", "-d", directory, "--queries", &file, "--json", "-k", HITS];
-        let run = spirit(&[&args[..], options].concat());
-        assert_eq!(run.err, "");
-        let answers = run.json();
-        assert_eq!(answers.len(), queries.len());
-        Answers(
-            answers
-                .iter()
-                .zip(queries)
-                .map(|(answer, query)| {
-                    assert_eq!(answer["query"], **query);
-                    let keys: Vec<_> = keys(answer).into_iter().map(str::to_owned).collect();
-                    assert_eq!(answer["count"], keys.len(), "{answer}");
-                    (query.clone(), keys)
-                })
-                .collect(),
-        )
-    }
-
-    fn of(&self, query: &str) -> &[String] {
-        &self.0[query]
-    }
-}
+use crate::common::Folder;
 
 /// Judges the index in `directory`. What was unsure is known then. Only an index that `drops` its oldest documents may be
 /// without them.
@@ -54,27 +14,26 @@ pub(crate) fn judge(
     options: &[&str],
     drops: bool,
 ) {
-    let answers = Answers::to(&questions(model), folder, directory, options);
+    let answers = Answers::to(&questions(model), folder, directory, options, drops);
     while let Some(unsure) = model.unsure.first() {
-        let found = answers.of(&unsure.document.unique);
+        let found = answers.get(&unsure.document.unique).unwrap();
         assert!(found.len() <= 1, "{:?} is found {found:?}", unsure.document);
         model.settle(found.first().cloned());
     }
-    settle_deletion(model, answers.of("*"));
+    settle_deletion(model, answers.to_all());
     if drops {
-        model.keep_newest(answers.of("*").len());
+        model.keep_newest(answers.to_all().len());
     }
     compare(model, &answers);
 }
 
 fn questions(model: &Model) -> Vec<String> {
-    let mut all = vec!["*".to_owned()];
-    all.extend((0..COMMON).map(common_word));
-    all.extend(model.unsure.iter().map(|unsure| unsure.document.unique.clone()));
-    all.extend(model.live().map(|(_, document)| document.unique.clone()));
-    all.extend(model.gone.iter().cloned());
-    all.extend(model.keys.iter().map(|key| key_query(key)));
-    all
+    let common = (0..COMMON).map(common_word);
+    let unsure = model.unsure.iter().map(|unsure| unsure.document.unique.clone());
+    let live = model.live().map(|(_, document)| document.unique.clone());
+    let gone = model.gone.iter().cloned();
+    let keys = model.keys.iter().map(|key| key_query(key));
+    common.chain(unsure).chain(live).chain(gone).chain(keys).collect()
 }
 
 fn key_query(key: &str) -> String {
@@ -92,28 +51,31 @@ fn settle_deletion(model: &mut Model, all: &[String]) {
 }
 
 fn compare(model: &Model, answers: &Answers) {
-    same(answers, "*", model.live().map(|(key, _)| key));
+    same("every document", answers.to_all(), model.live().map(|(key, _)| key));
+    let found = |word: &str| answers.get(word).unwrap();
     for number in 0..COMMON {
+        let word = common_word(number);
         let having = model.live().filter(|(_, document)| document.common.contains(&number));
-        same(answers, &common_word(number), having.map(|(key, _)| key));
+        same(&word, found(&word), having.map(|(key, _)| key));
     }
     for (key, document) in model.live() {
-        same(answers, &document.unique, [key]);
+        same(&document.unique, found(&document.unique), [key]);
     }
     for unique in &model.gone {
-        same(answers, unique, []);
+        same(unique, found(unique), []);
     }
     for key in &model.keys {
-        // What was settled just now may have a key that nothing had before.
-        if answers.0.contains_key(&key_query(key)) {
-            same(answers, &key_query(key), model.is_live(key).then_some(key));
+        let query = key_query(key);
+        // What was settled just now may have a key that was not asked for.
+        if let Some(found) = answers.get(&query) {
+            same(&query, found, model.is_live(key).then_some(key));
         }
     }
 }
 
-/// The answer to `query` is these keys, in this order.
-fn same<'a>(answers: &Answers, query: &str, expected: impl IntoIterator<Item = &'a String>) {
-    let (found, expected) = (answers.of(query), expected.into_iter().collect::<Vec<_>>());
+/// What was `found` are these keys, in this order.
+fn same<'a>(query: &str, found: &[String], expected: impl IntoIterator<Item = &'a String>) {
+    let expected: Vec<_> = expected.into_iter().collect();
     if found.iter().eq(expected.iter().copied()) {
         return;
     }

@@ -23,6 +23,9 @@ pub(crate) struct Model {
     /// The keys of a deletion that was killed, in order: the first of them are deleted.
     pub(crate) deleting: Vec<String>,
     next_place: u64,
+    gaps: bool,
+    /// Documents that made room for others.
+    pub(crate) dropped: u64,
 }
 
 /// A document that was not acknowledged.
@@ -36,9 +39,15 @@ pub(crate) struct Unsure {
 }
 
 impl Model {
-    /// What the index has accepted, if nothing is unsure.
+    /// An empty index. With several executors a number that was drawn for a document stays drawn, even if the process is
+    /// killed before the document is in: then the automatic keys have a `gap`.
+    pub(crate) fn new(gaps: bool) -> Model {
+        Model { gaps, ..Model::default() }
+    }
+
+    /// The least that the index has accepted, if no document is unsure.
     pub(crate) fn accepted(&self) -> Option<u64> {
-        (self.unsure.is_empty() && self.accepted.0 == self.accepted.1).then_some(self.accepted.0)
+        self.unsure.is_empty().then_some(self.accepted.0)
     }
 
     /// The most that the index can have accepted.
@@ -80,7 +89,7 @@ impl Model {
     fn check_number(&mut self, key: &str, before: u64) {
         let number: u64 = key.parse().expect("an automatic key is a number");
         let (least, most) = self.accepted;
-        let base = number.checked_sub(before).unwrap_or_default();
+        let base = number.saturating_sub(before);
         assert!(
             (least..=most).contains(&base),
             "the automatic key {number} behind {before} documents of this process and {least} to {most} before it"
@@ -128,6 +137,7 @@ impl Model {
         match &found {
             _ if !unsure.counts => {}
             Some(_) => self.accepted.0 = self.accepted.1.min(self.accepted.0 + 1),
+            None if self.gaps => {}
             None => self.accepted.1 = self.accepted.0.max(self.accepted.1.saturating_sub(1)),
         }
         let Some(key) = found else { return self.gone.push(unsure.document.unique) };
@@ -145,6 +155,7 @@ impl Model {
         {
             self.places.remove(&key);
             self.gone.push(document.unique);
+            self.dropped += 1;
         }
     }
 }

@@ -1,0 +1,75 @@
+//! What an index was made with, and what the options say of it: an index stays as it was made, so an option that says
+//! otherwise is a mistake.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use clap::ValueEnum;
+use spirit::{Index, Options};
+
+use crate::args::{IndexArgs, TierArgs};
+use crate::choice::{OnFullName, YesNo};
+use crate::failure::Failure;
+use crate::output::note;
+use crate::size::Size;
+
+/// An option that was typed: its name, and what it says if that is not what the index was made with.
+type Compared = (&'static str, Option<(String, String)>);
+
+/// Compares the options typed with the index, which was there before.
+pub(crate) fn check(
+    index: &Index,
+    directory: &Path,
+    args: &IndexArgs,
+    tier: &TierArgs,
+) -> Result<(), Failure> {
+    let name = directory.display();
+    let options = of_index(index.options(), args).into_iter().chain(of_tier(index, args, tier));
+    for (option, differing) in options {
+        if let Some((asked, made)) = differing {
+            return Err(Failure::usage(format_args!(
+                "{option} {asked}: the index in {name} was made with {made}, and stays so; leave the option out"
+            )));
+        }
+    }
+    if tier.reserve.is_some() {
+        note(format_args!("--reserve: not used; the index in {name} is there already"));
+    }
+    Ok(())
+}
+
+fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 5] {
+    let positions = if made.get_positions() { YesNo::Yes } else { YesNo::No };
+    let on_full = OnFullName::from(made.get_on_full());
+    let segment = args.segment.zip(Some(Size(made.get_segment_bytes())));
+    [
+        ("--executors", differing(args.executors.zip(Some(made.get_executors())))),
+        ("--analyzer", differing(args.analyzer.zip(Some(made.get_analyzer())))),
+        ("--segment", differing(segment)),
+        ("--positions", differing(args.positions.map(|p| (word(p), word(positions))))),
+        ("--on-full", differing(args.on_full.map(|o| (word(o), word(on_full))))),
+    ]
+}
+
+fn of_tier(index: &Index, args: &IndexArgs, tier: &TierArgs) -> [Compared; 3] {
+    let made = index.options();
+    // The engine divides the tier among the executors: what it made of the size is compared.
+    let asked = tier.added_to(args.options()).executors(made.get_executors());
+    let nvm = tier.nvm.map(|_| (Size(asked.get_nvm_bytes()), Size(made.get_nvm_bytes())));
+    [
+        ("--mode", differing(tier.mode.map(Into::into).zip(Some(index.mode())))),
+        ("--durability", differing(tier.durability.map(Into::into).zip(Some(index.durability())))),
+        ("--nvm", differing(nvm)),
+    ]
+}
+
+/// What was asked for and what was made, if they are not the same.
+fn differing<T: PartialEq + Display>(both: Option<(T, T)>) -> Option<(String, String)> {
+    both.filter(|(asked, made)| asked != made)
+        .map(|(asked, made)| (asked.to_string(), made.to_string()))
+}
+
+/// A choice as it is typed.
+fn word(choice: impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}

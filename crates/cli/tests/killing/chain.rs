@@ -1,0 +1,217 @@
+//! A chain: processes that work on one index, one after the other.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::document::{Document, Maker};
+use super::judge::judge;
+use super::model::Model;
+use super::random::Random;
+use super::victim::{self, Moment};
+use crate::common::{Folder, spirit};
+
+/// Documents of an index that drops none: the terms of more do not fit in the smallest DRAM.
+const DOCUMENTS_MAX: u64 = 5000;
+/// The smallest DRAM of an executor, in MiB.
+const DRAM: u64 = 4;
+
+/// Where the index is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Disk,
+    /// A file system in memory; a machine that has none has the disk twice.
+    Memory,
+}
+
+impl Place {
+    fn folder(self) -> Folder {
+        let memory = Path::new("/dev/shm");
+        if self == Place::Memory && memory.is_dir() {
+            Folder::within(memory)
+        } else {
+            Folder::new()
+        }
+    }
+}
+
+/// The kind of index.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) place: Place,
+    pub(crate) executors: u64,
+    /// Whether the second tier is so small that the oldest documents make room.
+    pub(crate) drops: bool,
+    /// What an acknowledged document survives; more than a kill is not tried here.
+    pub(crate) durability: &'static str,
+}
+
+impl Setting {
+    /// An ordinary one.
+    pub(crate) fn at(place: Place) -> Setting {
+        Setting { place, executors: 1, drops: false, durability: "process" }
+    }
+
+    /// What the index is made with.
+    fn options(self, random: &mut Random) -> Vec<String> {
+        let Setting { executors, drops, .. } = self;
+        let nvm = if drops { 5 } else { random.pick(&[16, 64]) * executors };
+        let mut options: Vec<String> = Vec::new();
+        let mut option = |name: &str, value: String| options.extend([name.to_owned(), value]);
+        option("--dram", format!("{}MiB", DRAM * executors));
+        option("--segment", random.pick(&["64KiB", "128KiB"]).into());
+        option("--nvm", format!("{nvm}MiB"));
+        option("--executors", executors.to_string());
+        option("--durability", self.durability.into());
+        option("--on-full", if drops { "drop" } else { "refuse" }.into());
+        option("--analyzer", random.pick(&["simple", "standard"]).into());
+        option("--positions", random.pick(&["yes", "yes", "no"]).into());
+        option("--reserve", random.pick(&["lazy", "lazy", "full"]).into());
+        options
+    }
+}
+
+/// Processes that work on one index, one after the other.
+pub(crate) struct Chain {
+    setting: Setting,
+    seed: u64,
+    folder: Folder,
+    directory: String,
+    random: Random,
+    maker: Maker,
+    model: Model,
+    /// Of the next process.
+    options: Vec<String>,
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("SPIRIT_KILL_SEED={} begins with this chain", self.seed);
+        }
+    }
+}
+
+impl Chain {
+    pub(crate) fn new(setting: Setting, seed: u64) -> Chain {
+        let folder = setting.place.folder();
+        let mut random = Random::new(seed);
+        let options = setting.options(&mut random);
+        Chain {
+            setting,
+            seed,
+            directory: folder.path("index"),
+            folder,
+            random,
+            maker: Maker::new(),
+            model: Model::new(setting.executors > 1),
+            options,
+        }
+    }
+
+    /// One process is fed, and others look at what it left. Says whether it was killed.
+    pub(crate) fn link(&mut self) -> bool {
+        let documents = self.documents();
+        let input: String = documents.iter().map(Document::json_line).collect();
+        let moment = self.moment(documents.len());
+        let mut args = vec!["ingest", "-d", &self.directory, "--ack", "--format", "jsonl", "-"];
+        args.extend(self.options.iter().map(String::as_str));
+        let victim = victim::kill(&args, input, moment);
+        assert!(victim.killed || victim.acknowledged.len() == documents.len(), "{moment:?}");
+        self.model.fed(documents, &victim.acknowledged);
+        if !self.has_index() {
+            // Killed before there was one: the next process makes it.
+            assert_eq!(victim.acknowledged.len(), 0);
+            return victim.killed;
+        }
+        self.options = self.dram();
+        // Now and then the next process finds what two of them left. One that drops must not forget what is unsure.
+        if self.setting.drops || !self.random.one_in(4) {
+            self.judge();
+            if self.random.one_in(2) {
+                self.delete();
+            }
+        }
+        victim.killed
+    }
+
+    /// A last look at what is left. Says how many documents were dropped over the time.
+    pub(crate) fn end(mut self) -> u64 {
+        if self.has_index() {
+            self.judge();
+        }
+        self.model.dropped
+    }
+
+    fn has_index(&self) -> bool {
+        Path::new(&self.directory).join("heap").exists()
+    }
+
+    fn documents(&mut self) -> Vec<Document> {
+        let most = match self.setting {
+            Setting { drops: true, .. } => 2500,
+            // Each of them waits for the disk.
+            Setting { durability: "os", .. } => 100,
+            _ => self.random.pick(&[20, 200, 1000, 1000]),
+        };
+        let room = DOCUMENTS_MAX.saturating_sub(self.model.accepted_most());
+        let room = if self.setting.drops { most } else { room };
+        let count = self.random.below(most).min(room);
+        let accepted = self.model.accepted();
+        (0..count).map(|_| self.maker.make(&mut self.random, accepted)).collect()
+    }
+
+    fn moment(&mut self, documents: usize) -> Moment {
+        let random = &mut self.random;
+        match random.below(8) {
+            0..2 => Moment::Start(Duration::from_micros(random.below(25_000))),
+            2 => Moment::Acknowledged(documents, Duration::from_micros(random.below(4000))),
+            _ => {
+                let count = random.below(documents as u64 + 1) as usize;
+                Moment::Acknowledged(count, Duration::from_micros(random.below(500)))
+            }
+        }
+    }
+
+    /// DRAM for the next process: as it was, or more if that makes no difference to what is dropped.
+    fn dram(&mut self) -> Vec<String> {
+        let least = DRAM * self.setting.executors;
+        let bytes =
+            if self.setting.drops { least } else { least * self.random.pick(&[1, 1, 1, 2, 4]) };
+        vec!["--dram".into(), format!("{bytes}MiB")]
+    }
+
+    fn judge(&mut self) {
+        // Without any, the engine has its own default.
+        let options =
+            if !self.setting.drops && self.random.one_in(4) { Vec::new() } else { self.dram() };
+        let options: Vec<_> = options.iter().map(String::as_str).collect();
+        judge(&mut self.model, &self.folder, &self.directory, &options, self.setting.drops);
+    }
+
+    /// Deletes some documents, to the end or not.
+    fn delete(&mut self) {
+        let mut keys: Vec<String> = Vec::new();
+        for (key, _) in self.model.live() {
+            if self.random.one_in(20) {
+                keys.push(key.clone());
+            }
+        }
+        let dram = self.dram();
+        let args = ["delete", "-d", &self.directory, "--json", &dram[0], &dram[1], "nobody"];
+        let args: Vec<_> = args.into_iter().chain(keys.iter().map(String::as_str)).collect();
+        if self.random.one_in(3) {
+            let moment = Moment::Start(Duration::from_micros(self.random.below(20_000)));
+            victim::kill(&args, String::new(), moment);
+            self.model.deleting = keys;
+            return self.judge();
+        }
+        let said = spirit(&args).json().remove(0);
+        let missing = said["missing"].as_array().unwrap();
+        let deleted = keys.len() + 1 - missing.len();
+        assert_eq!((&said["deleted"], &missing[0]), (&deleted.into(), &"nobody".into()));
+        // The oldest, which are named last, may be dropped before their turn comes.
+        assert!(self.setting.drops || deleted == keys.len(), "{said}");
+        assert!(keys[deleted..].iter().eq(&missing[1..]), "{said}");
+        keys.iter().for_each(|key| self.model.delete(key));
+    }
+}
