@@ -79,13 +79,11 @@ sites! {
     Enter = "merge.enter",
     /// Its line.
     EnterWriteBack = "merge.enter-write-back",
-    /// New terms can be found: they may have heads.
-    EnterFence = "merge.enter-fence",
     /// A term's head.
     Head = "merge.head",
     /// Its line.
     HeadWriteBack = "merge.head-write-back",
-    /// Every term of the segment is linked: it may be marked.
+    /// Every term of the segment can be found and is linked: it may be marked.
     HeadFence = "merge.head-fence",
     /// A term leaves the merged dictionary.
     Unlink = "unlink",

@@ -3,12 +3,13 @@
 //!
 //! 1. *Link*: each node leads to what is its term's head; a term that is new gets a record, which leads to what its
 //!    bucket leads to. Fence.
-//! 2. *Enter*: each bucket that has new records leads to the last of them. Fence.
-//! 3. *Head*: each term's head leads to its node here. Fence.
+//! 2. *Enter*: each bucket that has new records leads to the last of them.
+//! 3. *Head*: each term's head leads to its node here. Fence, for both: a head that is durable before its bucket is in a
+//!    record that nothing leads to.
 //! 4. *Mark* the segment as merged. Fence.
 //!
 //! Any prefix may be repeated: a head that is already in this segment is left alone, and so is its node's link; a record that
-//! was entered is found; one that was not is nowhere. Four fences a segment, where the paper has three barriers a term. Terms
+//! was entered is found; one that was not is nowhere. Three fences a segment, where the paper has three barriers a term. Terms
 //! are taken in the order of their hashes, which is that of the buckets.
 //!
 //! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
@@ -105,7 +106,6 @@ impl Merge {
                 self.step = Step::Enter { next: end };
             }
             Step::Enter { .. } => {
-                door.fence(Site::EnterFence, region);
                 self.step = Step::Head { next: 0 };
             }
             Step::Head { next } if next < self.terms => {

