@@ -372,3 +372,22 @@ impl Writer {
         assert!(ack.starts_with("ack "), "{ack}");
     }
 }
+
+#[test]
+fn a_check_says_what_is_wrong_and_where() {
+    let folder = Folder::new();
+    let documents: String = (0..3000).map(|n| format!("fox w{} w{}\n", n % 7, n % 100)).collect();
+    let directory = made(&folder, &["--segment", "64KiB"], &documents);
+    let sound = spirit(&["check", "-d", &directory]).done();
+    assert!(sound.ends_with(" bytes: sound\n"), "{sound}");
+
+    let heap = Path::new(&directory).join("heap");
+    let mut bytes = std::fs::read(&heap).unwrap();
+    // The first word of the first segment's slot behind its mark.
+    bytes[8192 + 8] ^= 1;
+    std::fs::write(&heap, bytes).unwrap();
+    let line = spirit(&["check", "-d", &directory]).failed(1);
+    assert!(line.ends_with("things are wrong; restore a backup"), "{line}");
+    let line = spirit(&["count", "-d", &directory, "fox"]).failed(1);
+    assert!(line.contains("segment slot at 0x0"), "{line}");
+}

@@ -1,5 +1,6 @@
 //! The commands, one a file.
 
+mod check;
 mod count;
 mod delete;
 mod demo;
@@ -20,10 +21,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Count(args) => count::run(args),
         Command::Delete(args) => delete::run(&args),
         Command::Stats(args) => stats::run(args),
-        Command::Check(args) => {
-            check_present(&args.directory)?;
-            Err(Failure::usage("check: not in this version yet"))
-        }
+        Command::Check(args) => check::run(&args),
         Command::Serve(args) => {
             check_present(&args.directory)?;
             Err(Failure::usage("serve: not in this version yet"))
