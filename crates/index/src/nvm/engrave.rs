@@ -38,6 +38,7 @@ const PIECE_BYTES: u64 = 256 << 10;
 const TERM_GROUP: u32 = 1024;
 /// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
 pub const TERM_KEY_BYTES: u64 = 24;
+const _: () = assert!(TERM_KEY_BYTES == size_of::<TermKey>() as u64 + 8);
 
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]

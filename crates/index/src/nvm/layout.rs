@@ -23,6 +23,9 @@ const DICTIONARY_SHARE: u64 = 8;
 const SHORT_SHARE: u64 = 5;
 /// The largest part: links address it in 33 bits of 32 bytes.
 pub const NVM_BYTES_MAX: u64 = 256 << 30;
+/// Bytes of a bucket and a line.
+const BUCKET_AND_LINE: u64 = (size_of::<AtomicU64>() + size_of::<Line>()) as u64;
+const _: () = assert!(BUCKET_AND_LINE == 72 && SLOT_BYTES.is_multiple_of(64));
 /// The least log: a few batches.
 pub const LOG_BYTES_MIN: u64 = 16 << 10;
 
@@ -66,7 +69,7 @@ impl NvmLayout {
         let rest = bytes.saturating_sub(log.0 + log.1);
         let dictionary = (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE);
         // A bucket a line; eights of buckets, so that the lines begin at a line.
-        let lines_max = dictionary / 72 / 8 * 8;
+        let lines_max = dictionary / BUCKET_AND_LINE / 8 * 8;
         let buckets = Span::new(log.0 + log.1, lines_max);
         let lines = Span::new(buckets.end(), lines_max);
         let short = (log.0 + log.1 + dictionary, rest / SHORT_SHARE / PAGE * PAGE);

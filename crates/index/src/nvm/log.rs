@@ -31,7 +31,8 @@ use spirit_mem::Region;
 
 /// Bytes of a record's header.
 pub const HEADER_BYTES: u64 = 48;
-pub(super) const HEADER_WORDS: usize = HEADER_BYTES as usize / 8;
+pub(super) const HEADER_WORDS: usize = 6;
+const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
 /// Bytes of an operation without key and text.
 pub const OPERATION_BYTES: u64 = 16;
 /// Operations in one record.

@@ -34,7 +34,7 @@ use spirit_mem::{Line, Region, Span};
 
 use super::checksum;
 use super::layout::NvmLayout;
-use crate::descriptor::{Position, SegmentId};
+use crate::descriptor::{POSITIONS_MAX, Position, SegmentId};
 use crate::term::{Term, TermKey};
 
 /// Bytes of a node; nodes begin at multiples of it.
@@ -45,6 +45,9 @@ pub const RECORD_BYTES: u64 = 64;
 pub(crate) const CHAIN_MAX: usize = 4096;
 
 const UNIT_BITS: u32 = 33;
+// A link is a position and a unit; a record is a line.
+const _: () = assert!(1 << (64 - UNIT_BITS) == POSITIONS_MAX);
+const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64 && NODE_BYTES == 4 * 8);
 
 /// Where a node lies, and in which segment: position (31 bits), place in units of 32 bytes (33 bits). 0 leads nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -34,6 +34,8 @@ pub mod section;
 pub mod shape;
 pub mod slot;
 pub mod tier;
+#[cfg(test)]
+mod vectors;
 
 use std::fmt;
 

@@ -27,6 +27,7 @@ pub const ROOT_BYTES: u64 = 8192;
 const SLOT_BYTES: u64 = 4096;
 const WORDS: usize = 64;
 const FIELDS: usize = WORDS - 3;
+const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_BYTES);
 /// `SPIRITIX`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
@@ -40,6 +41,8 @@ macro_rules! root {
         pub struct Root {
             $($(#[$doc])* pub $name: u64,)*
         }
+
+        $(const _: () = assert!($index < FIELDS);)*
 
         impl Root {
             fn fields(&self) -> [u64; FIELDS] {

@@ -51,6 +51,15 @@ pub enum Kind {
     KeyHashes = 10,
 }
 
+// Kinds count from 1, without gaps.
+const _: () = {
+    let mut index = 0;
+    while index < SECTIONS {
+        assert!(Kind::ALL[index] as usize == index + 1);
+        index += 1;
+    }
+};
+
 impl Kind {
     /// All of them, in the order in which they lie.
     pub const ALL: [Kind; SECTIONS] = [

@@ -80,6 +80,8 @@ macro_rules! entry {
             $($(#[$doc])* pub $name: u64,)*
         }
 
+        $(const _: () = assert!($index < ENTRY_WORDS);)*
+
         impl Entry {
             /// To its words.
             pub fn words(&self) -> [u64; ENTRY_WORDS] {
@@ -250,7 +252,7 @@ impl<'a> Slots<'a> {
     }
 }
 
-fn dead_word(dead: u32) -> u64 {
+pub(super) fn dead_word(dead: u32) -> u64 {
     dead as u64 | (checksum(0, &[dead as u64]) as u64) << 32
 }
 

@@ -29,7 +29,7 @@ fn every_barrier_is_needed() {
     let barriers: Vec<Site> = passed(&runs).into_iter().collect();
     let effort = Effort {
         quota: Quota { orders: 8, others: 8 },
-        images: [0, 16, 16],
+        images: [0, 64, 16],
         continued: 0,
         nested: 0,
     };

@@ -25,7 +25,7 @@ fn text(number: usize) -> String {
 }
 
 /// The `number`th explicit key: short, long, or a number.
-fn key(number: usize) -> String {
+pub(crate) fn key(number: usize) -> String {
     match number % 3 {
         0 => format!("k{number}"),
         1 => format!("a_key_that_does_not_fit_in_a_row_{number}"),

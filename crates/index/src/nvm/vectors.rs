@@ -1,0 +1,102 @@
+//! The test vectors of `docs/format.md`: computed by hand, apart from the code that they hold to the page.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU16, AtomicU64};
+
+use spirit_door::{Barrier, Door};
+use spirit_mem::{Region, Residency, Span};
+
+use super::checksum;
+use super::layout::{NvmLayout, NvmSettings};
+use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
+use super::merged::{Link, Node, chain_word};
+use super::slot::{Mark, dead_word};
+use crate::descriptor::{SegmentId, State};
+use crate::posting::posting;
+use crate::rows::RowKey;
+use crate::term::{FieldId, Term, hash_bytes};
+use crate::vector;
+
+#[test]
+fn checksums() {
+    assert_eq!(crc32c::crc32c(b"123456789"), 0xE306_9283);
+    let low = u64::from_le_bytes(*b"12345678");
+    assert_eq!(checksum(0, &[low]), crc32c::crc32c(b"12345678"));
+    let whole = crc32c::crc32c_append(checksum(0, &[low]), b"9");
+    assert_eq!(whole, 0xE306_9283, "a seed is the checksum of what came before");
+}
+
+#[test]
+fn hashes_and_term_keys() {
+    assert_eq!(hash_bytes(b""), 0xE28F_2B20_61A2_B984);
+    assert_eq!(hash_bytes(b"moby"), 0xBBBD_1369_1694_E647);
+    let key = |bytes| {
+        let key = Term::new(FieldId(0), bytes).unwrap().key;
+        (key.low, key.high, key.hash())
+    };
+    assert_eq!(key(b"sea"), (0x0061_6573, 0x0300_0000_0000_0000, 0x7DED_DCCA_8A33_7BF8));
+    assert_eq!(
+        key(b"abcdefghijklmn"),
+        (0x6867_6665_6463_6261, 0x0E00_6E6D_6C6B_6A69, 0xFC92_B39A_95A1_C1D0)
+    );
+    assert_eq!(
+        key(b"averyveryverylongword"),
+        (0xB223_F130_A76A_5538, 0xFF00_7265_7661_0015, 0x09CB_B45C_2D96_BB7B)
+    );
+}
+
+#[test]
+fn words_with_checks() {
+    assert_eq!(Mark::Live(0, State::Engraved).word(), 0x5DB0_D78C_0000_0003);
+    assert_eq!(Mark::Live(3, State::Merged).word(), 0x8911_02B8_0000_001D);
+    assert_eq!(dead_word(0), 0x8C28_B28A_0000_0000);
+    assert_eq!(dead_word(5), 0xE409_4DC0_0000_0005);
+    assert_eq!(chain_word(0), 0xC514_CFAD_0000_0001);
+    assert_eq!(chain_word(76), 0xBC32_8228_0000_004D);
+    assert_eq!(Link::new(3, 4096).0, 3 << 33 | 128);
+    let sea = Term::new(FieldId(0), b"sea").unwrap().key;
+    let node = Node::new(SegmentId(6), 2, 17, sea).linked(Link::new(1, 96), 76);
+    assert_eq!(node.words(), [1 << 33 | 3, 2 << 32 | 6, 17, 76 << 32 | 0x0484_53BE]);
+}
+
+#[test]
+fn rows_postings_and_vectors() {
+    assert_eq!(posting(0), 0xFFFF_FF01);
+    assert_eq!(posting(5), 0xFFFF_FA01);
+    assert_eq!(RowKey::automatic(7).0, 29);
+    assert_eq!(RowKey::inline(b"moby").0, 0x0000_0079_626F_6D12);
+    assert_eq!(RowKey::stored(9, 20).0, 0x0000_0009_0000_0053);
+    let units: [AtomicU16; 4] = Default::default();
+    let mut at = vector::put(&units, 0, Some(0));
+    at = vector::put(&units, at, None);
+    at = vector::put(&units, at, Some(0x1_2344));
+    assert_eq!((at, units.map(|unit| unit.into_inner())), (4, [1, 0, 0x8001, 0x2345]));
+}
+
+#[test]
+fn a_log_record() {
+    let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
+    let space = LogSpace { start: 4096, bytes: 8192, salt: 7 };
+    let mut operations = Operations::default();
+    operations.push(LoggedKey::Automatic(5), b"sea");
+    operations.push(LoggedKey::Bytes(b"k1"), b"sky");
+    let header = Header { kind: RecordKind::Add, operations: 2, sequence: 9, row: 4, documents: 6 };
+    let door = Door::new(Barrier::Order);
+    LogWriter::new(space, 0, 1).append(&door, &region, header, operations.first(2));
+    let words = region.view(Span::<AtomicU64>::new(4096, 13));
+    let header = [0x4513_4694_0000_000D, 0, 0x0000_0201_0000_0001, 9, 4, 6];
+    let operations =
+        [0x0001_0000_0000_0003, 5, 0x0061_6573, 0x0002_0002_0000_0003, 0, 0x316B, 0x0079_6B73];
+    let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+    assert_eq!(found, [&header[..], &operations[..]].concat());
+}
+
+#[test]
+fn a_layout() {
+    let settings = NvmSettings { bytes: 1 << 20, log_bytes: 64 << 10 };
+    let layout = NvmLayout::new(settings, 64 << 10);
+    assert_eq!((layout.slots_max, layout.log), (64, (16_384, 65_536)));
+    assert_eq!((layout.buckets.start(), layout.buckets.len()), (81_920, 1_648));
+    assert_eq!((layout.lines.start(), layout.lines.len()), (95_104, 1_648));
+    assert_eq!((layout.short, layout.long), ((200_704, 192_512), (393_216, 655_360)));
+}

@@ -1,0 +1,164 @@
+//! An index file of each format version there was: one of this version opens and answers as it did when it was made; another
+//! is refused by name. Before version 1.0 nothing more is promised; see `docs/format.md`.
+//!
+//! With `SPIRIT_WRITE_FIXTURE=1` the file of this version is made anew: after a change of the format, which has a new number.
+
+mod damage;
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use damage::forger::Forger;
+use damage::image::Image;
+use damage::sample;
+use spirit::{AddError, Index, OnFull, OpenError, Search};
+use spirit_index::nvm::root::FORMAT_VERSION;
+use support::directory::Directory;
+
+/// What is asked when a fixture is made; what was found is kept beside it.
+const QUERIES: [&str; 16] = [
+    "*",
+    "all",
+    "dense",
+    "m3",
+    "m1 AND averyveryverylongword3",
+    "m2 OR unique2x17 OR unique1x20",
+    "+dense -m5",
+    "unique0x596",
+    "unique1x5",
+    "unique2x649",
+    "logged",
+    "averyveryverylongword3",
+    "key:k30",
+    "key:a_key_that_does_not_fit_in_a_row_31",
+    "key:1000032",
+    "key:1",
+];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// Segments that are merged and one that the dictionary has no room for, dense lists, keys of every kind, deletions and
+/// replacements in segments and in the log.
+fn write(fixture: &Path) {
+    let directory = Directory::new();
+    let options = sample::options(&directory).on_full(OnFull::Refuse);
+    let index = options.nvm_bytes(768 << 10).log_bytes(128 << 10).open().unwrap();
+    for (segment, documents) in [600, 350, 650].into_iter().enumerate() {
+        for number in 0..documents {
+            // The first segment is not full of words, so that it has rows enough for bitmaps.
+            let unique = if segment == 0 { number / 4 * 4 } else { number };
+            let words = format!("all m{} unique{segment}x{unique}", number % 7);
+            match number % 3 {
+                0 => index.put(&sample::key(number / 3), &words).unwrap(),
+                1 => index.add(&format!("{words} averyveryverylongword{}", number % 13)).unwrap(),
+                _ => index.add(&format!("{words} dense {words}")).unwrap(),
+            }
+        }
+        for number in [3, 4, 5] {
+            index.delete(&sample::key(number + segment)).unwrap();
+            index.delete(&(number * 11 + segment).to_string()).unwrap();
+        }
+        let flushed = index.flush();
+        assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
+    }
+    for number in 0..20 {
+        index.put(&sample::key(number * 3), &format!("logged m{}", number % 7)).unwrap();
+        index.delete(&sample::key(number * 5 + 1)).unwrap();
+    }
+    let answers: String = QUERIES.iter().map(|query| answer(&index, query) + "\n").collect();
+    let segments = index.stats().unwrap().segments;
+    index.close().unwrap();
+    let has = |state: &str| segments.iter().any(|segment| segment.state == state);
+    assert!(has("merged") && (has("committed") || has("engraved")), "{segments:?}");
+    assert!(segments.iter().any(|segment| segment.rows >= 512), "one has bitmaps: {segments:?}");
+    let bytes = fs::read(directory.path().join("heap")).unwrap();
+    fs::create_dir_all(fixture).unwrap();
+    fs::write(fixture.join("heap.zst"), zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+    fs::write(fixture.join("answers.tsv"), answers).unwrap();
+}
+
+/// A query, its count and its hits, newest first.
+fn answer(index: &Index, query: &str) -> String {
+    let mut reader = index.reader().unwrap();
+    let count = reader.count_text(query).unwrap();
+    let keys = reader.search_text(query, Search::newest(40)).unwrap().keys().unwrap();
+    let keys = if keys.is_empty() { "-".to_owned() } else { keys.join(" ") };
+    format!("{query}\t{count}\t{keys}")
+}
+
+fn unpacked(fixture: &Path) -> Directory {
+    let directory = Directory::new();
+    let bytes = zstd::decode_all(&fs::read(fixture.join("heap.zst")).unwrap()[..]).unwrap();
+    fs::write(directory.path().join("heap"), bytes).unwrap();
+    directory
+}
+
+fn opens_and_answers(fixture: &Path) {
+    let directory = unpacked(fixture);
+    let report = spirit::check(directory.path()).unwrap();
+    assert!(report.is_sound() && report.closed, "{report}");
+    assert!(report.segments >= 3 && report.log_operations >= 40, "{report}");
+    let answers = fs::read_to_string(fixture.join("answers.tsv")).unwrap();
+    assert!(answers.lines().count() >= QUERIES.len());
+    for _ in 0..2 {
+        let index = sample::options(&directory).open().unwrap();
+        for expected in answers.lines() {
+            let query = expected.split('\t').next().unwrap();
+            assert_eq!(answer(&index, query), expected);
+        }
+        index.put("later", "one more").unwrap();
+        assert!(index.delete("later").unwrap());
+        index.close().unwrap();
+    }
+    let report = spirit::check(directory.path()).unwrap();
+    assert!(report.is_sound(), "{report}");
+}
+
+fn is_refused(version: u32, directory: &Directory) {
+    let error = sample::options(directory).open().map(|_| ()).unwrap_err();
+    let (found, ours) = (format!("version {version}"), format!("version {FORMAT_VERSION}"));
+    assert!(matches!(error, OpenError::Root { .. }));
+    let text = error.to_string();
+    assert!(text.contains(&found) && text.contains(&ours), "{text}");
+    assert_eq!(spirit::check(directory.path()).unwrap_err().to_string(), text);
+}
+
+#[test]
+fn files_of_this_version_open_and_others_are_refused() {
+    if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
+        write(&fixtures().join(format!("format_{FORMAT_VERSION}")));
+    }
+    for version in 1..=FORMAT_VERSION {
+        let fixture = fixtures().join(format!("format_{version}"));
+        if version == FORMAT_VERSION {
+            opens_and_answers(&fixture);
+        } else {
+            is_refused(version, &unpacked(&fixture));
+        }
+    }
+}
+
+#[test]
+fn a_newer_file_and_one_of_another_byte_order_are_refused() {
+    let directory = sample::small();
+    let mut image = Image::of(&directory);
+    for version in [0, FORMAT_VERSION + 1, u32::MAX] {
+        let mut forger = Forger { bytes: &mut image.bytes };
+        for slot in [0, 4096] {
+            forger.set(slot + 8, u64::from(version) | 0x0102_0304 << 32);
+        }
+        forger.roots();
+        fs::write(directory.path().join("heap"), &image.bytes).unwrap();
+        is_refused(version, &directory);
+    }
+    // Every word the other way round.
+    for slot in [0, 4096] {
+        image.bytes[slot..slot + 512].chunks_mut(8).for_each(<[u8]>::reverse);
+    }
+    fs::write(directory.path().join("heap"), &image.bytes).unwrap();
+    let error = sample::options(&directory).open().map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("another byte order"), "{error}");
+}
