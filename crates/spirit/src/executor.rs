@@ -72,14 +72,22 @@ impl Executor {
     /// Brings to the second tier what a start should not have to do again. The index closes.
     pub(crate) fn close(&self, mode: Mode) -> Result<(), AddError> {
         let mut role = self.role()?;
-        if mode == Mode::Graceful || role.log_bytes() > LOG_BYTES_LEFT {
-            role.end_segment()?;
-            drop(role);
+        if mode != Mode::Graceful && role.log_bytes() <= LOG_BYTES_LEFT {
+            return Ok(());
+        }
+        let ended = role.end_segment();
+        drop(role);
+        if ended.is_ok() {
             self.settle();
-            let _ = self.tasks.send(Task::EngraveAll);
+            // A stage that is at work does it without being told.
+            let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
         }
-        Ok(())
+        match ended {
+            // What finds no room in segments is in the log.
+            Err(AddError::HeapFull) if mode == Mode::Crash => Ok(()),
+            ended => ended,
+        }
     }
 
     /// Takes the ingest role, waiting for whoever has it.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_mem::{Medium, PinSlot, Pins};
 
 use crate::collector::Called;
@@ -143,6 +144,10 @@ impl Index {
     /// Deletes the document that has `key`. Says whether there was one. When this returns, no query that starts
     /// afterwards finds it.
     pub fn delete(&self, key: &str) -> Result<bool, AddError> {
+        if key.is_empty() || key.len() > KEY_BYTES_MAX {
+            // No document can have it.
+            return Ok(false);
+        }
         self.route(key).role()?.delete(key.as_bytes())
     }
 

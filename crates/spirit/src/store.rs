@@ -42,6 +42,17 @@ impl Store {
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
         if path.exists() {
+            return Self::open_existing(&path, options);
+        }
+        let failed = |action| {
+            let path: PathBuf = directory.into();
+            move |reason| OpenError::File(HeapFileError::System { path, action, reason })
+        };
+        std::fs::create_dir_all(directory).map_err(failed("create the directory"))?;
+        // Whoever else wants to make the index here waits, and finds it.
+        let held = std::fs::File::open(directory).map_err(failed("open the directory"))?;
+        held.lock().map_err(failed("lock the directory"))?;
+        if path.exists() {
             Self::open_existing(&path, options)
         } else {
             Self::create(directory, &path, options)
@@ -53,7 +64,6 @@ impl Store {
             let path: PathBuf = directory.into();
             OpenError::File(HeapFileError::System { path, action, reason })
         };
-        std::fs::create_dir_all(directory).map_err(|e| failed("create the directory", e))?;
         let new = directory.join("heap.new");
         match std::fs::remove_file(&new) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
