@@ -3,13 +3,13 @@
 //!
 //! | file | what it looks at |
 //! |---|---|
-//! | [`slots`] | marks, entries, counts of dead rows; blocks in the rings |
-//! | [`segment`] | a segment's section table, its [shape](super::shape), checksums |
-//! | [`rows`] | rows, keys, document vectors |
-//! | [`postings`] | nodes, posting arrays, bitmaps |
-//! | [`terms`] | terms and keys, by hash |
-//! | [`merged`] | the merged dictionary, and the nodes that it leads to |
-//! | [`log`] | the log |
+//! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
+//! | `segment` | a segment's section table, its [shape](super::shape), checksums |
+//! | `rows` | rows, keys, document vectors |
+//! | `postings` | nodes, posting arrays, bitmaps |
+//! | `terms` | terms and keys, by hash |
+//! | `merged` | the merged dictionary, and the nodes that it leads to |
+//! | `log` | the log |
 //!
 //! An offset that comes from the image is looked at before it is followed, and each loop is bounded by what it reads. So any
 //! bytes whatever give an answer.
