@@ -194,7 +194,14 @@ impl Geometry {
                 return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });
             }
         }
-        Ok(Self::divide(settings))
+        let divided = Self::divide(settings);
+        if divided.long.1 < 4 * segment_bytes {
+            // A large second tier has many segments, and each has its place in the table.
+            let tables = divided.table.bytes() + divided.descriptors.bytes();
+            let dram_bytes_min = dram_bytes_min + tables;
+            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
+        }
+        Ok(divided)
     }
 
     /// The least heap for segments of `segment_bytes`: whatever the documents are like, the long-term part

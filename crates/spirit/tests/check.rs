@@ -172,7 +172,7 @@ fn what_is_no_index_is_an_error() {
 /// Single bits of every kind of place. What is promised of each is said in the [atlas](damage::atlas).
 #[test]
 fn every_flipped_bit_that_is_covered_is_found() {
-    let each = size_of_run("SPIRIT_CHECK_FLIPS", 100);
+    let each = size_of_run("SPIRIT_CHECK_FLIPS", 200);
     let mut chance = Chance::new(11);
     for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
         let image = Image::of(&directory);

@@ -176,7 +176,7 @@ fn zeroed_pages() {
 /// Single bits of every kind of place. What is promised of each is said in the [atlas](damage::atlas).
 #[test]
 fn flipped_bits() {
-    let each = size_of_run("SPIRIT_HOSTILE_FLIPS", 12);
+    let each = size_of_run("SPIRIT_HOSTILE_FLIPS", 24);
     comes_back(move || {
         let mut chance = Chance::new(5);
         for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
