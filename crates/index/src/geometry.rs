@@ -50,6 +50,27 @@ pub struct Settings {
     pub nvm: Option<NvmSettings>,
 }
 
+impl Settings {
+    /// Whether segments of this size are possible, and the second tier holds those in flight.
+    fn check_tier(&self) -> Result<(), GeometryError> {
+        let segment_bytes = self.segment_bytes;
+        if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
+            return Err(GeometryError::SegmentBytes { asked: segment_bytes });
+        }
+        let Some(NvmSettings { bytes: nvm_bytes, log_bytes }) = self.nvm else {
+            return Ok(());
+        };
+        let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, log_bytes);
+        if nvm_bytes > NVM_BYTES_MAX {
+            return Err(GeometryError::NvmTooLarge { nvm_bytes });
+        }
+        if nvm_bytes < nvm_bytes_min {
+            return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });
+        }
+        Ok(())
+    }
+}
+
 /// The settings cannot be met.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -174,40 +195,27 @@ impl Geometry {
     /// Divides `settings.dram_bytes`.
     pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
         let Settings { dram_bytes, segment_bytes, .. } = settings;
-        if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
-            return Err(GeometryError::SegmentBytes { asked: segment_bytes });
+        let dram_bytes_min = Self::dram_bytes_min(settings)?;
+        if dram_bytes < dram_bytes_min {
+            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
         }
         if dram_bytes > EXECUTOR_BYTES_MAX {
             return Err(GeometryError::HeapTooLarge { dram_bytes });
         }
-        let dram_bytes_min = Self::dram_bytes_min(segment_bytes);
-        if dram_bytes < dram_bytes_min {
-            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
-        }
-        if let Some(nvm) = settings.nvm {
-            let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, nvm.log_bytes);
-            if nvm.bytes > NVM_BYTES_MAX {
-                return Err(GeometryError::NvmTooLarge { nvm_bytes: nvm.bytes });
-            }
-            if nvm.bytes < nvm_bytes_min {
-                let nvm_bytes = nvm.bytes;
-                return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });
-            }
-        }
-        let divided = Self::divide(settings);
-        if divided.long.1 < 4 * segment_bytes {
-            // A large second tier has many segments, and each has its place in the table.
-            let tables = divided.table.bytes() + divided.descriptors.bytes();
-            let dram_bytes_min = dram_bytes_min + tables;
-            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
-        }
-        Ok(divided)
+        Ok(Self::divide(settings))
     }
 
-    /// The least heap for segments of `segment_bytes`: whatever the documents are like, the long-term part
+    /// The least heap for these segments and this second tier: whatever the documents are like, the long-term part
     /// then holds one segment that is being filled and one that is being flushed.
-    pub fn dram_bytes_min(segment_bytes: u64) -> u64 {
-        segment_bytes * 16
+    pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
+        settings.check_tier()?;
+        let alone = settings.segment_bytes * 16;
+        let divided = Self::divide(Settings { dram_bytes: alone, ..settings });
+        if divided.long.1 >= settings.segment_bytes * 4 {
+            return Ok(alone);
+        }
+        // A large second tier has many segments, and each has its place in the table.
+        Ok(alone + divided.table.bytes() + divided.descriptors.bytes())
     }
 
     fn divide(settings: Settings) -> Geometry {

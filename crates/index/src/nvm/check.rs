@@ -99,15 +99,17 @@ impl<'a> Part<'a> {
         logged: Option<Logged>,
         in_use: bool,
     ) -> Result<Part<'a>, GeometryError> {
-        let geometry = Geometry::new(Settings {
-            // Any DRAM does: what lies in the file does not depend on it.
-            dram_bytes: Geometry::dram_bytes_min(segment_bytes),
+        let settings = Settings {
+            dram_bytes: 0,
             segment_bytes,
             blocks: Blocks::Variable { doublings: 1 },
             positions,
             residency: Residency::OnTouch,
             nvm: Some(nvm),
-        })?;
+        };
+        // Any DRAM does: what lies in the file does not depend on it.
+        let dram_bytes = Geometry::dram_bytes_min(settings)?;
+        let geometry = Geometry::new(Settings { dram_bytes, ..settings })?;
         let layout = geometry.nvm.expect("the settings have a second tier");
         Ok(Part { region, geometry, layout, logged, in_use })
     }
