@@ -58,7 +58,13 @@ fn run<C: Collector>(
     collector: C,
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
-    let mut evaluation = Evaluation { snapshot, query, settings, scratch, collector };
+    let part = snapshot.covered();
+    let mut lent = std::mem::take(&mut scratch.lent);
+    let words = if part.oldest > snapshot.window().oldest { lent.words() } else { &[] };
+    let mut evaluation =
+        Evaluation { snapshot, query, settings, scratch, lent: words, part, collector };
     evaluation.run();
-    evaluation.collector
+    let collector = evaluation.collector;
+    scratch.lent = lent;
+    collector
 }

@@ -47,8 +47,8 @@ impl Executor {
         let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
         let shared = Arc::new(Shared::new(memory, numbers, options));
         let (tasks, inbox) = sync_channel(QUEUE);
-        let recovery =
-            Recovery::begin(&shared, options, store).map_err(|failure| failure.of(number))?;
+        let recovery = Recovery::begin(&shared, options, store)
+            .map_err(|what| OpenError::Corrupt { executor: number, what })?;
         let role = Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start())
             .expect("the geometry leaves room for the first segment");
         let stage = FlushStage::new(shared.clone(), options, inbox);

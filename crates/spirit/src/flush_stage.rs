@@ -11,14 +11,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
-use spirit_index::flush::{Dropped, Flush, drop_oldest};
+use spirit_index::flush::{Dropped, Flush, FlushStop, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
 use spirit_index::nvm::engrave::{Sealed, commit};
+use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::{Progress, Rewrite};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
+use crate::durability::DictionaryTier;
 use crate::lease::Leases;
 use crate::options::{OnFull, Options};
 use crate::placement::Placement;
@@ -53,6 +55,10 @@ pub(crate) struct FlushStage {
     leases: Leases,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
+    /// Entries that leave the DRAM dictionary, since the second tier has them too.
+    shed: Option<Shed>,
+    /// All of those leave it, as soon as the second tier has them.
+    sheds_merged: bool,
     /// The ingest role waits for room in the log, which engraving makes.
     log_is_full: bool,
     /// Whoever waits until everything before is done.
@@ -85,6 +91,8 @@ impl FlushStage {
             dropped: VecDeque::new(),
             leases,
             placement,
+            shed: None,
+            sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
             waiting: Vec::new(),
             tasks,
@@ -114,7 +122,7 @@ impl FlushStage {
 
     /// What is asked for next. While there is something to engrave nobody waits for more.
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
-        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+        if !self.is_placing() && self.shed.is_none() {
             return self.tasks.recv_timeout(IDLE);
         }
         self.tasks.try_recv().map_err(|error| match error {
@@ -123,12 +131,25 @@ impl FlushStage {
         })
     }
 
+    /// Whether there is something to be placed, or brought to DRAM.
+    fn is_placing(&self) -> bool {
+        let memory = &self.shared.memory;
+        self.placement.as_ref().is_some_and(|placement| placement.has_work(memory))
+    }
+
     /// Nothing is asked for: engraves a piece, or looks after the rest.
     fn idle(&mut self) {
-        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+        if self.sheds_merged {
+            self.shed();
+        }
+        let shedding = self.advance_shed();
+        if !self.is_placing() {
             self.tend();
             if let Some(placement) = &mut self.placement {
                 placement.idle();
+            }
+            if shedding == Some(Shedding::Waiting) {
+                self.shared.memory.wait_for_space();
             }
         } else if !self.place_a_piece() {
             let made = self.make_room();
@@ -169,7 +190,8 @@ impl FlushStage {
 
     /// Answers those who wait for all that was asked for before, when it is done or cannot be.
     fn answer_waiting(&mut self) {
-        let goes_on = |placement: &Placement| placement.has_work() && !placement.is_blocked();
+        let memory = &self.shared.memory;
+        let goes_on = |placement: &Placement| placement.has_work(memory) && !placement.is_blocked();
         if !self.placement.as_ref().is_some_and(goes_on) {
             for done in self.waiting.drain(..) {
                 // Who no longer waits need not be told.
@@ -179,11 +201,12 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
-        while flush.run(&self.shared.memory).is_err() {
+        while let Err(stop) = flush.run(&self.shared.memory) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
-            let room_made = self.make_room();
+            let shed = stop == FlushStop::DictionaryFull && self.shed_all();
+            let room_made = shed || self.make_room();
             self.shared.set_stuck(!room_made);
             if self.in_dram() == 0 {
                 flush.without_bitmaps();
@@ -225,7 +248,7 @@ impl FlushStage {
     /// Takes back what no reader holds any more.
     fn collect(&mut self) {
         let memory = &self.shared.memory;
-        memory.dictionary().lock().collect(memory);
+        memory.dictionary().collect(memory);
         if let Some(placement) = &mut self.placement {
             placement.collect(memory);
         }
@@ -300,7 +323,7 @@ impl FlushStage {
         if let Some(placement) = &mut self.placement {
             // Whatever the policy, this is when segments have to go.
             placement.engrave_all();
-            if placement.has_work() && self.place_a_piece() {
+            if placement.has_to_place() && self.place_a_piece() {
                 return true;
             }
         }
@@ -329,9 +352,34 @@ impl FlushStage {
             !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
         while self.is_crowded() && self.commit_oldest() {}
         let crowded = self.placement.is_none() && self.is_crowded();
-        if crowded || slots_short || self.terms_short() {
+        let terms_short = self.terms_short() && !self.shed();
+        if crowded || slots_short || terms_short {
             self.make_room();
         }
+    }
+
+    /// Begins to make room in the DRAM dictionary, where the second tier has the same; says whether there will be some.
+    fn shed(&mut self) -> bool {
+        let Some(placement) = &mut self.placement else { return false };
+        if self.shed.is_none() {
+            let unfinished = placement.stop_importing_terms(&self.shared.memory);
+            self.shed = Shed::begin(&self.shared.memory, unfinished, self.sheds_merged);
+        }
+        self.shed.is_some()
+    }
+
+    /// The same, and goes on as long as no reader has to leave.
+    fn shed_all(&mut self) -> bool {
+        let begun = self.shed();
+        while self.advance_shed() == Some(Shedding::Cutting) {}
+        begun
+    }
+
+    /// Takes the next step of that, if there is one; says how it went.
+    fn advance_shed(&mut self) -> Option<Shedding> {
+        let progress = self.shed.as_mut()?.advance(&self.shared.memory);
+        self.shed.take_if(|_| progress == Shedding::Done);
+        Some(progress)
     }
 
     /// Whether the dictionary might not take the terms of another segment like the last.
@@ -339,9 +387,7 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let last =
             memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
-        last.is_some_and(|(descriptor, _)| {
-            memory.dictionary().lock().room() < descriptor.terms() / 2
-        })
+        last.is_some_and(|(descriptor, _)| memory.dictionary().room() < descriptor.terms() / 2)
     }
 
     /// Drops the oldest segment, if there is one; says whether there was.
@@ -373,7 +419,7 @@ impl FlushStage {
     }
 
     fn report(&self) {
-        let dictionary = self.shared.memory.dictionary().lock();
+        let dictionary = self.shared.memory.dictionary();
         self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
         self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
         if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {

@@ -50,7 +50,7 @@ mod store;
 mod waiting;
 
 pub use check::{Finding, Report, check};
-pub use durability::{Durability, EngravePolicy, Mode, PointerUpdate};
+pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
 pub use lease::LeaseExpired;

@@ -13,7 +13,7 @@ use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_text::Analyzer;
 
-use crate::durability::{Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
@@ -75,6 +75,7 @@ pub struct Options {
     pub(crate) reserve_full: bool,
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
+    pub(crate) dictionary: DictionaryTier,
     pub(crate) force_barriers: bool,
     pub(crate) trace: Option<Arc<Trace>>,
 }
@@ -102,6 +103,7 @@ impl Default for Options {
             reserve_full: false,
             engrave: EngravePolicy::default(),
             pointer_update: PointerUpdate::default(),
+            dictionary: DictionaryTier::default(),
             force_barriers: false,
             trace: None,
         }
@@ -266,6 +268,12 @@ impl Options {
     /// When readers are sent to those copies. Default: when DRAM runs short.
     pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
         self.pointer_update = policy;
+        self
+    }
+
+    /// Where the dictionary of merged segments is read. Default: in DRAM, as far as there is room.
+    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
+        self.dictionary = tier;
         self
     }
 
