@@ -344,6 +344,9 @@ pub(crate) struct IndexArgs {
     /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
+    /// How long documents are kept after they came: 90s, 12h, 7days [default: for as long as there is room]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) retain: Option<humantime::Duration>,
 }
 
 /// What is kept where, and when.

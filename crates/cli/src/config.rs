@@ -67,6 +67,7 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
         "executors" => parsed(&mut args.executors, value),
         "positions" => choice(&mut args.positions, value),
         "on-full" => choice(&mut args.on_full, value),
+        "retain" => parsed(&mut args.retain, value),
         _ => return None,
     })
 }

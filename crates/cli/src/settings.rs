@@ -38,6 +38,9 @@ impl IndexArgs {
         if let Some(on_full) = self.on_full {
             options = options.on_full(on_full.into());
         }
+        if let Some(retain) = self.retain {
+            options = options.retain(retain.into());
+        }
         options
     }
 }

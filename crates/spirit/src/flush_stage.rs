@@ -5,9 +5,9 @@
 //! the ingest role waits at the hand-over, which is the back-pressure of the pipeline.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
@@ -21,10 +21,13 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
 use crate::durability::DictionaryTier;
+use crate::ingest::Ingester;
 use crate::lease::Leases;
 use crate::options::{OnFull, Options};
 use crate::placement::Placement;
+use crate::retention::Arrivals;
 use crate::shared::Shared;
+use crate::store::now_ms;
 
 /// What the stage is asked to do.
 pub(crate) enum Task {
@@ -55,6 +58,10 @@ pub(crate) struct FlushStage {
     leases: Leases,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
+    /// When documents arrived, if they are kept for a time.
+    arrivals: Option<Arrivals>,
+    /// Whoever ingests.
+    role: Arc<Mutex<Ingester>>,
     /// Entries that leave the DRAM dictionary, since the second tier has them too.
     shed: Option<Shed>,
     /// All of those leave it, as soon as the second tier has them.
@@ -78,19 +85,27 @@ impl Drop for Dart {
 }
 
 impl FlushStage {
-    pub(crate) fn new(shared: Arc<Shared>, options: &Options, tasks: Receiver<Task>) -> FlushStage {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        options: &Options,
+        tasks: Receiver<Task>,
+        role: Arc<Mutex<Ingester>>,
+    ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
+        let arrivals = Arrivals::new(options, &shared.memory);
         FlushStage {
             shared,
             rewrite: None,
             dropped: VecDeque::new(),
             leases,
             placement,
+            arrivals,
+            role,
             shed: None,
             sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
@@ -215,6 +230,9 @@ impl FlushStage {
             self.collect();
         }
         self.shared.set_stuck(false);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.push(flush.id().position(), sealed.arrived_ms);
+        }
         if let Some(placement) = &mut self.placement {
             placement.push(flush.engrave(sealed));
         }
@@ -232,6 +250,7 @@ impl FlushStage {
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
         self.leases.enforce(self.shared.memory.pins());
+        self.drop_old();
         self.sweep_dropped();
         self.collect();
         loop {
@@ -243,6 +262,22 @@ impl FlushStage {
                 return;
             }
         }
+    }
+
+    /// Drops what has been there for the time that documents are kept, and ends a segment that covers too much of it.
+    fn drop_old(&mut self) {
+        let Some(arrivals) = &mut self.arrivals else { return };
+        let now = now_ms();
+        let begun = now.saturating_sub(arrivals.segment_ms());
+        if let Ok(mut role) = self.role.try_lock() {
+            role.seal_begun_by(begun);
+        }
+        // A rewrite takes the oldest segments together.
+        while self.rewrite.is_none()
+            && let Some(arrivals) = &mut self.arrivals
+            && arrivals.is_over(self.shared.memory.window().oldest, now)
+            && self.drop_oldest()
+        {}
     }
 
     /// Takes back what no reader holds any more.

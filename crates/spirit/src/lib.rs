@@ -44,6 +44,7 @@ mod reader;
 mod recovery;
 mod replacement;
 mod replay;
+mod retention;
 mod shared;
 mod stats;
 mod store;

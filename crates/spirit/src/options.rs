@@ -63,6 +63,7 @@ pub struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) on_full: OnFull,
+    pub(crate) retain: Option<Duration>,
     pub(crate) fixed_blocks: bool,
     pub(crate) residency: Residency,
     pub(crate) document_bytes_max: usize,
@@ -91,6 +92,7 @@ impl Default for Options {
             analyzer: Analyzer::default(),
             positions: true,
             on_full: OnFull::default(),
+            retain: None,
             fixed_blocks: false,
             residency: Residency::OnTouch,
             document_bytes_max: DOCUMENT_BYTES_MAX,
@@ -115,6 +117,8 @@ const NVM_SHARE: u64 = 8;
 /// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
 const SEGMENT_SHARE: u64 = 16;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
+/// Between a tenth of a second and a hundred years.
+const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB.
@@ -164,6 +168,13 @@ impl Options {
     /// What happens when the heap is full. Default: the oldest segment is dropped.
     pub fn on_full(mut self, policy: OnFull) -> Self {
         self.on_full = policy;
+        self
+    }
+
+    /// How long documents are kept after their arrival: they go soon after that, a segment at a time, at most a sixteenth of
+    /// the time later. Default: for as long as there is room.
+    pub fn retain(mut self, age: Duration) -> Self {
+        self.retain = Some(age);
         self
     }
 
@@ -219,6 +230,11 @@ impl Options {
     /// What happens when the heap is full, as set.
     pub fn get_on_full(&self) -> OnFull {
         self.on_full
+    }
+
+    /// How long documents are kept, if that was set.
+    pub fn get_retain(&self) -> Option<Duration> {
+        self.retain
     }
 
     /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
@@ -308,6 +324,10 @@ impl Options {
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
         within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)?;
+        if let Some(age) = self.retain {
+            let age_ms = usize::try_from(age.as_millis()).unwrap_or(usize::MAX);
+            within("retain in ms", age_ms, RETAIN_MS[0], RETAIN_MS[1])?;
+        }
         if self.directory.is_some() && self.mode == Mode::Crash {
             let log_bytes = self.nvm().log_bytes;
             let max = Journal::document_bytes_max(log_bytes);
@@ -331,6 +351,7 @@ impl Options {
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
         self.durability = Durability::from_number(root.level).ok_or("durability")?;
         self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
+        self.retain = Some(Duration::from_millis(root.retain_ms)).filter(|age| !age.is_zero());
         self.document_bytes_max =
             usize::try_from(root.document_bytes_max).map_err(|_| "longest document")?;
         self.analyzer = Analyzer::ALL
