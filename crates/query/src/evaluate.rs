@@ -46,10 +46,10 @@ impl Scratch {
         Scratch {
             leaves: vec![Leaf::default(); clauses_max],
             reached: vec![0; Query::nodes_max(clauses_max)],
-            words: (0..clauses_max * SCRATCH_WORDS).map(|_| AtomicU32::new(0)).collect(),
+            words: spirit_mem::zeroed(clauses_max * SCRATCH_WORDS),
             out: [0; OUT],
             ahead: Ahead::default(),
-            lent: Lent::default(),
+            lent: Lent::new(),
         }
     }
 

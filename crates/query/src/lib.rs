@@ -59,10 +59,11 @@ fn run<C: Collector>(
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
     let part = snapshot.covered();
-    let mut lent = std::mem::take(&mut scratch.lent);
-    let words = if part.oldest > snapshot.window().oldest { lent.words() } else { &[] };
+    // Apart from the rest, which is written while it is read.
+    let lent = std::mem::take(&mut scratch.lent);
+    let places = lent.places();
     let mut evaluation =
-        Evaluation { snapshot, query, settings, scratch, lent: words, part, collector };
+        Evaluation { snapshot, query, settings, scratch, lent: places, part, collector };
     evaluation.run();
     let collector = evaluation.collector;
     scratch.lent = lent;

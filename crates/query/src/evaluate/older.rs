@@ -12,23 +12,25 @@ use crate::collect::Collector;
 
 /// Entries that can be copied at once, of all terms together.
 const ENTRIES: usize = 4096;
+const ENTRY_WORDS: usize = size_of::<EntryWords>() / size_of::<AtomicU32>();
 /// Segments of the first part.
 const SEGMENTS_FIRST: usize = 16;
 /// How many times as many the next one has.
 const GROWTH: usize = 4;
 
-/// Where a reader's queries copy entries. It takes memory when it is used for the first time.
+/// Where a reader's queries copy entries. Memory that no query needs is not backed.
 #[derive(Default)]
-pub(crate) struct Lent(Box<[EntryWords]>);
+pub(crate) struct Lent(Box<[AtomicU32]>);
 
 impl Lent {
+    /// Room for all of them.
+    pub(crate) fn new() -> Lent {
+        Lent(spirit_mem::zeroed(ENTRIES * ENTRY_WORDS))
+    }
+
     /// The places.
-    pub(crate) fn words(&mut self) -> &[EntryWords] {
-        if self.0.is_empty() {
-            let none = || -> EntryWords { std::array::from_fn(|_| AtomicU32::new(0)) };
-            self.0 = std::iter::repeat_with(none).take(ENTRIES).collect();
-        }
-        &self.0
+    pub(crate) fn places(&self) -> &[EntryWords] {
+        self.0.as_chunks().0
     }
 }
 
