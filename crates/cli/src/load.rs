@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use spirit::{AddError, Index};
+use spirit::{AddAllError, AddError, Index};
 
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
@@ -102,9 +102,12 @@ impl<'a> Loader<'a> {
     fn commit(&mut self, path: &Path) -> Result<(), Failure> {
         let mut next = 0;
         while next < self.chunk.len() {
-            let result = self.index.add_all(self.chunk.from(next));
+            let result = match self.acks {
+                Some(_) => self.add_one(next)?,
+                None => self.index.add_all(self.chunk.from(next)),
+            };
             let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
-            self.added(next, added)?;
+            self.count(next, added);
             next += added;
             if let Err(error) = result {
                 self.not_added(path, next, &error.error)?;
@@ -116,20 +119,28 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn added(&mut self, first: usize, count: usize) -> Result<(), Failure> {
+    /// Adds the document at `index` and acknowledges it.
+    fn add_one(&mut self, index: usize) -> Result<Result<u64, AddAllError>, Failure> {
+        let Some((own, text)) = self.chunk.from(index).next() else { return Ok(Ok(0)) };
+        let key = match own {
+            Some(own) => self.index.put(own, text).map(|()| own.to_owned()),
+            None => self.index.add(text).map(|number| number.to_string()),
+        };
+        match (key, &mut self.acks) {
+            (Err(error), _) => return Ok(Err(AddAllError { added: 0, error })),
+            (Ok(key), Some(out)) => {
+                writeln!(out, "ack {key}")?;
+                out.flush()?;
+            }
+            (Ok(_), None) => {}
+        }
+        Ok(Ok(1))
+    }
+
+    fn count(&mut self, first: usize, count: usize) {
         let bytes = self.chunk.from(first).take(count).map(|(_, text)| text.len() as u64);
         self.totals.bytes += bytes.sum::<u64>();
         self.totals.documents += count as u64;
-        let Some(out) = &mut self.acks else { return Ok(()) };
-        for index in first..first + count {
-            match self.chunk.key(index) {
-                Some(key) => writeln!(out, "ack {key}")?,
-                // Alone in its chunk: the newest that was accepted.
-                None => writeln!(out, "ack {}", self.index.accepted() - 1)?,
-            }
-            out.flush()?;
-        }
-        Ok(())
     }
 
     fn not_added(&mut self, path: &Path, index: usize, error: &AddError) -> Result<(), Failure> {

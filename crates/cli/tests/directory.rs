@@ -77,6 +77,26 @@ fn an_empty_file_makes_an_index_of_no_documents() {
     assert_eq!(keys(&search(&directory, "*")), ["0"]);
 }
 
+/// A document that an executor refused had taken a number, and each later one was acknowledged under one less than its key.
+#[test]
+fn what_is_acknowledged_is_the_key_whatever_was_refused() {
+    let folder = Folder::new();
+    let directory = folder.path("index");
+    let too_large: String = (0..20_000).map(|n| format!("large{n} ")).collect();
+    let more = ["--ack", "--executors", "3"];
+    let first = ingest_into(
+        &directory,
+        &[&SMALL[..], &more].concat(),
+        &format!("red\n{too_large}\ngreen\n{too_large}\nblue\n"),
+    );
+    assert!(first.err.contains("-:2: ") && first.err.contains("-:4: "), "{}", first.err);
+    assert!(first.done().starts_with("ack 0\nack 1\nack 2\n{"));
+    assert!(ingest_into(&directory, &["--ack"], "white\n").done().starts_with("ack 3\n{"));
+    for (key, color) in ["red", "green", "blue", "white"].into_iter().enumerate() {
+        assert_eq!(keys(&search(&directory, color)), [key.to_string()]);
+    }
+}
+
 #[test]
 fn automatic_keys_go_on_counting() {
     let folder = Folder::new();

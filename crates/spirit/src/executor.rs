@@ -101,8 +101,8 @@ impl Executor {
         })
     }
 
-    /// Adds one document: at once if the role is free, else together with others that wait.
-    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<(), AddError> {
+    /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
+    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<u64, AddError> {
         if self.shared.is_poisoned() {
             return Err(AddError::Poisoned);
         }
@@ -139,6 +139,11 @@ impl Executor {
                 return;
             }
         }
+    }
+
+    /// Documents that it ever accepted.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.shared.accepted.load(Relaxed)
     }
 
     /// Rows that died, over the executor's life.

@@ -22,7 +22,7 @@ use spirit_text::Tokenizer;
 use crate::collector::{BatchSize, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
-use crate::journal::{Journal, accepted_with};
+use crate::journal::Journal;
 use crate::options::{OnFull, Options};
 use crate::replacement::{
     REPLACED_MAX, Replaced, Stamped, forget_replaced, kill, settle_explicit, settle_number,
@@ -39,9 +39,21 @@ pub(crate) struct Start {
     pub(crate) row: u64,
     /// The sequence number behind all that there is.
     pub(crate) sequence: u64,
-    /// Documents accepted before.
+    /// One past the highest number that a document of this executor took.
     pub(crate) documents: u64,
+    /// Documents that this executor accepted before.
+    pub(crate) accepted: u64,
     pub(crate) journal: Option<Journal>,
+}
+
+/// What became of a batch.
+pub(crate) struct Committed {
+    /// The number of its first document; each has one more than the last.
+    pub(crate) number: u64,
+    /// How many documents went in.
+    pub(crate) added: u64,
+    /// An error is of the one after them; the rest was dropped.
+    pub(crate) result: Result<(), AddError>,
 }
 
 /// The writer of one executor.
@@ -57,8 +69,12 @@ pub(crate) struct Ingester {
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
-    /// Documents that the index had accepted with that operation.
+    /// The number of the batch's first document that is left.
+    number: u64,
+    /// One past the highest number that a document of this executor took.
     documents_end: u64,
+    /// Documents that this executor accepted.
+    accepted: u64,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
     /// The sequence number of the delete at hand.
@@ -75,7 +91,8 @@ impl Ingester {
         pin: PinSlot,
         start: Start,
     ) -> Option<Ingester> {
-        let Start { position, row, sequence, documents, journal } = start;
+        let Start { position, row, sequence, documents, accepted, journal } = start;
+        shared.accepted.store(accepted, Relaxed);
         let batch_size = if options.is_os_level() { BatchSize::SYNCED } else { BatchSize::USUAL };
         let id = SegmentId::first(position);
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
@@ -93,7 +110,9 @@ impl Ingester {
             pin,
             journal,
             sequence_end: sequence,
+            number: documents,
             documents_end: documents,
+            accepted,
             sealed: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
@@ -126,46 +145,50 @@ impl Ingester {
         self.journal.as_ref().map_or(0, |journal| journal.from() - head)
     }
 
-    /// Writes the batch and makes it visible. Says how many documents went in; an error is of the one after
-    /// them, and the rest of the batch is dropped.
-    pub(crate) fn commit(&mut self) -> (u64, Result<(), AddError>) {
-        self.number();
+    /// Writes the batch and makes it visible.
+    pub(crate) fn commit(&mut self) -> Committed {
+        self.draw_numbers();
+        let drawn_end = self.number + self.batch.documents().len() as u64;
+        let committed = self.commit_numbered();
+        if committed.result.is_err() {
+            self.shared.numbers.give_back(self.number..drawn_end);
+        }
+        committed
+    }
+
+    /// Writes a batch of operations that were logged before, the first of which has this sequence number and this number.
+    pub(crate) fn commit_at(&mut self, sequence: u64, number: u64) -> Committed {
+        self.batch.number(sequence, number);
+        self.number = number;
         self.commit_numbered()
     }
 
-    /// Writes a batch of operations that were logged before, the first of which has this sequence number.
-    /// Says how many came about.
-    pub(crate) fn commit_at(&mut self, sequence: u64) -> (u64, Result<(), AddError>) {
-        self.batch.number(sequence, 0);
-        self.commit_numbered()
-    }
-
-    fn commit_numbered(&mut self) -> (u64, Result<(), AddError>) {
-        let all = self.batch.documents().len();
+    fn commit_numbered(&mut self) -> Committed {
+        let number = self.number;
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
-        }
-        let left = self.batch.documents().len();
-        if self.shared.numbers.one_executor {
-            // Nobody else draws: the numbers of documents that were not taken go to the next ones.
-            self.shared.numbers.documents.fetch_sub(left as u64, Relaxed);
-        } else {
-            self.shared.numbers.refused.fetch_add(left as u64, Relaxed);
         }
         self.batch.clear();
         if let Some(journal) = &mut self.journal {
             journal.clear();
         }
-        ((all - left) as u64, result)
+        Committed { number, added: self.number - number, result }
     }
 
-    /// Draws the numbers of a whole batch at once.
-    fn number(&mut self) {
+    /// Draws the numbers of a whole batch at once. A document whose number decided the executor is alone in its batch.
+    fn draw_numbers(&mut self) {
+        let count = self.batch.documents().len() as u64;
         let numbers = &self.shared.numbers;
-        let sequence = numbers.sequence.fetch_add(self.batch.documents().len() as u64, Relaxed);
-        let number = numbers.documents.fetch_add(self.batch.unnumbered() as u64, Relaxed);
-        self.batch.number(sequence, number);
+        let sequence = numbers.sequence.fetch_add(count, Relaxed);
+        let drawn = self.batch.first_number();
+        self.number = drawn.unwrap_or_else(|| numbers.documents.fetch_add(count, Relaxed));
+        self.batch.number(sequence, self.number);
+    }
+
+    /// One past the highest number that a document of this executor took.
+    pub(crate) fn documents_end(&self) -> u64 {
+        self.documents_end
     }
 
     fn write_some(&mut self) -> Result<(), AddError> {
@@ -178,13 +201,15 @@ impl Ingester {
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         let row = self.writer.base_row() + before as u64;
         if let Some(journal) = &mut self.journal {
-            journal.log(&self.shared, &self.batch, taken, row)?;
+            journal.log(&self.shared, &self.batch, taken, row, self.number)?;
         }
         let settled = self.settle(before, taken);
         let unsettled = taken - settled;
         self.close_group(settled, taken, row)?;
         self.batch.drop_front(settled);
         self.publish();
+        self.accepted += settled as u64;
+        self.shared.accepted.store(self.accepted, Relaxed);
         if unsettled > 0 {
             return self.wait_for_keys();
         }
@@ -203,14 +228,15 @@ impl Ingester {
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
-            self.documents_end = accepted_with(&self.shared, &self.batch, settled);
+            self.number += settled as u64;
+            // An explicit key's number may have been drawn after, and be in before, one that waited for this role.
+            self.documents_end = self.documents_end.max(self.number);
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
         if settled < taken {
             // Their numbers may be given to others, or they come again themselves.
             let sequence = self.batch.documents()[settled].sequence;
-            let documents = accepted_with(&self.shared, &self.batch, settled);
-            journal.cancel(&self.shared, sequence, row, documents)?;
+            journal.cancel(&self.shared, sequence, row, self.documents_end)?;
         }
         journal.drop_front(settled);
         Ok(())
@@ -298,10 +324,9 @@ impl Ingester {
         }
         let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
         if let Some(journal) = &mut self.journal {
-            journal.log_delete(&self.shared, key, sequence, row)?;
+            journal.log_delete(&self.shared, key, sequence, row, self.documents_end)?;
         }
         self.sequence_end = sequence + 1;
-        self.documents_end = self.shared.numbers.documents.load(Relaxed);
         let found = self.kill_by_key(key, row);
         self.publish();
         Ok(found)
@@ -384,6 +409,7 @@ impl Ingester {
             sequence_end: self.sequence_end,
             log_from: self.journal.as_ref().map_or(0, Journal::from),
             documents_end: self.documents_end,
+            accepted: self.accepted,
             explicit_end: numbers.explicit_end.load(Relaxed),
             arrived_ms: now_ms(),
         }

@@ -1,7 +1,5 @@
 //! What an executor does at its start: finds its segments, then ingests again what the log holds.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
@@ -12,7 +10,7 @@ use crate::error::{AddError, OpenError};
 use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
 use crate::options::Options;
-use crate::replay::{self, Found};
+use crate::replay::{self, Found, Refused};
 use crate::shared::Shared;
 use crate::store::Store;
 
@@ -80,6 +78,7 @@ impl Recovery {
             row: self.found.row_end,
             sequence: self.recovered.sequence_end,
             documents: self.recovered.documents_end,
+            accepted: self.recovered.accepted,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
                 Journal::new(writer, space.bytes)
@@ -94,12 +93,10 @@ impl Recovery {
             replay::replay(shared, role, space, &self.recovered, incarnation, self.less_room)?;
         role.journal().start(LogWriter::new(space, self.found.position, incarnation));
         match refused {
-            Some(refused) => role.journal().cancel(
-                shared,
-                refused.sequence,
-                refused.row,
-                shared.numbers.documents.load(Relaxed),
-            ),
+            Some(Refused { sequence, row }) => {
+                let documents = role.documents_end();
+                role.journal().cancel(shared, sequence, row, documents)
+            }
             None => Ok(()),
         }
     }

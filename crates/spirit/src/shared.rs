@@ -1,5 +1,6 @@
 //! What the ingest role, the flush stage and the readers of one executor share.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -17,14 +18,19 @@ use crate::options::{OnFull, Options};
 pub(crate) struct Numbers {
     /// The next sequence number: one for each operation.
     pub(crate) sequence: AtomicU64,
-    /// Documents ever accepted: the next automatic key.
+    /// The next number: one for each document, which is its key if it has no other.
     pub(crate) documents: AtomicU64,
-    /// Numbers that were drawn for documents that were then refused.
-    pub(crate) refused: AtomicU64,
-    /// Whether one executor draws all numbers; then a document that is refused leaves no gap.
-    pub(crate) one_executor: bool,
     /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
     pub(crate) explicit_end: AtomicU64,
+}
+
+impl Numbers {
+    /// The documents for which these numbers were drawn were refused. Unless somebody drew behind them, the next ones get them.
+    pub(crate) fn give_back(&self, unused: Range<u64>) {
+        // Whoever did keeps what is behind: then these are left out for ever.
+        let Range { start, end } = unused;
+        let _ = self.documents.compare_exchange(end, start, Relaxed, Relaxed);
+    }
 }
 
 /// How often something was done, and how long it took in all.
@@ -70,6 +76,8 @@ pub(crate) struct Shared {
     pub(crate) skipped_tokens: AtomicU64,
     /// Rows that died, over the executor's life.
     pub(crate) deleted: AtomicU64,
+    /// Documents that were ever accepted; the ingest role stores it.
+    pub(crate) accepted: AtomicU64,
 }
 
 impl Shared {
@@ -93,6 +101,7 @@ impl Shared {
             rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),
             deleted: AtomicU64::new(0),
+            accepted: AtomicU64::new(0),
         }
     }
 

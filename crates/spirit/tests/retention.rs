@@ -82,7 +82,7 @@ fn where_nothing_may_be_dropped_a_full_second_tier_refuses() {
     let mut added = 0;
     let refused = loop {
         match index.add(&text(added)) {
-            Ok(()) => added += 1,
+            Ok(_) => added += 1,
             Err(error) => break error,
         }
     };

@@ -22,8 +22,10 @@ pub struct Recovered {
     pub sequence_end: u64,
     /// Where the log begins that counts.
     pub log_from: u64,
-    /// Documents accepted so far.
+    /// One past the highest number that a document of the executor took.
     pub documents_end: u64,
+    /// Documents that it accepted.
+    pub accepted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
     /// Terms of all segments: entries that the DRAM dictionary is going to have, at most.
@@ -96,6 +98,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         recovered.sequence_end = entry.sequence_end;
         recovered.log_from = entry.log_from;
         recovered.documents_end = entry.documents_end;
+        recovered.accepted = entry.accepted;
         recovered.explicit_end = entry.explicit_end;
     }
     nvm.set_log_head(recovered.log_from);
