@@ -9,11 +9,10 @@ use std::time::Duration;
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
 
-use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
-use crate::options::Options;
+use crate::options::{OnFull, Options};
 use crate::recovery::Recovery;
 use crate::shared::{Numbers, Shared};
 use crate::store::Store;
@@ -70,24 +69,34 @@ impl Executor {
     }
 
     /// Brings to the second tier what a start should not have to do again. The index closes.
-    pub(crate) fn close(&self, mode: Mode) -> Result<(), AddError> {
+    pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
         let mut role = self.role()?;
-        if mode != Mode::Graceful && role.log_bytes() <= LOG_BYTES_LEFT {
+        if options.is_logged() && role.log_bytes() <= LOG_BYTES_LEFT {
             return Ok(());
         }
-        let ended = role.end_segment();
+        let ended = role.end_last_segment();
         drop(role);
-        if ended.is_ok() {
-            self.settle();
+        match ended.and_then(|()| self.place_all()) {
+            // What finds no room in segments is in the log.
+            Err(AddError::HeapFull) if options.is_logged() => Ok(()),
+            ended => ended,
+        }
+    }
+
+    /// Waits until all segments that were handed over are engraved.
+    fn place_all(&self) -> Result<(), AddError> {
+        while self.shared.is_anything_unplaced() {
+            if self.shared.is_poisoned() {
+                return Err(AddError::Poisoned);
+            }
             // A stage that is at work does it without being told.
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
+            if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
+                return Err(AddError::HeapFull);
+            }
         }
-        match ended {
-            // What finds no room in segments is in the log.
-            Err(AddError::HeapFull) if mode == Mode::Crash => Ok(()),
-            ended => ended,
-        }
+        Ok(())
     }
 
     /// Takes the ingest role, waiting for whoever has it.

@@ -62,7 +62,7 @@ impl Index {
     fn shut(&mut self) -> Result<(), AddError> {
         let Some(store) = self.store.take() else { return Ok(()) };
         for executor in &self.executors {
-            executor.close(self.options.mode)?;
+            executor.close(&self.options)?;
         }
         store.close().map_err(|_| AddError::SyncFailed)
     }

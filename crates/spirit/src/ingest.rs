@@ -77,6 +77,8 @@ pub(crate) struct Ingester {
     accepted: u64,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
+    /// The index closes.
+    is_closing: bool,
     /// The sequence number of the delete at hand.
     delete_sequence: u64,
     /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
@@ -114,6 +116,7 @@ impl Ingester {
             documents_end: documents,
             accepted,
             sealed: false,
+            is_closing: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
             shared,
@@ -356,6 +359,13 @@ impl Ingester {
         killed.is_some()
     }
 
+    /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
+    /// for the one who waits: he is told that there is none.
+    pub(crate) fn end_last_segment(&mut self) -> Result<(), AddError> {
+        self.is_closing = true;
+        if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
+    }
+
     /// Ends the segment being filled before it is full, unless nothing is in it.
     pub(crate) fn end_segment(&mut self) -> Result<(), AddError> {
         if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
@@ -391,7 +401,10 @@ impl Ingester {
             descriptor.set_rows(self.writer.rows() as u64);
             let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
             match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
-                Ok(()) => self.sealed = true,
+                Ok(()) => {
+                    self.sealed = true;
+                    self.shared.note_handed_over();
+                }
                 Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
                 Err(TrySendError::Full(_)) => {
                     descriptor.set_rows(u64::MAX);
@@ -420,7 +433,12 @@ impl Ingester {
         if self.shared.is_poisoned() {
             return Err(AddError::Poisoned);
         }
-        if self.shared.on_full == OnFull::Refuse && self.shared.is_stuck() {
+        let refuses = match self.shared.on_full {
+            OnFull::DropOldest => false,
+            OnFull::Wait => self.is_closing,
+            OnFull::Refuse => true,
+        };
+        if refuses && self.shared.is_stuck() {
             return Err(AddError::HeapFull);
         }
         self.shared.memory.wait_for_space();

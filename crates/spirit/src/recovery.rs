@@ -5,7 +5,6 @@ use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
 
-use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
@@ -56,7 +55,7 @@ impl Recovery {
         replay::raise(&shared.numbers, &recovered);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         recovery.found.row_end = recovered.row_end;
-        if options.mode == Mode::Crash {
+        if options.is_logged() {
             let (salt, incarnation) = store.log_identity();
             let (start, bytes) = nvm.layout().log;
             let space = LogSpace { start, bytes, salt };

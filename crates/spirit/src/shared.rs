@@ -60,6 +60,8 @@ pub(crate) struct Shared {
     poisoned: AtomicBool,
     /// The flush stage waits for room.
     stuck: AtomicBool,
+    /// Segments that the ingest role handed over, and that are not engraved yet.
+    unplaced: AtomicU64,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
     /// What the flush stage last reported of its dictionary.
@@ -91,6 +93,7 @@ impl Shared {
             keys,
             poisoned: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
+            unplaced: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
             dictionary_pool_bytes: AtomicU64::new(0),
@@ -118,6 +121,20 @@ impl Shared {
 
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Acquire)
+    }
+
+    /// The ingest role hands a segment over.
+    pub(crate) fn note_handed_over(&self) {
+        self.unplaced.fetch_add(1, Release);
+    }
+
+    /// One of them was engraved.
+    pub(crate) fn note_placed(&self) {
+        self.unplaced.fetch_sub(1, Release);
+    }
+
+    pub(crate) fn is_anything_unplaced(&self) -> bool {
+        self.unplaced.load(Acquire) > 0
     }
 
     pub(crate) fn close(&self) {
