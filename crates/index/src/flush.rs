@@ -78,11 +78,18 @@ impl Flush {
     }
 
     /// Does without bitmaps, which are for speed only, if the arrays have no place yet: whatever the documents
-    /// are like, the long-term partition has room for them then.
-    pub fn without_bitmaps(&mut self) {
-        if self.arrays.is_none() {
+    /// are like, the long-term partition has room for them then. Says whether that makes it smaller.
+    pub fn without_bitmaps(&mut self) -> bool {
+        let with = self.arrays.is_none() && self.bitmap_rows > 0;
+        if with {
             self.bitmap_rows = 0;
         }
+        with
+    }
+
+    /// How many of its steps are taken.
+    pub fn steps(&self) -> u32 {
+        self.next_term + u32::from(self.arrays.is_some())
     }
 
     /// The segment.

@@ -75,6 +75,8 @@ pub(crate) struct Ingester {
     documents_end: u64,
     /// Documents that this executor accepted.
     accepted: u64,
+    /// A document did not fit in the segment any more.
+    is_full: bool,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
     /// The index closes.
@@ -115,6 +117,7 @@ impl Ingester {
             number: documents,
             documents_end: documents,
             accepted,
+            is_full: false,
             sealed: false,
             is_closing: false,
             delete_sequence: sequence,
@@ -197,9 +200,10 @@ impl Ingester {
     fn write_some(&mut self) -> Result<(), AddError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
-        if self.sealed {
+        if self.sealed || self.is_full {
             self.next_segment()?;
         }
+        let progress = self.shared.progress();
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         let row = self.writer.base_row() + before as u64;
@@ -222,8 +226,12 @@ impl Ingester {
                 let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
                 Err(AddError::DocumentTooLarge { segment_bytes })
             }
-            Err(Stop::SegmentFull) => self.next_segment(),
-            Err(Stop::HeapFull) => self.wait_for_room(),
+            Err(Stop::SegmentFull) => {
+                // What broke off has left some of its words: tried again it might just fit, after it was refused.
+                self.is_full = true;
+                self.next_segment()
+            }
+            Err(Stop::HeapFull) => self.wait_for_room(progress),
         }
     }
 
@@ -250,13 +258,20 @@ impl Ingester {
         &mut self,
         has_room: impl Fn(&Journal, &Shared) -> bool,
     ) -> Result<(), AddError> {
-        while self.journal.as_ref().is_some_and(|journal| !has_room(journal, &self.shared)) {
-            // What this segment holds stays in the log until it is engraved.
-            self.end_segment()?;
+        loop {
+            let progress = self.shared.progress();
+            if self.journal.as_ref().is_none_or(|journal| has_room(journal, &self.shared)) {
+                return Ok(());
+            }
+            // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
+            // got room by others.
+            match self.end_segment() {
+                Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
+                ended => ended?,
+            }
             let _ = self.tasks.try_send(Task::EngraveAll);
-            self.wait_for_stage()?;
+            self.wait_for_stage(progress)?;
         }
-        Ok(())
     }
 
     fn publish(&self) {
@@ -316,13 +331,14 @@ impl Ingester {
         self.delete_sequence = sequence;
         self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
         loop {
-            if self.sealed {
+            if self.sealed || self.is_full {
                 self.next_segment()?;
             }
+            let progress = self.shared.progress();
             match self.writer.append_dead(&self.shared.memory, sequence) {
                 Ok(()) => break,
                 Err(Stop::SegmentFull) => self.next_segment()?,
-                Err(Stop::HeapFull) => self.wait_for_room()?,
+                Err(Stop::HeapFull) => self.wait_for_room(progress)?,
             }
         }
         let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
@@ -380,6 +396,7 @@ impl Ingester {
         let sequence = self.batch.documents().first().map(|d| d.sequence);
         let base_sequence = sequence.unwrap_or(self.delete_sequence);
         self.writer = loop {
+            let progress = self.shared.progress();
             let opened = memory
                 .has_slot(id.position())
                 .then(|| FreshWriter::open(memory, id, base_row, base_sequence))
@@ -387,9 +404,9 @@ impl Ingester {
             if let Some(writer) = opened {
                 break writer;
             }
-            self.wait_for_stage()?;
+            self.wait_for_stage(progress)?;
         };
-        self.sealed = false;
+        (self.is_full, self.sealed) = (false, false);
         publish_segment(&self.shared, &self.writer);
         Ok(())
     }
@@ -397,6 +414,7 @@ impl Ingester {
     /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
     fn seal(&mut self) -> Result<(), AddError> {
         while !self.sealed {
+            let progress = self.shared.progress();
             let descriptor = self.shared.memory.table().descriptor(self.writer.id());
             descriptor.set_rows(self.writer.rows() as u64);
             let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
@@ -408,7 +426,7 @@ impl Ingester {
                 Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
                 Err(TrySendError::Full(_)) => {
                     descriptor.set_rows(u64::MAX);
-                    self.wait_for_stage()?;
+                    self.wait_for_stage(progress)?;
                 }
             }
         }
@@ -428,8 +446,8 @@ impl Ingester {
         }
     }
 
-    /// A fresh extent comes back when the flush stage is done with it, unless that found the heap full.
-    fn wait_for_stage(&self) -> Result<(), AddError> {
+    /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
+    fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
         if self.shared.is_poisoned() {
             return Err(AddError::Poisoned);
         }
@@ -438,7 +456,7 @@ impl Ingester {
             OnFull::Wait => self.is_closing,
             OnFull::Refuse => true,
         };
-        if refuses && self.shared.is_stuck() {
+        if refuses && self.shared.is_stuck_since(progress) {
             return Err(AddError::HeapFull);
         }
         self.shared.memory.wait_for_space();
@@ -455,11 +473,11 @@ impl Ingester {
         if window.oldest == window.end && !self.sealed {
             self.next_segment()?;
         }
-        self.wait_for_room()
+        self.wait_for_room(self.shared.progress())
     }
 
     /// The long-term partition is full: what now is the policy's matter.
-    fn wait_for_room(&self) -> Result<(), AddError> {
+    fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
         match self.shared.on_full {
             // A full queue means that the stage is at work, which makes room as well.
             _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
@@ -467,7 +485,7 @@ impl Ingester {
             OnFull::Refuse => return Err(AddError::HeapFull),
             OnFull::Wait => {}
         }
-        self.wait_for_stage()
+        self.wait_for_stage(progress)
     }
 }
 

@@ -58,8 +58,10 @@ pub(crate) struct Shared {
     pub(crate) vectors: Level,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
-    /// The flush stage waits for room.
-    stuck: AtomicBool,
+    /// Steps by which the flush stage may have made room, and segments that it was given to do so with.
+    progress: AtomicU64,
+    /// One more than there had been when the flush stage found last that it can make none.
+    stuck: AtomicU64,
     /// Segments that the ingest role handed over, and that are not engraved yet.
     unplaced: AtomicU64,
     /// The index is being dropped: what was not flushed need not be.
@@ -92,7 +94,8 @@ impl Shared {
             vectors: options.vectors,
             keys,
             poisoned: AtomicBool::new(false),
-            stuck: AtomicBool::new(false),
+            progress: AtomicU64::new(0),
+            stuck: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
@@ -125,6 +128,7 @@ impl Shared {
 
     /// The ingest role hands a segment over.
     pub(crate) fn note_handed_over(&self) {
+        self.note_progress();
         self.unplaced.fetch_add(1, Release);
     }
 
@@ -145,12 +149,30 @@ impl Shared {
         self.closing.load(Acquire)
     }
 
-    pub(crate) fn set_stuck(&self, stuck: bool) {
-        self.stuck.store(stuck, Release);
+    /// There may be room now that was not there before.
+    pub(crate) fn note_progress(&self) {
+        self.progress.fetch_add(1, Release);
     }
 
+    /// How much of it there was. Whoever looks for room looks here first.
+    pub(crate) fn progress(&self) -> u64 {
+        self.progress.load(Acquire)
+    }
+
+    /// The flush stage can make no room.
+    pub(crate) fn note_stuck(&self) {
+        self.stuck.store(self.progress() + 1, Release);
+    }
+
+    /// Whether the flush stage can make no room, and has made none since there was so much progress: who has looked for room
+    /// since, and found none, need not look again.
+    pub(crate) fn is_stuck_since(&self, progress: u64) -> bool {
+        self.progress() == progress && self.stuck.load(Acquire) == progress + 1
+    }
+
+    /// Whether the flush stage can make no room now.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.stuck.load(Acquire)
+        self.is_stuck_since(self.progress())
     }
 
     pub(crate) fn add_to(counter: &AtomicU64, value: u64) {
