@@ -9,6 +9,7 @@ use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
+use crate::interrupt::Interrupt;
 use crate::output::report;
 use crate::progress::Progress;
 
@@ -38,6 +39,7 @@ pub(crate) struct Loader<'a> {
     index: &'a Index,
     reading: Reading,
     progress: &'a mut Progress,
+    interrupt: Interrupt,
     /// Where each document is acknowledged.
     acks: Option<&'a mut dyn Write>,
     chunk: Chunk,
@@ -51,7 +53,14 @@ impl<'a> Loader<'a> {
         progress: &'a mut Progress,
     ) -> Loader<'a> {
         let chunk = Chunk::default();
-        Loader { index, reading, progress, acks: None, chunk, totals: Totals::default() }
+        let interrupt = Interrupt::default();
+        Loader { index, reading, progress, interrupt, acks: None, chunk, totals: Totals::default() }
+    }
+
+    /// Stops when `interrupt` says so: what was read before goes in.
+    pub(crate) fn until(mut self, interrupt: Interrupt) -> Loader<'a> {
+        self.interrupt = interrupt;
+        self
     }
 
     /// Prints `ack KEY` on `out` for each document once queries find it.
@@ -72,8 +81,13 @@ impl<'a> Loader<'a> {
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
         let format = self.reading.format.unwrap_or_else(|| Format::of(path));
         let failed = |error| Failure::file(path, &error);
-        let mut lines = Lines::open(path, format.line_bytes_max()).map_err(failed)?;
+        let mut lines =
+            Lines::open_until(&self.interrupt, path, format.line_bytes_max()).map_err(failed)?;
         while let Some((number, line)) = lines.next().map_err(failed)? {
+            if self.interrupt.is_asked() {
+                // The line may have been cut off.
+                break;
+            }
             let parsed = match line {
                 Line::Bytes(bytes) => format.parse(bytes),
                 Line::TooLong => Err(Malformed::TooLong),
@@ -90,7 +104,8 @@ impl<'a> Loader<'a> {
                 self.commit(path)?;
             }
         }
-        self.commit(path)
+        self.commit(path)?;
+        self.interrupt.check()
     }
 
     /// A document that is to be acknowledged does not wait for others.
