@@ -9,6 +9,7 @@ use std::time::Duration;
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
 
+use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
@@ -71,7 +72,7 @@ impl Executor {
     /// Brings to the second tier what a start should not have to do again. The index closes.
     pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
         let mut role = self.role()?;
-        if options.is_logged() && role.log_bytes() <= LOG_BYTES_LEFT {
+        if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
             return Ok(());
         }
         let ended = role.end_last_segment();
@@ -83,7 +84,7 @@ impl Executor {
         }
     }
 
-    /// Waits until all segments that were handed over are engraved.
+    /// Waits until all segments that were handed over are engraved, and merged if there is room.
     fn place_all(&self) -> Result<(), AddError> {
         while self.shared.is_anything_unplaced() {
             if self.shared.is_poisoned() {
@@ -96,6 +97,8 @@ impl Executor {
                 return Err(AddError::HeapFull);
             }
         }
+        // What is not merged now the next start merges, though nothing else may change then.
+        self.settle();
         Ok(())
     }
 
@@ -150,6 +153,16 @@ impl Executor {
         }
     }
 
+    /// Ends the flush stage. From now on nothing is stored.
+    pub(crate) fn stop(&mut self) {
+        self.shared.close();
+        if let Some(flusher) = self.flusher.take() {
+            let _ = self.tasks.send(Task::Stop);
+            // A stage that panicked has poisoned the index and printed why.
+            let _ = flusher.join();
+        }
+    }
+
     /// Documents that it ever accepted.
     pub(crate) fn accepted(&self) -> u64 {
         self.shared.accepted.load(Relaxed)
@@ -163,11 +176,6 @@ impl Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        self.shared.close();
-        let _ = self.tasks.send(Task::Stop);
-        if let Some(flusher) = self.flusher.take() {
-            // A stage that panicked has poisoned the index and printed why.
-            let _ = flusher.join();
-        }
+        self.stop();
     }
 }

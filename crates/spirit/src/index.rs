@@ -64,6 +64,8 @@ impl Index {
         for executor in &self.executors {
             executor.close(&self.options)?;
         }
+        // What is stored after the file says that the index is closed could be lost with the machine.
+        self.executors.iter_mut().for_each(Executor::stop);
         store.close().map_err(|_| AddError::SyncFailed)
     }
 

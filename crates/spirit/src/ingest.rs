@@ -153,6 +153,7 @@ impl Ingester {
 
     /// Writes the batch and makes it visible.
     pub(crate) fn commit(&mut self) -> Committed {
+        self.shared.begin_change();
         self.draw_numbers();
         let drawn_end = self.number + self.batch.documents().len() as u64;
         let committed = self.commit_numbered();
@@ -322,6 +323,7 @@ impl Ingester {
 
     /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, AddError> {
+        self.shared.begin_change();
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
         self.delete_at(key, sequence)
     }

@@ -149,6 +149,13 @@ impl Shared {
         self.closing.load(Acquire)
     }
 
+    /// The index is about to hold something else than its file, which says so first. What fails is seen when it is stored.
+    pub(crate) fn begin_change(&self) {
+        if let Some(nvm) = self.memory.nvm() {
+            nvm.door().begin();
+        }
+    }
+
     /// There may be room now that was not there before.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Release);
