@@ -271,7 +271,7 @@ pub struct Dropped {
     stamp: u64,
 }
 
-/// Drops the oldest segment of the window: one store for readers.
+/// Drops the oldest segment of the window: one store for readers. The key lock is held.
 pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     let window = memory.window();
     if window.oldest == window.end {
@@ -284,6 +284,7 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
         // its terms too.
         Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
     }
+    memory.note_expired(descriptor);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
     Some(Dropped { id, stamp: memory.pins().retire() })
 }

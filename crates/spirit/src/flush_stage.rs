@@ -358,7 +358,11 @@ impl FlushStage {
         if self.placement.is_some() && oldest >= self.shared.memory.merged() {
             return false;
         }
-        let Some(dropped) = drop_oldest(&self.shared.memory) else { return false };
+        let dropped = {
+            let _keys = self.shared.keys();
+            drop_oldest(&self.shared.memory)
+        };
+        let Some(dropped) = dropped else { return false };
         if let Some(placement) = &mut self.placement {
             placement.forget(oldest);
         }

@@ -200,7 +200,8 @@ impl Index {
         self.executors.iter().map(Executor::accepted).sum()
     }
 
-    /// Documents that were replaced or deleted, over the index's life.
+    /// Documents that were replaced or deleted, over the index's life. After a start that followed a kill it may be off by those of
+    /// the last moments, until the keys of all segments have been looked at in the background.
     pub fn deleted(&self) -> u64 {
         self.executors.iter().map(Executor::deleted).sum()
     }

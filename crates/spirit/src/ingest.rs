@@ -25,7 +25,7 @@ use crate::flush_stage::Task;
 use crate::journal::Journal;
 use crate::options::{OnFull, Options};
 use crate::replacement::{
-    REPLACED_MAX, Replaced, Stamped, forget_replaced, kill, settle_explicit, settle_number,
+    REPLACED_MAX, Replaced, Stamped, abandon, forget_replaced, kill, settle_explicit, settle_number,
 };
 use crate::shared::Shared;
 use crate::store::now_ms;
@@ -311,7 +311,7 @@ impl Ingester {
                 settled += 1;
             } else {
                 // The one that finds no place, and those behind it, never come to life in these rows.
-                kill(shared, &Snapshot::of_role(&shared.memory, row + 1), row, row);
+                abandon(shared, row);
             }
         }
         if stamped {

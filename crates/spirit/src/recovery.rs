@@ -1,5 +1,7 @@
 //! What an executor does at its start: finds its segments, then ingests again what the log holds.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
@@ -53,6 +55,7 @@ impl Recovery {
         let recovered = recover::recover(memory).map_err(Failure::Corrupt)?;
         make_room_for_terms(shared, recovered.terms)?;
         replay::raise(&shared.numbers, &recovered);
+        shared.deleted.store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         recovery.found.row_end = recovered.row_end;
         if options.is_logged() {
@@ -64,7 +67,9 @@ impl Recovery {
             let found = replay::scan(memory.region(), space, &recovered, incarnation);
             recovery.found = found.map_err(Failure::Corrupt)?;
             if recovery.found.kills {
-                recover::expect_deaths(memory, recovered.window);
+                // What did not die after all is taken off again when the rows are looked at.
+                let expected = recover::expect_deaths(memory, recovered.window);
+                shared.deleted.fetch_add(expected, Relaxed);
             }
         }
         Ok(recovery)

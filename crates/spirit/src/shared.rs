@@ -78,7 +78,7 @@ pub(crate) struct Shared {
     pub(crate) dropped_segments: AtomicU64,
     pub(crate) rewritten_segments: AtomicU64,
     pub(crate) skipped_tokens: AtomicU64,
-    /// Rows that died, over the executor's life.
+    /// Documents that were replaced or deleted, over the index's life.
     pub(crate) deleted: AtomicU64,
     /// Documents that were ever accepted; the ingest role stores it.
     pub(crate) accepted: AtomicU64,
@@ -180,6 +180,11 @@ impl Shared {
     /// Whether the flush stage can make no room now.
     pub(crate) fn is_stuck(&self) -> bool {
         self.is_stuck_since(self.progress())
+    }
+
+    /// So many more rows than were counted had died before the start.
+    pub(crate) fn correct_deleted(&self, more: i64) {
+        self.deleted.fetch_add(more.cast_unsigned(), Relaxed);
     }
 
     pub(crate) fn add_to(counter: &AtomicU64, value: u64) {

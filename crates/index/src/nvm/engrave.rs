@@ -372,6 +372,8 @@ impl Engrave {
             log_from: self.sealed.log_from,
             documents_end: self.sealed.documents_end,
             accepted: self.sealed.accepted,
+            expired: memory.expired(),
+            oldest: memory.window().oldest as u64,
             explicit_end: self.sealed.explicit_end,
             numbers_start: descriptor.numbers_start(),
             numbers_end: descriptor.numbers_end(),

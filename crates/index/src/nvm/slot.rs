@@ -147,6 +147,10 @@ entry! {
     arrived_ms = 22,
     /// Documents that this executor had accepted when the segment was full.
     accepted = 23,
+    /// Of those, documents that lived when their segment was dropped before this one was engraved.
+    expired = 24,
+    /// The oldest segment then.
+    oldest = 25,
 }
 
 /// The slots of an executor.
@@ -282,7 +286,7 @@ mod tests {
 
     #[test]
     fn entries_survive_their_words() {
-        let words = std::array::from_fn(|i| if i < 24 { i as u64 * 7 + 1 } else { 0 });
+        let words = std::array::from_fn(|i| if i < 26 { i as u64 * 7 + 1 } else { 0 });
         assert_eq!(Entry::from_words(&words).words(), words);
     }
 }
