@@ -70,7 +70,7 @@ fn to_one_thread_a_key_is_the_number_of_documents_accepted_before() {
                 index.put(&format!("own{key}"), &format!("put{round}")).unwrap();
                 accepted += 1;
             }
-            assert_eq!(index.delete(&format!("own{}", round % 5)).is_ok(), true);
+            assert!(index.delete(&format!("own{}", round % 5)).is_ok());
             assert_eq!(index.accepted(), accepted);
             if round % 7 == 6 {
                 index = killed(&mut directory, index, executors);
