@@ -1,6 +1,6 @@
 //! Why a command did not do what was asked, and the exit code that says so.
 //!
-//! 1: the work failed. 2: wrong usage. Each is one line on standard error.
+//! 1: the work failed. 2: wrong usage. 130, 143: interrupted, by Ctrl-C or by SIGTERM. Each is one line on standard error.
 
 use std::fmt::Display;
 use std::io;
@@ -19,6 +19,8 @@ pub(crate) enum Failure {
     Work(String),
     /// Nobody reads standard output any more.
     OutputClosed,
+    /// The process was asked to end, and has come to an orderly end: with this exit code.
+    Interrupted(u8),
 }
 
 impl Failure {
@@ -41,6 +43,7 @@ impl Failure {
             Failure::Usage(message) => exit(2, &message),
             Failure::Work(message) => exit(1, &message),
             Failure::OutputClosed => ExitCode::SUCCESS,
+            Failure::Interrupted(code) => exit(code, "interrupted"),
         }
     }
 }

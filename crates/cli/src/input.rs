@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use crate::interrupt::Interrupt;
+
 const BUFFER_BYTES: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -27,8 +29,17 @@ pub(crate) struct Lines {
 impl Lines {
     /// Opens `path` (`-` is standard input, `.zst` is decompressed) for lines of at most `bytes_max` bytes.
     pub(crate) fn open(path: &Path, bytes_max: usize) -> io::Result<Lines> {
+        Lines::open_until(&Interrupt::default(), path, bytes_max)
+    }
+
+    /// The same; standard input ends when the process is asked to end, which may be within a line.
+    pub(crate) fn open_until(
+        interrupt: &Interrupt,
+        path: &Path,
+        bytes_max: usize,
+    ) -> io::Result<Lines> {
         let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, io::stdin()))
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, interrupt.end(io::stdin())))
         } else if path.extension().is_some_and(|e| e == "zst") {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::new(File::open(path)?)?))
         } else {

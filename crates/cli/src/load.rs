@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use spirit::{AddError, Index};
+use spirit::{AddAllError, AddError, Index};
 
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
+use crate::interrupt::Interrupt;
 use crate::output::report;
 use crate::progress::Progress;
 
@@ -38,6 +39,7 @@ pub(crate) struct Loader<'a> {
     index: &'a Index,
     reading: Reading,
     progress: &'a mut Progress,
+    interrupt: Interrupt,
     /// Where each document is acknowledged.
     acks: Option<&'a mut dyn Write>,
     chunk: Chunk,
@@ -51,7 +53,14 @@ impl<'a> Loader<'a> {
         progress: &'a mut Progress,
     ) -> Loader<'a> {
         let chunk = Chunk::default();
-        Loader { index, reading, progress, acks: None, chunk, totals: Totals::default() }
+        let interrupt = Interrupt::default();
+        Loader { index, reading, progress, interrupt, acks: None, chunk, totals: Totals::default() }
+    }
+
+    /// Stops when `interrupt` says so: what was read before goes in.
+    pub(crate) fn until(mut self, interrupt: Interrupt) -> Loader<'a> {
+        self.interrupt = interrupt;
+        self
     }
 
     /// Prints `ack KEY` on `out` for each document once queries find it.
@@ -72,8 +81,13 @@ impl<'a> Loader<'a> {
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
         let format = self.reading.format.unwrap_or_else(|| Format::of(path));
         let failed = |error| Failure::file(path, &error);
-        let mut lines = Lines::open(path, format.line_bytes_max()).map_err(failed)?;
+        let mut lines =
+            Lines::open_until(&self.interrupt, path, format.line_bytes_max()).map_err(failed)?;
         while let Some((number, line)) = lines.next().map_err(failed)? {
+            if self.interrupt.is_asked() {
+                // The line may have been cut off.
+                break;
+            }
             let parsed = match line {
                 Line::Bytes(bytes) => format.parse(bytes),
                 Line::TooLong => Err(Malformed::TooLong),
@@ -90,7 +104,8 @@ impl<'a> Loader<'a> {
                 self.commit(path)?;
             }
         }
-        self.commit(path)
+        self.commit(path)?;
+        self.interrupt.check()
     }
 
     /// A document that is to be acknowledged does not wait for others.
@@ -102,9 +117,12 @@ impl<'a> Loader<'a> {
     fn commit(&mut self, path: &Path) -> Result<(), Failure> {
         let mut next = 0;
         while next < self.chunk.len() {
-            let result = self.index.add_all(self.chunk.from(next));
+            let result = match self.acks {
+                Some(_) => self.add_one(next)?,
+                None => self.index.add_all(self.chunk.from(next)),
+            };
             let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
-            self.added(next, added)?;
+            self.count(next, added);
             next += added;
             if let Err(error) = result {
                 self.not_added(path, next, &error.error)?;
@@ -116,20 +134,28 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn added(&mut self, first: usize, count: usize) -> Result<(), Failure> {
+    /// Adds the document at `index` and acknowledges it.
+    fn add_one(&mut self, index: usize) -> Result<Result<u64, AddAllError>, Failure> {
+        let Some((own, text)) = self.chunk.from(index).next() else { return Ok(Ok(0)) };
+        let key = match own {
+            Some(own) => self.index.put(own, text).map(|()| own.to_owned()),
+            None => self.index.add(text).map(|number| number.to_string()),
+        };
+        match (key, &mut self.acks) {
+            (Err(error), _) => return Ok(Err(AddAllError { added: 0, error })),
+            (Ok(key), Some(out)) => {
+                writeln!(out, "ack {key}")?;
+                out.flush()?;
+            }
+            (Ok(_), None) => {}
+        }
+        Ok(Ok(1))
+    }
+
+    fn count(&mut self, first: usize, count: usize) {
         let bytes = self.chunk.from(first).take(count).map(|(_, text)| text.len() as u64);
         self.totals.bytes += bytes.sum::<u64>();
         self.totals.documents += count as u64;
-        let Some(out) = &mut self.acks else { return Ok(()) };
-        for index in first..first + count {
-            match self.chunk.key(index) {
-                Some(key) => writeln!(out, "ack {key}")?,
-                // Alone in its chunk: the newest that was accepted.
-                None => writeln!(out, "ack {}", self.index.accepted() - 1)?,
-            }
-            out.flush()?;
-        }
-        Ok(())
     }
 
     fn not_added(&mut self, path: &Path, index: usize, error: &AddError) -> Result<(), Failure> {

@@ -15,6 +15,7 @@ mod directory;
 mod document;
 mod failure;
 mod input;
+mod interrupt;
 mod kept;
 mod load;
 mod made;

@@ -2,11 +2,9 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Stdio};
 
-use common::{Folder, command, ingest_into, keys, spirit};
+use common::{Folder, Writer, ingest_into, keys, spirit};
 use serde_json::Value;
 
 /// Small, so that making it is quick.
@@ -75,6 +73,26 @@ fn an_empty_file_makes_an_index_of_no_documents() {
     ingest_into(&directory, &[], "").done();
     ingest_into(&directory, &[], "red\n").done();
     assert_eq!(keys(&search(&directory, "*")), ["0"]);
+}
+
+/// A document that an executor refused had taken a number, and each later one was acknowledged under one less than its key.
+#[test]
+fn what_is_acknowledged_is_the_key_whatever_was_refused() {
+    let folder = Folder::new();
+    let directory = folder.path("index");
+    let too_large: String = (0..20_000).map(|n| format!("large{n} ")).collect();
+    let more = ["--ack", "--executors", "3"];
+    let first = ingest_into(
+        &directory,
+        &[&SMALL[..], &more].concat(),
+        &format!("red\n{too_large}\ngreen\n{too_large}\nblue\n"),
+    );
+    assert!(first.err.contains("-:2: ") && first.err.contains("-:4: "), "{}", first.err);
+    assert!(first.done().starts_with("ack 0\nack 1\nack 2\n{"));
+    assert!(ingest_into(&directory, &["--ack"], "white\n").done().starts_with("ack 3\n{"));
+    for (key, color) in ["red", "green", "blue", "white"].into_iter().enumerate() {
+        assert_eq!(keys(&search(&directory, color)), [key.to_string()]);
+    }
 }
 
 #[test]
@@ -248,7 +266,7 @@ fn a_graceful_index_is_there_again_after_an_orderly_end_and_not_after_another() 
     let folder = Folder::new();
     let directory = made(&folder, &["--mode", "graceful"], "red\nblue\n");
     assert_eq!(keys(&search(&directory, "red")), ["0"]);
-    let mut writer = Writer::start(&directory);
+    let mut writer = Writer::start(&directory, &SMALL[..2]);
     writer.add("green\n");
     writer.child.kill().unwrap();
     writer.child.wait().unwrap();
@@ -332,7 +350,7 @@ fn a_level_that_a_disk_keeps_is_kept() {
 fn an_index_is_open_in_one_process_at_a_time() {
     let folder = Folder::new();
     let directory = directory(&folder);
-    let mut writer = Writer::start(&directory);
+    let mut writer = Writer::start(&directory, &SMALL[..2]);
     writer.add("red\n");
     for args in [
         &["ingest", "-d", &directory, "/dev/null"][..],
@@ -347,30 +365,6 @@ fn an_index_is_open_in_one_process_at_a_time() {
     drop(writer.child.stdin.take());
     assert!(writer.child.wait().unwrap().success());
     assert_eq!(count(&directory, "red"), "2\n");
-}
-
-/// An ingest that waits for its input.
-struct Writer {
-    child: Child,
-    acks: BufReader<std::process::ChildStdout>,
-}
-
-impl Writer {
-    fn start(directory: &str) -> Writer {
-        let args = [&["ingest", "-d", directory, "--ack", "-"], &SMALL[..2]].concat();
-        let mut child =
-            command(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let acks = BufReader::new(child.stdout.take().unwrap());
-        Writer { child, acks }
-    }
-
-    /// Adds a document, and waits until it is in.
-    fn add(&mut self, line: &str) {
-        self.child.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
-        let mut ack = String::new();
-        self.acks.read_line(&mut ack).unwrap();
-        assert!(ack.starts_with("ack "), "{ack}");
-    }
 }
 
 #[test]

@@ -16,6 +16,7 @@
 //! fence, not even within a line (model T of the [simulator](sim)).
 #![forbid(unsafe_code)]
 
+mod gate;
 pub mod sim;
 mod site;
 pub mod trace;
@@ -28,6 +29,8 @@ use std::sync::{Arc, OnceLock};
 
 use spirit_mem::{Region, Span};
 
+pub use gate::Gate;
+use gate::Passage;
 pub use site::{SITES, Site};
 use trace::{Action, Trace};
 use unsynced::Unsynced;
@@ -60,6 +63,8 @@ pub struct Door {
     unsynced: Unsynced,
     /// Why a sync failed. Nothing is published from then on.
     failure: OnceLock<String>,
+    /// What was asked before the first store.
+    passage: Passage,
     /// Which region this is, where a trace sees several.
     space: u8,
     trace: Option<Arc<Trace>>,
@@ -70,7 +75,30 @@ impl Door {
     pub fn new(barrier: Barrier) -> Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
         let (unsynced, failure) = (Unsynced::default(), OnceLock::new());
-        Door { barrier, passed, unsynced, failure, space: 0, trace: None }
+        let passage = Passage::default();
+        Door { barrier, passed, unsynced, failure, passage, space: 0, trace: None }
+    }
+
+    /// The same; `gate` is asked before the first store. Should it not let it pass, nothing is stored.
+    pub fn behind(mut self, gate: Arc<dyn Gate>) -> Door {
+        self.passage = Passage::through(gate);
+        self
+    }
+
+    /// Whether something may be stored: whoever is about to change what the index holds asks before, whether that is stored
+    /// at once or later.
+    #[inline]
+    pub fn begin(&self) -> bool {
+        self.passage.is_passed() || self.pass()
+    }
+
+    #[cold]
+    fn pass(&self) -> bool {
+        if let Err(why) = self.passage.pass() {
+            let _ = self.failure.set(why);
+            return false;
+        }
+        true
     }
 
     /// The same, with everything that goes through it written down in `trace` as of region `space`.
@@ -82,6 +110,9 @@ impl Door {
 
     /// Copies `bytes` bytes within the region. Offsets and length are multiples of 8; the ranges do not overlap.
     pub fn copy(&self, site: Site, region: &Region, to: u64, from: u64, bytes: u64) {
+        if !self.begin() {
+            return;
+        }
         self.count(site, bytes);
         let copy = || region.copy_words(to, from, bytes / 8);
         self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
@@ -89,6 +120,9 @@ impl Door {
 
     /// Writes `bytes`, whole words of 8, at `to`, a multiple of 8.
     pub fn write(&self, site: Site, region: &Region, to: u64, bytes: &[u8]) {
+        if !self.begin() {
+            return;
+        }
         let count = bytes.len() as u64;
         self.count(site, count);
         let write = || region.write_bytes(to, bytes);
@@ -109,6 +143,9 @@ impl Door {
     /// Stores a word at `at`, a multiple of 8.
     #[inline]
     pub fn store(&self, site: Site, region: &Region, at: u64, word: u64) {
+        if !self.begin() {
+            return;
+        }
         self.count(site, 8);
         let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
         self.seen(site, store, || Action::Store { at, words: [word].into() });
@@ -117,7 +154,7 @@ impl Door {
     /// Stores a word at `at`, a multiple of 8, that makes data reachable; does nothing once a sync has failed, since nobody
     /// knows then what is durable.
     pub fn publish(&self, site: Site, region: &Region, at: u64, word: u64) {
-        if self.failure().is_some() {
+        if self.failure().is_some() || !self.begin() {
             return;
         }
         self.count(site, 8);

@@ -188,22 +188,24 @@ impl Batch {
         &self.documents[self.dropped_documents..]
     }
 
-    /// Documents whose automatic key was not drawn before they came here: how many numbers the batch takes.
-    pub fn unnumbered(&self) -> usize {
-        self.documents().iter().filter(|d| !matches!(d.key, BatchKey::Automatic(_))).count()
+    /// The number that was drawn for the first document before it came here, if it was.
+    pub fn first_number(&self) -> Option<u64> {
+        match self.documents().first()?.key {
+            BatchKey::Automatic(number) => Some(number),
+            _ => None,
+        }
     }
 
-    /// Gives the documents sequence numbers from `sequence` on and those that have no number yet the numbers from
-    /// `number` on; a document with a key of its own takes a number as well, and keeps its key.
-    pub fn number(&mut self, sequence: u64, mut number: u64) {
-        for (document, sequence) in self.documents.iter_mut().zip(sequence..) {
+    /// Gives the documents sequence numbers from `sequence` on, and numbers from `number` on; a document that has a key
+    /// keeps it.
+    pub fn number(&mut self, sequence: u64, number: u64) {
+        for ((document, sequence), number) in
+            self.documents.iter_mut().zip(sequence..).zip(number..)
+        {
             document.sequence = sequence;
-            match document.key {
-                BatchKey::Automatic(_) => continue,
-                BatchKey::Next => document.key = BatchKey::Automatic(number),
-                BatchKey::Bytes { .. } => {}
+            if let BatchKey::Next = document.key {
+                document.key = BatchKey::Automatic(number);
             }
-            number += 1;
         }
     }
 

@@ -77,11 +77,18 @@ impl Flush {
     }
 
     /// Does without bitmaps, which are for speed only, if the arrays have no place yet: whatever the documents
-    /// are like, the long-term partition has room for them then.
-    pub fn without_bitmaps(&mut self) {
-        if self.arrays.is_none() {
+    /// are like, the long-term partition has room for them then. Says whether that makes it smaller.
+    pub fn without_bitmaps(&mut self) -> bool {
+        let with = self.arrays.is_none() && self.bitmap_rows > 0;
+        if with {
             self.bitmap_rows = 0;
         }
+        with
+    }
+
+    /// How many of its steps are taken.
+    pub fn steps(&self) -> u32 {
+        self.next_term + u32::from(self.arrays.is_some())
     }
 
     /// The segment.
@@ -259,7 +266,7 @@ pub struct Dropped {
     stamp: u64,
 }
 
-/// Drops the oldest segment of the window: one store for readers.
+/// Drops the oldest segment of the window: one store for readers. The key lock is held.
 pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     let window = memory.window();
     if window.oldest == window.end {
@@ -272,6 +279,7 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
         // its terms too.
         Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
     }
+    memory.note_expired(descriptor);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
     Some(Dropped { id, stamp: memory.pins().retire() })
 }

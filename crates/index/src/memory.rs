@@ -54,6 +54,8 @@ pub struct Memory {
     dead: AtomicU64,
     /// Bytes of the long-term partition that only a rewrite may take.
     reserve: AtomicU64,
+    /// Documents that lived when their segment was dropped.
+    expired: AtomicU64,
     /// Positions below this are gone and no reader holds them: their table slots can be used again.
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
@@ -142,6 +144,7 @@ impl Memory {
             superseded: Root(AtomicU64::new(Superseded::NOTHING.word())),
             dead: AtomicU64::new(0),
             reserve: AtomicU64::new(0),
+            expired: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(rings),
             space: Condvar::new(),
@@ -248,12 +251,31 @@ impl Memory {
     }
 
     /// Says how many rows of `descriptor`'s segment, which is engraved, are dead. The key lock is held.
-    pub fn correct_dead(&self, descriptor: Descriptor<'_>, dead: u64) {
-        let Some(nvm) = self.nvm.as_ref().filter(|_| descriptor.dead() != dead) else { return };
+    /// Says how many more that is than were counted before.
+    pub fn correct_dead(&self, descriptor: Descriptor<'_>, dead: u64) -> i64 {
+        let Some(nvm) = self.nvm.as_ref().filter(|_| descriptor.dead() != dead) else { return 0 };
+        let more = dead.cast_signed() - descriptor.dead().cast_signed();
         descriptor.set_dead(dead);
         let position = SegmentId(descriptor.id() as u32).position();
         let sites = [Site::Stamp, Site::StampWriteBack];
         Slots::new(&self.region, nvm.layout()).set_dead(nvm.door(), sites, position, dead as u32);
+        more
+    }
+
+    /// The living documents of `descriptor`'s segment are dropped with it. The key lock is held.
+    pub(crate) fn note_expired(&self, descriptor: Descriptor<'_>) {
+        let living = descriptor.rows().saturating_sub(descriptor.dead());
+        self.expired.fetch_add(living, Relaxed);
+    }
+
+    /// Documents that lived when their segment was dropped, over the index's life.
+    pub fn expired(&self) -> u64 {
+        self.expired.load(Relaxed)
+    }
+
+    /// So many had been before the start.
+    pub(crate) fn set_expired(&self, expired: u64) {
+        self.expired.store(expired, Relaxed);
     }
 
     /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when

@@ -9,7 +9,6 @@ use spirit_index::nvm::layout::NvmSettings;
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_mem::{FilePart, HeapFile, Region, Residency};
 
-use crate::durability::Mode;
 use crate::error::OpenError;
 use crate::options::Options;
 use crate::store::CLOSED;
@@ -152,7 +151,8 @@ pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
         let says = says.map_or("more than there can be".into(), |bytes| bytes.to_string());
         return Err(wrong(format!("it has {has} bytes, and its root says {says}")));
     }
-    Options::default()
+    let mut options = Options::default();
+    options
         .take_over(&root)
         .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
     let mut report = Report { in_use, closed: root.state == CLOSED, ..Report::default() };
@@ -160,7 +160,7 @@ pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
     report.take(None, 0, Checked { findings, ..Checked::default() });
     for executor in 0..root.executors {
         let start = ROOT_BYTES + executor * root.nvm_bytes;
-        let checked = check_part(&file, start, &root, in_use)?;
+        let checked = check_part(&file, start, &root, options.is_logged(), in_use)?;
         report.take(Some(executor as usize), start, checked);
         report.executors += 1;
     }
@@ -171,11 +171,12 @@ fn check_part(
     file: &HeapFile,
     start: u64,
     root: &Root,
+    is_logged: bool,
     in_use: bool,
 ) -> Result<Checked, OpenError> {
     let region = region_of(file, start, root.nvm_bytes)?;
     let nvm = NvmSettings { bytes: root.nvm_bytes, log_bytes: root.log_bytes };
-    let logged = (root.mode == Mode::Crash.number()).then_some(Logged {
+    let logged = is_logged.then_some(Logged {
         salt: root.salt as u32,
         incarnation: root.incarnation as u32,
         closed: root.state == CLOSED,

@@ -13,7 +13,7 @@ use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
-use crate::options::Options;
+use crate::options::{OnFull, Options};
 use crate::recovery::Recovery;
 use crate::shared::{Numbers, Shared};
 use crate::store::Store;
@@ -66,24 +66,36 @@ impl Executor {
     }
 
     /// Brings to the second tier what a start should not have to do again. The index closes.
-    pub(crate) fn close(&self, mode: Mode) -> Result<(), AddError> {
+    pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
         let mut role = self.role()?;
-        if mode != Mode::Graceful && role.log_bytes() <= LOG_BYTES_LEFT {
+        if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
             return Ok(());
         }
-        let ended = role.end_segment();
+        let ended = role.end_last_segment();
         drop(role);
-        if ended.is_ok() {
-            self.settle();
+        match ended.and_then(|()| self.place_all()) {
+            // What finds no room in segments is in the log.
+            Err(AddError::HeapFull) if options.is_logged() => Ok(()),
+            ended => ended,
+        }
+    }
+
+    /// Waits until all segments that were handed over are engraved, and merged if there is room.
+    fn place_all(&self) -> Result<(), AddError> {
+        while self.shared.is_anything_unplaced() {
+            if self.shared.is_poisoned() {
+                return Err(AddError::Poisoned);
+            }
             // A stage that is at work does it without being told.
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
+            if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
+                return Err(AddError::HeapFull);
+            }
         }
-        match ended {
-            // What finds no room in segments is in the log.
-            Err(AddError::HeapFull) if mode == Mode::Crash => Ok(()),
-            ended => ended,
-        }
+        // What is not merged now the next start merges, though nothing else may change then.
+        self.settle();
+        Ok(())
     }
 
     /// Takes the ingest role, waiting for whoever has it.
@@ -97,8 +109,8 @@ impl Executor {
         })
     }
 
-    /// Adds one document: at once if the role is free, else together with others that wait.
-    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<(), AddError> {
+    /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
+    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<u64, AddError> {
         if self.shared.is_poisoned() {
             return Err(AddError::Poisoned);
         }
@@ -137,6 +149,21 @@ impl Executor {
         }
     }
 
+    /// Ends the flush stage. From now on nothing is stored.
+    pub(crate) fn stop(&mut self) {
+        self.shared.close();
+        if let Some(flusher) = self.flusher.take() {
+            let _ = self.tasks.send(Task::Stop);
+            // A stage that panicked has poisoned the index and printed why.
+            let _ = flusher.join();
+        }
+    }
+
+    /// Documents that it ever accepted.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.shared.accepted.load(Relaxed)
+    }
+
     /// Rows that died, over the executor's life.
     pub(crate) fn deleted(&self) -> u64 {
         self.shared.deleted.load(Relaxed)
@@ -145,11 +172,6 @@ impl Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        self.shared.close();
-        let _ = self.tasks.send(Task::Stop);
-        if let Some(flusher) = self.flusher.take() {
-            // A stage that panicked has poisoned the index and printed why.
-            let _ = flusher.join();
-        }
+        self.stop();
     }
 }

@@ -168,8 +168,8 @@ impl FlushStage {
             }
         } else if !self.place_a_piece() {
             let made = self.make_room();
-            if self.log_is_full {
-                self.shared.set_stuck(!made);
+            if self.log_is_full && !made {
+                self.shared.note_stuck();
             }
             self.shared.memory.wait_for_space();
         }
@@ -181,7 +181,7 @@ impl FlushStage {
         let Some(placement) = &mut self.placement else { return false };
         let went_on = placement.advance(shared);
         if went_on {
-            shared.set_stuck(false);
+            shared.note_progress();
             self.log_is_full &= placement.has_to_place();
         }
         went_on
@@ -197,9 +197,9 @@ impl FlushStage {
 
     fn make_room_or_say_so(&mut self) {
         let made = self.make_room();
-        if self.placement.is_some() {
-            // The ingest role waits, and will be told if there is nothing to wait for.
-            self.shared.set_stuck(!made);
+        if self.placement.is_some() && !made {
+            // The ingest role waits, and is told that there is nothing to wait for.
+            self.shared.note_stuck();
         }
     }
 
@@ -216,23 +216,26 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
+        let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
-            let room_made = shed || self.make_room();
-            self.shared.set_stuck(!room_made);
-            if self.in_dram() == 0 {
-                flush.without_bitmaps();
+            let made = shed || self.make_room();
+            let smaller = self.in_dram() == 0 && flush.without_bitmaps();
+            // A run that breaks off leaves garbage, which the next one may find gone.
+            let went_on = steps.replace(flush.steps()) != Some(flush.steps());
+            if !made && !smaller && !went_on {
+                self.shared.note_stuck();
             }
             self.shared.memory.wait_for_space();
             self.collect();
         }
-        self.shared.set_stuck(false);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.push(flush.id().position(), sealed.arrived_ms);
         }
+        self.shared.note_progress();
         if let Some(placement) = &mut self.placement {
             placement.push(flush.engrave(sealed));
         }
@@ -299,8 +302,12 @@ impl FlushStage {
         };
         match rewrite.advance(&shared.memory, locked) {
             Ok(Progress::Waiting) => false,
-            Ok(Progress::Sweeping) => true,
+            Ok(Progress::Sweeping) => {
+                shared.note_progress();
+                true
+            }
             Ok(Progress::Done) => {
+                shared.note_progress();
                 Shared::add_to(&shared.rewritten_segments, 1);
                 self.rewrite = None;
                 true
@@ -376,6 +383,7 @@ impl FlushStage {
         let oldest = self.placement.as_mut().and_then(Placement::pop_engraved);
         if let Some(id) = oldest {
             commit(&self.shared.memory, id);
+            self.shared.note_progress();
         }
         oldest.is_some()
     }
@@ -431,11 +439,16 @@ impl FlushStage {
         if self.placement.is_some() && oldest >= self.shared.memory.merged() {
             return false;
         }
-        let Some(dropped) = drop_oldest(&self.shared.memory) else { return false };
+        let dropped = {
+            let _keys = self.shared.keys();
+            drop_oldest(&self.shared.memory)
+        };
+        let Some(dropped) = dropped else { return false };
         if let Some(placement) = &mut self.placement {
             placement.forget(oldest);
         }
         Shared::add_to(&self.shared.dropped_segments, 1);
+        self.shared.note_progress();
         self.dropped.push_back(dropped);
         self.sweep_dropped();
         true
@@ -450,6 +463,7 @@ impl FlushStage {
                 return;
             }
             self.dropped.pop_front();
+            shared.note_progress();
         }
     }
 

@@ -10,7 +10,7 @@ use crate::collector::Called;
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
-use crate::ingest::Ingester;
+use crate::ingest::{Committed, Ingester};
 use crate::options::Options;
 use crate::shared::Numbers;
 use crate::store::Store;
@@ -46,8 +46,7 @@ impl Index {
         // One for each reader, each ingest role, and `stats`, which must never go without.
         let pins = Arc::new(Pins::new(options.readers_max + options.executors + 1));
         let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
-        let numbers =
-            Arc::new(Numbers { one_executor: options.executors == 1, ..Numbers::default() });
+        let numbers = Arc::new(Numbers::default());
         let executors = (0..options.executors)
             .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone(), store.as_ref()))
             .collect::<Result<_, _>>()?;
@@ -63,14 +62,21 @@ impl Index {
     fn shut(&mut self) -> Result<(), AddError> {
         let Some(store) = self.store.take() else { return Ok(()) };
         for executor in &self.executors {
-            executor.close(self.options.mode)?;
+            executor.close(&self.options)?;
         }
+        // What is stored after the file says that the index is closed could be lost with the machine.
+        self.executors.iter_mut().for_each(Executor::stop);
         store.close().map_err(|_| AddError::SyncFailed)
     }
 
-    /// Adds a document under an automatic key: the number of documents that the index had accepted before.
-    /// When this returns, every query that starts afterwards, on any thread, finds it.
-    pub fn add(&self, text: &str) -> Result<(), AddError> {
+    /// Adds a document under an automatic key, a number in decimal, and says which. When this returns, every query that
+    /// starts afterwards, on any thread, finds it.
+    ///
+    /// The number is that of the documents which the index had accepted before, those with keys of their own included. No
+    /// two documents are ever given the same one. An index of several executors to which several threads add at once may
+    /// leave some out: those of documents that were refused, or that were on their way when the process was killed, once
+    /// another thread had a later one.
+    pub fn add(&self, text: &str) -> Result<u64, AddError> {
         match &*self.executors {
             [only] => only.add(None, text),
             _ => self.add_numbered(text),
@@ -79,7 +85,7 @@ impl Index {
 
     /// Adds a document under `key`, replacing the one that has this key, in one visible step.
     pub fn put(&self, key: &str, text: &str) -> Result<(), AddError> {
-        self.route(key).add(Some(key), text)
+        self.route(key).add(Some(key), text).map(|_| ())
     }
 
     /// Adds documents in order; each is visible soon after it is taken from the iterator, all of them when
@@ -102,7 +108,7 @@ impl Index {
         for (key, text) in documents {
             let result = match key {
                 Some(key) => self.put(key, text),
-                None => self.add_numbered(text),
+                None => self.add_numbered(text).map(|_| ()),
             };
             result.map_err(|error| AddAllError { added, error })?;
             added += 1;
@@ -113,7 +119,7 @@ impl Index {
     /// Adds under an automatic key when there are several executors: the number decides which. Within an executor
     /// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
     /// itself goes on side by side.
-    fn add_numbered(&self, text: &str) -> Result<(), AddError> {
+    fn add_numbered(&self, text: &str) -> Result<u64, AddError> {
         let bytes_max = self.options.document_bytes_max;
         if text.len() > bytes_max {
             return Err(AddError::DocumentTooLong { bytes: text.len(), bytes_max });
@@ -124,9 +130,9 @@ impl Index {
         let mut role = executor.role()?;
         drop(admission);
         role.collector().collect(Called::Number(number), text)?;
-        let (_, result) = role.commit();
+        let result = role.commit().result;
         executor.serve(&mut role);
-        result
+        result.map(|()| number)
     }
 
     fn executor_of(&self, number: u64) -> &Executor {
@@ -189,13 +195,13 @@ impl Index {
         &self.options
     }
 
-    /// Documents ever accepted.
+    /// Documents ever accepted: exactly, over the index's life.
     pub fn accepted(&self) -> u64 {
-        let refused = self.numbers.refused.load(Relaxed);
-        self.numbers.documents.load(Relaxed).saturating_sub(refused)
+        self.executors.iter().map(Executor::accepted).sum()
     }
 
-    /// Documents that were replaced or deleted, over the index's life.
+    /// Documents that were replaced or deleted, over the index's life. After a start that followed a kill it may be off by those of
+    /// the last moments, until the keys of all segments have been looked at in the background.
     pub fn deleted(&self) -> u64 {
         self.executors.iter().map(Executor::deleted).sum()
     }
@@ -225,7 +231,7 @@ fn collect<'a>(
 }
 
 fn commit(executor: &Executor, role: &mut Ingester, added: &mut u64) -> Result<(), AddAllError> {
-    let (count, result) = role.commit();
+    let Committed { added: count, result, .. } = role.commit();
     *added += count;
     executor.serve(role);
     result.map_err(|error| AddAllError { added: *added, error })

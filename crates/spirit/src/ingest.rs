@@ -22,10 +22,10 @@ use spirit_text::Tokenizer;
 use crate::collector::{BatchSize, Collector};
 use crate::error::AddError;
 use crate::flush_stage::Task;
-use crate::journal::{Journal, accepted_with};
+use crate::journal::Journal;
 use crate::options::{OnFull, Options};
 use crate::replacement::{
-    REPLACED_MAX, Replaced, Stamped, forget_replaced, kill, settle_explicit, settle_number,
+    REPLACED_MAX, Replaced, Stamped, abandon, forget_replaced, kill, settle_explicit, settle_number,
 };
 use crate::shared::Shared;
 use crate::store::now_ms;
@@ -39,9 +39,21 @@ pub(crate) struct Start {
     pub(crate) row: u64,
     /// The sequence number behind all that there is.
     pub(crate) sequence: u64,
-    /// Documents accepted before.
+    /// One past the highest number that a document of this executor took.
     pub(crate) documents: u64,
+    /// Documents that this executor accepted before.
+    pub(crate) accepted: u64,
     pub(crate) journal: Option<Journal>,
+}
+
+/// What became of a batch.
+pub(crate) struct Committed {
+    /// The number of its first document; each has one more than the last.
+    pub(crate) number: u64,
+    /// How many documents went in.
+    pub(crate) added: u64,
+    /// An error is of the one after them; the rest was dropped.
+    pub(crate) result: Result<(), AddError>,
 }
 
 /// The writer of one executor.
@@ -57,13 +69,21 @@ pub(crate) struct Ingester {
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
-    /// Documents that the index had accepted with that operation.
+    /// The number of the batch's first document that is left.
+    number: u64,
+    /// One past the highest number that a document of this executor took.
     documents_end: u64,
+    /// Documents that this executor accepted.
+    accepted: u64,
+    /// A document did not fit in the segment any more.
+    is_full: bool,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
     /// Whether it is asked when a segment's first document arrived, and when that was, in milliseconds since 1970.
     timed: bool,
     begun_ms: u64,
+    /// The index closes.
+    is_closing: bool,
     /// The sequence number of the delete at hand.
     delete_sequence: u64,
     /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
@@ -78,7 +98,8 @@ impl Ingester {
         pin: PinSlot,
         start: Start,
     ) -> Option<Ingester> {
-        let Start { position, row, sequence, documents, journal } = start;
+        let Start { position, row, sequence, documents, accepted, journal } = start;
+        shared.accepted.store(accepted, Relaxed);
         let batch_size = if options.is_os_level() { BatchSize::SYNCED } else { BatchSize::USUAL };
         let id = SegmentId::first(position);
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
@@ -96,10 +117,14 @@ impl Ingester {
             pin,
             journal,
             sequence_end: sequence,
+            number: documents,
             documents_end: documents,
+            accepted,
+            is_full: false,
             sealed: false,
             timed: options.retain.is_some(),
             begun_ms: 0,
+            is_closing: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
             shared,
@@ -131,54 +156,60 @@ impl Ingester {
         self.journal.as_ref().map_or(0, |journal| journal.from() - head)
     }
 
-    /// Writes the batch and makes it visible. Says how many documents went in; an error is of the one after
-    /// them, and the rest of the batch is dropped.
-    pub(crate) fn commit(&mut self) -> (u64, Result<(), AddError>) {
-        self.number();
+    /// Writes the batch and makes it visible.
+    pub(crate) fn commit(&mut self) -> Committed {
+        self.shared.begin_change();
+        self.draw_numbers();
+        let drawn_end = self.number + self.batch.documents().len() as u64;
+        let committed = self.commit_numbered();
+        if committed.result.is_err() {
+            self.shared.numbers.give_back(self.number..drawn_end);
+        }
+        committed
+    }
+
+    /// Writes a batch of operations that were logged before, the first of which has this sequence number and this number.
+    pub(crate) fn commit_at(&mut self, sequence: u64, number: u64) -> Committed {
+        self.batch.number(sequence, number);
+        self.number = number;
         self.commit_numbered()
     }
 
-    /// Writes a batch of operations that were logged before, the first of which has this sequence number.
-    /// Says how many came about.
-    pub(crate) fn commit_at(&mut self, sequence: u64) -> (u64, Result<(), AddError>) {
-        self.batch.number(sequence, 0);
-        self.commit_numbered()
-    }
-
-    fn commit_numbered(&mut self) -> (u64, Result<(), AddError>) {
-        let all = self.batch.documents().len();
+    fn commit_numbered(&mut self) -> Committed {
+        let number = self.number;
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
-        }
-        let left = self.batch.documents().len();
-        if self.shared.numbers.one_executor {
-            // Nobody else draws: the numbers of documents that were not taken go to the next ones.
-            self.shared.numbers.documents.fetch_sub(left as u64, Relaxed);
-        } else {
-            self.shared.numbers.refused.fetch_add(left as u64, Relaxed);
         }
         self.batch.clear();
         if let Some(journal) = &mut self.journal {
             journal.clear();
         }
-        ((all - left) as u64, result)
+        Committed { number, added: self.number - number, result }
     }
 
-    /// Draws the numbers of a whole batch at once.
-    fn number(&mut self) {
+    /// Draws the numbers of a whole batch at once. A document whose number decided the executor is alone in its batch.
+    fn draw_numbers(&mut self) {
+        let count = self.batch.documents().len() as u64;
         let numbers = &self.shared.numbers;
-        let sequence = numbers.sequence.fetch_add(self.batch.documents().len() as u64, Relaxed);
-        let number = numbers.documents.fetch_add(self.batch.unnumbered() as u64, Relaxed);
-        self.batch.number(sequence, number);
+        let sequence = numbers.sequence.fetch_add(count, Relaxed);
+        let drawn = self.batch.first_number();
+        self.number = drawn.unwrap_or_else(|| numbers.documents.fetch_add(count, Relaxed));
+        self.batch.number(sequence, self.number);
+    }
+
+    /// One past the highest number that a document of this executor took.
+    pub(crate) fn documents_end(&self) -> u64 {
+        self.documents_end
     }
 
     fn write_some(&mut self) -> Result<(), AddError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
-        if self.sealed {
+        if self.sealed || self.is_full {
             self.next_segment()?;
         }
+        let progress = self.shared.progress();
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
         if before == 0 && self.timed {
@@ -186,13 +217,15 @@ impl Ingester {
         }
         let row = self.writer.base_row() + before as u64;
         if let Some(journal) = &mut self.journal {
-            journal.log(&self.shared, &self.batch, taken, row)?;
+            journal.log(&self.shared, &self.batch, taken, row, self.number)?;
         }
         let settled = self.settle(before, taken);
         let unsettled = taken - settled;
         self.close_group(settled, taken, row)?;
         self.batch.drop_front(settled);
         self.publish();
+        self.accepted += settled as u64;
+        self.shared.accepted.store(self.accepted, Relaxed);
         if unsettled > 0 {
             return self.wait_for_keys();
         }
@@ -202,8 +235,12 @@ impl Ingester {
                 let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
                 Err(AddError::DocumentTooLarge { segment_bytes })
             }
-            Err(Stop::SegmentFull) => self.next_segment(),
-            Err(Stop::HeapFull) => self.wait_for_room(),
+            Err(Stop::SegmentFull) => {
+                // What broke off has left some of its words: tried again it might just fit, after it was refused.
+                self.is_full = true;
+                self.next_segment()
+            }
+            Err(Stop::HeapFull) => self.wait_for_room(progress),
         }
     }
 
@@ -211,14 +248,15 @@ impl Ingester {
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
-            self.documents_end = accepted_with(&self.shared, &self.batch, settled);
+            self.number += settled as u64;
+            // An explicit key's number may have been drawn after, and be in before, one that waited for this role.
+            self.documents_end = self.documents_end.max(self.number);
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
         if settled < taken {
             // Their numbers may be given to others, or they come again themselves.
             let sequence = self.batch.documents()[settled].sequence;
-            let documents = accepted_with(&self.shared, &self.batch, settled);
-            journal.cancel(&self.shared, sequence, row, documents)?;
+            journal.cancel(&self.shared, sequence, row, self.documents_end)?;
         }
         journal.drop_front(settled);
         Ok(())
@@ -229,13 +267,20 @@ impl Ingester {
         &mut self,
         has_room: impl Fn(&Journal, &Shared) -> bool,
     ) -> Result<(), AddError> {
-        while self.journal.as_ref().is_some_and(|journal| !has_room(journal, &self.shared)) {
-            // What this segment holds stays in the log until it is engraved.
-            self.end_segment()?;
+        loop {
+            let progress = self.shared.progress();
+            if self.journal.as_ref().is_none_or(|journal| has_room(journal, &self.shared)) {
+                return Ok(());
+            }
+            // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
+            // got room by others.
+            match self.end_segment() {
+                Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
+                ended => ended?,
+            }
             let _ = self.tasks.try_send(Task::EngraveAll);
-            self.wait_for_stage()?;
+            self.wait_for_stage(progress)?;
         }
-        Ok(())
     }
 
     fn publish(&self) {
@@ -274,7 +319,7 @@ impl Ingester {
                 settled += 1;
             } else {
                 // The one that finds no place, and those behind it, never come to life in these rows.
-                kill(shared, &Snapshot::of_role(&shared.memory, row + 1), row, row);
+                abandon(shared, row);
             }
         }
         if stamped {
@@ -286,6 +331,7 @@ impl Ingester {
 
     /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, AddError> {
+        self.shared.begin_change();
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
         self.delete_at(key, sequence)
     }
@@ -295,21 +341,21 @@ impl Ingester {
         self.delete_sequence = sequence;
         self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
         loop {
-            if self.sealed {
+            if self.sealed || self.is_full {
                 self.next_segment()?;
             }
+            let progress = self.shared.progress();
             match self.writer.append_dead(&self.shared.memory, sequence) {
                 Ok(()) => break,
                 Err(Stop::SegmentFull) => self.next_segment()?,
-                Err(Stop::HeapFull) => self.wait_for_room()?,
+                Err(Stop::HeapFull) => self.wait_for_room(progress)?,
             }
         }
         let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
         if let Some(journal) = &mut self.journal {
-            journal.log_delete(&self.shared, key, sequence, row)?;
+            journal.log_delete(&self.shared, key, sequence, row, self.documents_end)?;
         }
         self.sequence_end = sequence + 1;
-        self.documents_end = self.shared.numbers.documents.load(Relaxed);
         let found = self.kill_by_key(key, row);
         self.publish();
         Ok(found)
@@ -339,6 +385,13 @@ impl Ingester {
         killed.is_some()
     }
 
+    /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
+    /// for the one who waits: he is told that there is none.
+    pub(crate) fn end_last_segment(&mut self) -> Result<(), AddError> {
+        self.is_closing = true;
+        if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
+    }
+
     /// Ends the segment being filled before it is full, unless nothing is in it.
     pub(crate) fn end_segment(&mut self) -> Result<(), AddError> {
         if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
@@ -353,6 +406,7 @@ impl Ingester {
         let sequence = self.batch.documents().first().map(|d| d.sequence);
         let base_sequence = sequence.unwrap_or(self.delete_sequence);
         self.writer = loop {
+            let progress = self.shared.progress();
             let opened = memory
                 .has_slot(id.position())
                 .then(|| FreshWriter::open(memory, id, base_row, base_sequence))
@@ -360,17 +414,20 @@ impl Ingester {
             if let Some(writer) = opened {
                 break writer;
             }
-            self.wait_for_stage()?;
+            self.wait_for_stage(progress)?;
         };
-        self.sealed = false;
+        (self.is_full, self.sealed) = (false, false);
         publish_segment(&self.shared, &self.writer);
         Ok(())
     }
 
     /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
     fn seal(&mut self) -> Result<(), AddError> {
-        while !self.sealed && !self.try_seal()? {
-            self.wait_for_stage()?;
+        while !self.sealed {
+            let progress = self.shared.progress();
+            if !self.try_seal()? {
+                self.wait_for_stage(progress)?;
+            }
         }
         Ok(())
     }
@@ -381,7 +438,10 @@ impl Ingester {
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
         match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
-            Ok(()) => self.sealed = true,
+            Ok(()) => {
+                self.sealed = true;
+                self.shared.note_handed_over();
+            }
             Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
             Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
         }
@@ -403,17 +463,23 @@ impl Ingester {
             sequence_end: self.sequence_end,
             log_from: self.journal.as_ref().map_or(0, Journal::from),
             documents_end: self.documents_end,
+            accepted: self.accepted,
             explicit_end: numbers.explicit_end.load(Relaxed),
             arrived_ms: now_ms(),
         }
     }
 
-    /// A fresh extent comes back when the flush stage is done with it, unless that found the heap full.
-    fn wait_for_stage(&self) -> Result<(), AddError> {
+    /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
+    fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
         if self.shared.is_poisoned() {
             return Err(AddError::Poisoned);
         }
-        if self.shared.on_full == OnFull::Refuse && self.shared.is_stuck() {
+        let refuses = match self.shared.on_full {
+            OnFull::DropOldest => false,
+            OnFull::Wait => self.is_closing,
+            OnFull::Refuse => true,
+        };
+        if refuses && self.shared.is_stuck_since(progress) {
             return Err(AddError::HeapFull);
         }
         self.shared.memory.wait_for_space();
@@ -430,11 +496,11 @@ impl Ingester {
         if window.oldest == window.end && !self.sealed {
             self.next_segment()?;
         }
-        self.wait_for_room()
+        self.wait_for_room(self.shared.progress())
     }
 
     /// The long-term partition is full: what now is the policy's matter.
-    fn wait_for_room(&self) -> Result<(), AddError> {
+    fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
         match self.shared.on_full {
             // A full queue means that the stage is at work, which makes room as well.
             _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
@@ -442,7 +508,7 @@ impl Ingester {
             OnFull::Refuse => return Err(AddError::HeapFull),
             OnFull::Wait => {}
         }
-        self.wait_for_stage()
+        self.wait_for_stage(progress)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The ingest role's end of the log: what is about to be visible is durable first.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
     HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES, Operations, RecordKind,
@@ -101,13 +99,15 @@ impl Journal {
         self.writer.has_room(head, bytes as u64 + 2 * HEADER_BYTES)
     }
 
-    /// Logs the first `taken` documents of the batch, the first of which is in row `row`. Durable on return.
+    /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable
+    /// on return.
     pub(crate) fn log(
         &mut self,
         shared: &Shared,
         batch: &Batch,
         taken: usize,
         row: u64,
+        number: u64,
     ) -> Result<(), AddError> {
         if self.replaying.is_some() || taken == 0 {
             return Ok(());
@@ -123,7 +123,7 @@ impl Journal {
             operations: taken as u32,
             sequence: documents[0].sequence,
             row,
-            documents: accepted_with(shared, batch, taken),
+            documents: number + taken as u64,
         };
         self.append(shared, header, taken)
     }
@@ -161,26 +161,17 @@ impl Journal {
         key: &[u8],
         sequence: u64,
         row: u64,
+        documents: u64,
     ) -> Result<(), AddError> {
         if self.replaying.is_some() {
             return Ok(());
         }
         self.operations.clear();
         self.operations.push(LoggedKey::Bytes(key), &[]);
-        let documents = shared.numbers.documents.load(Relaxed);
         let kind = RecordKind::Delete;
         let logged =
             self.append(shared, Header { kind, operations: 1, sequence, row, documents }, 1);
         self.operations.clear();
         logged
     }
-}
-
-/// Documents that the index has accepted when the first `taken` of the batch are in, the others' numbers not counted.
-pub(crate) fn accepted_with(shared: &Shared, batch: &Batch, taken: usize) -> u64 {
-    let drawn = shared.numbers.documents.load(Relaxed);
-    if !shared.numbers.one_executor {
-        return drawn;
-    }
-    drawn.saturating_sub((batch.documents().len() - taken) as u64)
 }

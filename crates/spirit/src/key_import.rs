@@ -24,7 +24,7 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     if first == 0 {
         // A cut may have left a death that is not counted, or the start counted one to be on the safe side.
         let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();
-        memory.correct_dead(segment.descriptor(), dead as u64);
+        shared.correct_deleted(memory.correct_dead(segment.descriptor(), dead as u64));
     }
     for local in first..end {
         let row = rows.row(local);

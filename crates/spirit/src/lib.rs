@@ -37,6 +37,7 @@ mod ingest;
 mod journal;
 mod key_import;
 mod lease;
+mod open_root;
 mod options;
 mod placement;
 mod pool;

@@ -328,7 +328,7 @@ impl Options {
             let age_ms = usize::try_from(age.as_millis()).unwrap_or(usize::MAX);
             within("retain in ms", age_ms, RETAIN_MS[0], RETAIN_MS[1])?;
         }
-        if self.directory.is_some() && self.mode == Mode::Crash {
+        if self.directory.is_some() && self.is_logged() {
             let log_bytes = self.nvm().log_bytes;
             let max = Journal::document_bytes_max(log_bytes);
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
@@ -339,6 +339,16 @@ impl Options {
     /// Whether an acknowledged operation is to survive the end of the operating system.
     pub(crate) fn is_os_level(&self) -> bool {
         self.mode == Mode::Crash && self.durability == Durability::Os
+    }
+
+    /// Whether operations go to the log until an engraved segment has them: for what survives a crash, and for what a full
+    /// second tier has no room for when the index closes. Where the oldest goes there is always room.
+    pub(crate) fn is_logged(&self) -> bool {
+        match self.mode {
+            Mode::Volatile => false,
+            Mode::Graceful => self.on_full != OnFull::DropOldest,
+            Mode::Crash => true,
+        }
     }
 
     /// Takes over what an index was made with; an error names what its root says and this version does not know.

@@ -158,6 +158,7 @@ impl Placement {
                 self.at_once &= !self.flushed.is_empty();
                 self.unmerged.push_back(id);
                 Shared::add_to(&shared.engraved.count, 1);
+                shared.note_placed();
                 match self.pointer_update {
                     PointerUpdate::Eager => commit(&shared.memory, id),
                     PointerUpdate::Lazy => self.engraved.push_back(id),

@@ -6,12 +6,11 @@ use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
 
-use crate::durability::Mode;
 use crate::error::AddError;
 use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
 use crate::options::Options;
-use crate::replay::{self, Found};
+use crate::replay::{self, Found, Refused};
 use crate::shared::Shared;
 use crate::store::Store;
 
@@ -39,9 +38,10 @@ impl Recovery {
         };
         let recovered = recover::recover(memory)?;
         replay::raise(&shared.numbers, &recovered);
+        shared.deleted.store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         recovery.found.row_end = recovered.row_end;
-        if options.mode == Mode::Crash {
+        if options.is_logged() {
             let (salt, incarnation) = store.log_identity();
             let (start, bytes) = nvm.layout().log;
             let space = LogSpace { start, bytes, salt };
@@ -49,7 +49,9 @@ impl Recovery {
             recovery.less_room = store.has_less_dram();
             recovery.found = replay::scan(memory.region(), space, &recovered, incarnation)?;
             if recovery.found.kills {
-                recover::expect_deaths(memory, recovered.window);
+                // What did not die after all is taken off again when the rows are looked at.
+                let expected = recover::expect_deaths(memory, recovered.window);
+                shared.deleted.fetch_add(expected, Relaxed);
             }
         }
         Ok(recovery)
@@ -62,6 +64,7 @@ impl Recovery {
             row: self.found.row_end,
             sequence: self.recovered.sequence_end,
             documents: self.recovered.documents_end,
+            accepted: self.recovered.accepted,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
                 Journal::new(writer, space.bytes)
@@ -76,12 +79,10 @@ impl Recovery {
             replay::replay(shared, role, space, &self.recovered, incarnation, self.less_room)?;
         role.journal().start(LogWriter::new(space, self.found.position, incarnation));
         match refused {
-            Some(refused) => role.journal().cancel(
-                shared,
-                refused.sequence,
-                refused.row,
-                shared.numbers.documents.load(Relaxed),
-            ),
+            Some(Refused { sequence, row }) => {
+                let documents = role.documents_end();
+                role.journal().cancel(shared, sequence, row, documents)
+            }
             None => Ok(()),
         }
     }

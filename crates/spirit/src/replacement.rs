@@ -103,6 +103,16 @@ pub(crate) enum Stamped {
     Engraved,
 }
 
+/// A row whose document was refused: it never comes to life.
+pub(crate) fn abandon(shared: &Shared, row: u64) {
+    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
+    if let Some((segment, local)) = snapshot.locate(row)
+        && segment.row_table().row(local).death() == 0
+    {
+        shared.memory.kill(&segment, local, row);
+    }
+}
+
 /// Kills a row, if it lives, by the operation that is row `by`; takes effect when that one becomes visible.
 pub(crate) fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> Option<Stamped> {
     let (segment, local) = snapshot.locate(row)?;

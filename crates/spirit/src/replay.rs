@@ -14,7 +14,7 @@ use spirit_mem::Region;
 
 use crate::collector::Called;
 use crate::error::AddError;
-use crate::ingest::Ingester;
+use crate::ingest::{Committed, Ingester};
 use crate::shared::{Numbers, Shared};
 
 /// How far behind the log's end records are looked for: further than almost any is long.
@@ -80,14 +80,15 @@ pub(crate) fn replay(
     let mut next = reader.next_record();
     while let Some(record) = next {
         next = reader.next_record();
-        let (mut end, mut documents) = (u64::MAX, record.header.documents);
+        let mut end = u64::MAX;
         if let Some(cancel) = next.take_if(|r| r.header.kind == RecordKind::Cancel) {
-            (end, documents) = (cancel.header.sequence, cancel.header.documents);
+            end = cancel.header.sequence;
             next = reader.next_record();
         }
-        shared.numbers.documents.fetch_max(documents, Relaxed);
         role.journal().replay(record.position);
-        match (apply(shared, role, &record, recovered.sequence_end..end), &next) {
+        let applied = apply(shared, role, &record, recovered.sequence_end..end);
+        shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
+        match (applied, &next) {
             (Ok(()), _) => {}
             // What was acknowledged found a place in a key table of this size: these were refused.
             (Err((sequence, AddError::KeysFull)), None) if !less_room => {
@@ -132,7 +133,10 @@ fn apply(
     }
     match first {
         Some(first) if header.kind == RecordKind::Add => {
-            let (added, result) = role.commit_at(first);
+            // Behind the last number taken, less the operations from the first one on.
+            let operations = u64::from(header.operations) - (first - header.sequence);
+            let number = header.documents.saturating_sub(operations);
+            let Committed { added, result, .. } = role.commit_at(first, number);
             result.map_err(|error| (first + added, error))
         }
         _ => Ok(()),

@@ -1,5 +1,6 @@
 //! What the ingest role, the flush stage and the readers of one executor share.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -17,14 +18,19 @@ use crate::options::{OnFull, Options};
 pub(crate) struct Numbers {
     /// The next sequence number: one for each operation.
     pub(crate) sequence: AtomicU64,
-    /// Documents ever accepted: the next automatic key.
+    /// The next number: one for each document, which is its key if it has no other.
     pub(crate) documents: AtomicU64,
-    /// Numbers that were drawn for documents that were then refused.
-    pub(crate) refused: AtomicU64,
-    /// Whether one executor draws all numbers; then a document that is refused leaves no gap.
-    pub(crate) one_executor: bool,
     /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
     pub(crate) explicit_end: AtomicU64,
+}
+
+impl Numbers {
+    /// The documents for which these numbers were drawn were refused. Unless somebody drew behind them, the next ones get them.
+    pub(crate) fn give_back(&self, unused: Range<u64>) {
+        // Whoever did keeps what is behind: then these are left out for ever.
+        let Range { start, end } = unused;
+        let _ = self.documents.compare_exchange(end, start, Relaxed, Relaxed);
+    }
 }
 
 /// How often something was done, and how long it took in all.
@@ -52,8 +58,12 @@ pub(crate) struct Shared {
     pub(crate) vectors: Level,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
-    /// The flush stage waits for room.
-    stuck: AtomicBool,
+    /// Steps by which the flush stage may have made room, and segments that it was given to do so with.
+    progress: AtomicU64,
+    /// One more than there had been when the flush stage found last that it can make none.
+    stuck: AtomicU64,
+    /// Segments that the ingest role handed over, and that are not engraved yet.
+    unplaced: AtomicU64,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
     /// What the flush stage last reported of its dictionary.
@@ -68,8 +78,10 @@ pub(crate) struct Shared {
     pub(crate) dropped_segments: AtomicU64,
     pub(crate) rewritten_segments: AtomicU64,
     pub(crate) skipped_tokens: AtomicU64,
-    /// Rows that died, over the executor's life.
+    /// Documents that were replaced or deleted, over the index's life.
     pub(crate) deleted: AtomicU64,
+    /// Documents that were ever accepted; the ingest role stores it.
+    pub(crate) accepted: AtomicU64,
 }
 
 impl Shared {
@@ -82,7 +94,9 @@ impl Shared {
             vectors: options.vectors,
             keys,
             poisoned: AtomicBool::new(false),
-            stuck: AtomicBool::new(false),
+            progress: AtomicU64::new(0),
+            stuck: AtomicU64::new(0),
+            unplaced: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
             dictionary_pool_bytes: AtomicU64::new(0),
@@ -93,6 +107,7 @@ impl Shared {
             rewritten_segments: AtomicU64::new(0),
             skipped_tokens: AtomicU64::new(0),
             deleted: AtomicU64::new(0),
+            accepted: AtomicU64::new(0),
         }
     }
 
@@ -111,6 +126,21 @@ impl Shared {
         self.poisoned.load(Acquire)
     }
 
+    /// The ingest role hands a segment over.
+    pub(crate) fn note_handed_over(&self) {
+        self.note_progress();
+        self.unplaced.fetch_add(1, Release);
+    }
+
+    /// One of them was engraved.
+    pub(crate) fn note_placed(&self) {
+        self.unplaced.fetch_sub(1, Release);
+    }
+
+    pub(crate) fn is_anything_unplaced(&self) -> bool {
+        self.unplaced.load(Acquire) > 0
+    }
+
     pub(crate) fn close(&self) {
         self.closing.store(true, Release);
     }
@@ -119,12 +149,42 @@ impl Shared {
         self.closing.load(Acquire)
     }
 
-    pub(crate) fn set_stuck(&self, stuck: bool) {
-        self.stuck.store(stuck, Release);
+    /// The index is about to hold something else than its file, which says so first. What fails is seen when it is stored.
+    pub(crate) fn begin_change(&self) {
+        if let Some(nvm) = self.memory.nvm() {
+            nvm.door().begin();
+        }
     }
 
+    /// There may be room now that was not there before.
+    pub(crate) fn note_progress(&self) {
+        self.progress.fetch_add(1, Release);
+    }
+
+    /// How much of it there was. Whoever looks for room looks here first.
+    pub(crate) fn progress(&self) -> u64 {
+        self.progress.load(Acquire)
+    }
+
+    /// The flush stage can make no room.
+    pub(crate) fn note_stuck(&self) {
+        self.stuck.store(self.progress() + 1, Release);
+    }
+
+    /// Whether the flush stage can make no room, and has made none since there was so much progress: who has looked for room
+    /// since, and found none, need not look again.
+    pub(crate) fn is_stuck_since(&self, progress: u64) -> bool {
+        self.progress() == progress && self.stuck.load(Acquire) == progress + 1
+    }
+
+    /// Whether the flush stage can make no room now.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.stuck.load(Acquire)
+        self.is_stuck_since(self.progress())
+    }
+
+    /// So many more rows than were counted had died before the start.
+    pub(crate) fn correct_deleted(&self, more: i64) {
+        self.deleted.fetch_add(more.cast_unsigned(), Relaxed);
     }
 
     pub(crate) fn add_to(counter: &AtomicU64, value: u64) {

@@ -103,9 +103,11 @@ pub struct Stats {
     pub documents: u64,
     /// Documents ever accepted.
     pub accepted: u64,
-    /// Documents that were replaced or deleted.
+    /// Documents that were replaced or deleted, over the index's life.
     pub deleted: u64,
-    /// Segments that retention dropped.
+    /// Documents that retention dropped with their segments, over the index's life.
+    pub expired: u64,
+    /// Segments that retention dropped since the start.
     pub dropped_segments: u64,
     /// Segments engraved since the start, and the seconds that took.
     pub engraved: (u64, f64),
@@ -190,6 +192,7 @@ impl Adding<'_> {
         self.partitions(stats, role.log_bytes());
         add_work(&mut stats.engraved, &shared.engraved);
         add_work(&mut stats.merged, &shared.merged);
+        stats.expired += memory.expired();
         stats.dropped_segments += shared.dropped_segments.load(Relaxed);
         stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
         stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);

@@ -6,7 +6,7 @@
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use spirit_door::trace::Trace;
@@ -18,9 +18,10 @@ use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
+use crate::open_root::OpenRoot;
 use crate::options::Options;
 
-const OPEN: u64 = 1;
+pub(crate) const OPEN: u64 = 1;
 pub(crate) const CLOSED: u64 = 2;
 /// The space of the root in a trace; executors count from 1.
 const ROOT_SPACE: u8 = 0;
@@ -28,9 +29,7 @@ const ROOT_SPACE: u8 = 0;
 /// An open index directory.
 pub(crate) struct Store {
     file: Arc<HeapFile>,
-    region: Region,
-    door: Door,
-    root: Mutex<Root>,
+    root: Arc<OpenRoot>,
     trace: Option<Arc<Trace>>,
     barrier: Barrier,
     /// There was more DRAM the last time.
@@ -104,8 +103,8 @@ impl Store {
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             ..Root::default()
         };
-        let store = Self::with_root(file, options, root)?;
-        store.write_root()?;
+        let store = Self::with_root(file, options, root, false)?;
+        store.root.say_open().map_err(OpenError::File)?;
         // All of it is on the disk before it has its name, and so is the name.
         store.file.sync_all().map_err(OpenError::File)?;
         std::fs::rename(&new, path).map_err(|e| failed("name the index's file", e))?;
@@ -150,13 +149,17 @@ impl Store {
             dram_bytes: options.dram_bytes,
             ..found
         };
-        let mut store = Self::with_root(file, options, next)?;
+        let mut store = Self::with_root(file, options, next, found.state == CLOSED)?;
         store.has_less_dram = options.dram_bytes < found.dram_bytes;
-        store.write_root()?;
         Ok(store)
     }
 
-    fn with_root(file: HeapFile, options: &Options, root: Root) -> Result<Store, OpenError> {
+    fn with_root(
+        file: HeapFile,
+        options: &Options,
+        root: Root,
+        is_closed: bool,
+    ) -> Result<Store, OpenError> {
         if options.is_os_level() && file.medium() == Medium::Tmpfs {
             return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
         }
@@ -164,30 +167,14 @@ impl Store {
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let door = door(barrier, ROOT_SPACE, trace.as_ref());
-        Ok(Store {
-            file: Arc::new(file),
-            region,
-            door,
-            root: Mutex::new(root),
-            trace,
-            barrier,
-            has_less_dram: false,
-        })
-    }
-
-    fn write_root(&self) -> Result<(), OpenError> {
-        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        let identity = self.file.identity().map_err(OpenError::File)?;
-        (root.device, root.inode, root.mount) = (identity.device, identity.inode, identity.mount);
-        [root.boot_low, root.boot_high] = boot_id();
-        root::write(&self.region, &self.door, &root);
-        Ok(())
+        let file = Arc::new(file);
+        let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
+        Ok(Store { file, root, trace, barrier, has_less_dram: false })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
-        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        (root.salt as u32, root.incarnation as u32)
+        self.root.log_identity()
     }
 
     /// The second tier of executor `number`.
@@ -196,7 +183,7 @@ impl Store {
         Tier {
             file: self.file.clone(),
             start: ROOT_BYTES + number as u64 * settings.bytes,
-            door: door(self.barrier, space, self.trace.as_ref()),
+            door: door(self.barrier, space, self.trace.as_ref()).behind(self.root.clone()),
         }
     }
 
@@ -212,12 +199,7 @@ impl Store {
 
     /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
-        self.file.sync_all()?;
-        let mut root = self.root.lock().unwrap_or_else(PoisonError::into_inner);
-        root.generation += 1;
-        root.state = CLOSED;
-        root::write(&self.region, &self.door, &root);
-        self.file.sync_all()
+        self.root.say_closed()
     }
 }
 
@@ -275,7 +257,7 @@ fn random_salt() -> u64 {
 }
 
 /// Which start of the machine this is; zeros where it does not say.
-fn boot_id() -> [u64; 2] {
+pub(crate) fn boot_id() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let half = |range| digits.get(range).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::collector::{Called, Collector};
 use crate::error::AddError;
-use crate::ingest::Ingester;
+use crate::ingest::{Committed, Ingester};
 
 /// Documents that can wait at once.
 const SLOTS: usize = 64;
@@ -36,7 +36,8 @@ struct Request {
     key: Option<()>,
     key_bytes: String,
     text: String,
-    answer: Option<Result<(), AddError>>,
+    /// The document's number.
+    answer: Option<Result<u64, AddError>>,
 }
 
 #[derive(Default)]
@@ -68,13 +69,13 @@ impl Waiting {
         Waiting { slots, pending: AtomicU32::new(0) }
     }
 
-    /// Adds a document through `role`, taking it or waiting for whoever has it.
+    /// Adds a document through `role`, taking it or waiting for whoever has it. Says its number.
     pub(crate) fn add(
         &self,
         role: &Mutex<Ingester>,
         key: Option<&str>,
         text: &str,
-    ) -> Result<(), AddError> {
+    ) -> Result<u64, AddError> {
         if let Ok(mut held) = role.try_lock() {
             let answer = add_one(&mut held, key, text);
             self.serve(&mut held);
@@ -98,7 +99,7 @@ impl Waiting {
         self.slots.iter().find(free)
     }
 
-    fn wait(&self, role: &Mutex<Ingester>, slot: &Slot) -> Result<(), AddError> {
+    fn wait(&self, role: &Mutex<Ingester>, slot: &Slot) -> Result<u64, AddError> {
         let mut spins = 0;
         while slot.state.load(Acquire) != DONE {
             match role.try_lock() {
@@ -153,10 +154,10 @@ impl Waiting {
 
     /// Commits the batch and answers. If one of its documents is refused, those behind it are tried again.
     fn commit(&self, role: &mut Ingester, taken: &[usize]) {
-        let (added, result) = role.commit();
+        let Committed { number, added, result } = role.commit();
         let (added, refused) = taken.split_at((added as usize).min(taken.len()));
-        for i in added {
-            self.slots[*i].answer(self.slots[*i].request(), Ok(()));
+        for (i, number) in added.iter().zip(number..) {
+            self.slots[*i].answer(self.slots[*i].request(), Ok(number));
         }
         if let (Err(error), Some(first)) = (result, refused.first()) {
             // The others still say READY: the next round takes them.
@@ -166,7 +167,7 @@ impl Waiting {
 }
 
 impl Slot {
-    fn answer(&self, mut request: MutexGuard<'_, Request>, answer: Result<(), AddError>) {
+    fn answer(&self, mut request: MutexGuard<'_, Request>, answer: Result<u64, AddError>) {
         request.answer = Some(answer);
         drop(request);
         self.state.store(DONE, Release);
@@ -188,7 +189,8 @@ impl Request {
     }
 }
 
-fn add_one(role: &mut Ingester, key: Option<&str>, text: &str) -> Result<(), AddError> {
+fn add_one(role: &mut Ingester, key: Option<&str>, text: &str) -> Result<u64, AddError> {
     role.collector().collect(Called::from(key), text)?;
-    role.commit().1
+    let Committed { number, result, .. } = role.commit();
+    result.map(|()| number)
 }

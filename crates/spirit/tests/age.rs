@@ -67,7 +67,9 @@ fn documents_go_when_their_time_has_passed_and_not_before() {
 fn what_is_over_when_an_index_is_opened_goes_then() {
     let directory = Directory::new();
     let index = options().directory(directory.path()).open().unwrap();
-    (0..500).for_each(|number| index.add(&format!("old w{number}")).unwrap());
+    for number in 0..500 {
+        index.add(&format!("old w{number}")).unwrap();
+    }
     index.close().unwrap();
     std::thread::sleep(AGE);
     // The time is kept with the index.

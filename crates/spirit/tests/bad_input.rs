@@ -72,9 +72,9 @@ fn empty_documents_go_anywhere_in_the_stream() {
         let mut chance = Chance::new(7);
         for n in 0..100_000u64 {
             match chance.below(3) {
-                0 => index.add("").unwrap(),
+                0 => index.add("").map(drop).unwrap(),
                 1 => index.put(&format!("k{}", n % 90), "").unwrap(),
-                _ => index.add(&format!("a{} b{} c{n}", n % 100, n % 1000)).unwrap(),
+                _ => index.add(&format!("a{} b{} c{n}", n % 100, n % 1000)).map(drop).unwrap(),
             }
         }
         assert_eq!(count(&index, "key:k5"), 1, "positions: {positions}");
@@ -103,7 +103,7 @@ fn goes_on_after(too_large: fn(usize) -> String) {
         for key in [None, Some("kept")] {
             let text = too_large(n);
             let result = match key {
-                None => index.add(&text),
+                None => index.add(&text).map(drop),
                 Some(key) => index.put(key, &text),
             };
             assert_eq!(result, Err(AddError::DocumentTooLarge { segment_bytes: 64 << 10 }));

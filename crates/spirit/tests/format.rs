@@ -53,8 +53,11 @@ fn write(fixture: &Path) {
             let words = format!("all m{} unique{segment}x{unique}", number % 7);
             match number % 3 {
                 0 => index.put(&sample::key(number / 3), &words).unwrap(),
-                1 => index.add(&format!("{words} averyveryverylongword{}", number % 13)).unwrap(),
-                _ => index.add(&format!("{words} dense {words}")).unwrap(),
+                1 => index
+                    .add(&format!("{words} averyveryverylongword{}", number % 13))
+                    .map(drop)
+                    .unwrap(),
+                _ => index.add(&format!("{words} dense {words}")).map(drop).unwrap(),
             }
         }
         for number in [3, 4, 5] {

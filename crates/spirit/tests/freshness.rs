@@ -61,7 +61,7 @@ fn write(index: &Index, ids: impl Iterator<Item = u64>, hand: SyncSender<u64>, m
     for (n, id) in ids.enumerate() {
         match key(id) {
             Some(key) => index.put(&key, &text(id)).unwrap(),
-            None => index.add(&text(id)).unwrap(),
+            None => index.add(&text(id)).map(drop).unwrap(),
         }
         // A reader that panicked has hung up, and its message is the one to read.
         if hand.send(id).is_err() {
@@ -170,7 +170,7 @@ fn no_half_documents(executors: usize, adds: u64, classes: u64) {
             let text = format!("a{own} all{class} filler every{class} b{own}");
             match n % 5 {
                 0 => index.put(&format!("k{}", n % 500), &text).unwrap(),
-                _ => index.add(&text).unwrap(),
+                _ => index.add(&text).map(drop).unwrap(),
             }
         }
         over.store(true, Relaxed);
@@ -249,8 +249,9 @@ fn automatic_keys_call_one_document_each() {
     let index = tiny(3, (each * THREADS * 500).max(128 << 20)).open().unwrap();
     thread::scope(|scope| {
         join(
-            [(); THREADS as usize]
-                .map(|()| scope.spawn(|| (0..each).for_each(|_| index.add("w").unwrap()))),
+            [(); THREADS as usize].map(|()| {
+                scope.spawn(|| (0..each).for_each(|_| index.add("w").map(drop).unwrap()))
+            }),
         );
     });
     let mut reader = index.reader().unwrap();

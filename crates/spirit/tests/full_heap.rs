@@ -35,7 +35,7 @@ fn add(index: &Index, kind: usize, n: u64) -> Result<(), AddError> {
     let (key, text) = document(kind, n);
     match key {
         Some(key) => index.put(&key, &text),
-        None => index.add(&text),
+        None => index.add(&text).map(drop),
     }
 }
 
@@ -81,7 +81,7 @@ fn refuses(kind: usize) {
             }
             let word = format!("more{n}");
             let taken = match n % 2 {
-                0 => index.add(&word),
+                0 => index.add(&word).map(drop),
                 _ => index.put(&format!("more{n}"), &word),
             };
             match taken {

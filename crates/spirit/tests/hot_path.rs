@@ -98,7 +98,7 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
     for n in numbers {
         match n % 9 {
             0 => index.put(&format!("k{}", n % 500), &text(n)).unwrap(),
-            _ => index.add(&text(n)).unwrap(),
+            _ => index.add(&text(n)).map(drop).unwrap(),
         }
     }
 }
@@ -185,7 +185,7 @@ fn adding_allocates_nothing(executors: usize) {
     let texts: Vec<String> = (20_000..40_000).map(text).collect();
     let keys: Vec<String> = (0..500).map(|n| format!("k{n}")).collect();
     let dropped = index.stats().unwrap().dropped_segments;
-    let of_adds = allocations(|| texts.iter().for_each(|text| index.add(text).unwrap()));
+    let of_adds = allocations(|| texts.iter().for_each(|text| index.add(text).map(drop).unwrap()));
     let of_puts = allocations(|| {
         texts.iter().zip(keys.iter().cycle()).for_each(|(text, key)| index.put(key, text).unwrap());
     });

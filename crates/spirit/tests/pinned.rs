@@ -52,7 +52,7 @@ fn what_a_reader_holds_is_not_used_again() {
         assert_eq!(keys[0], (n - 1).to_string());
         let (index, done, first) = (&index, &done, n);
         let writer = scope.spawn(move || {
-            (first..first + 20_000).for_each(|n| index.add(&text(n)).unwrap());
+            (first..first + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap());
             done.store(true, Release);
         });
         let mut other = index.reader().unwrap();
@@ -75,8 +75,9 @@ fn a_reader_that_holds_on_costs_no_documents() {
     let least = thread::scope(|scope| {
         let hits = reader.search_text("common", Search::newest(10)).unwrap();
         let (index, first) = (&index, n);
-        let writer =
-            scope.spawn(move || (first..first + 20_000).for_each(|n| index.add(&text(n)).unwrap()));
+        let writer = scope.spawn(move || {
+            (first..first + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap())
+        });
         let mut other = index.reader().unwrap();
         let least = (0..QUESTIONS).map(|_| other.count_text("common").unwrap()).min();
         drop(hits);
@@ -94,7 +95,7 @@ fn results_that_nobody_looks_at_give_way_after_their_lease() {
     let hits = reader.search_text("common", Search::newest(10)).unwrap();
     let keys = hits.keys().unwrap();
     // Nothing but the lease lets the writer go on.
-    (n..n + 20_000).for_each(|n| index.add(&text(n)).unwrap());
+    (n..n + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap());
     let expired = LeaseExpired { lease };
     assert_eq!(hits.keys(), Err(expired));
     assert_eq!(hits.sequences(), Err(expired));

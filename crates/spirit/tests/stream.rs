@@ -64,7 +64,7 @@ fn feed(index: &Index, bytes: u64, progress: &Progress, mut at: impl FnMut(u64, 
         write_text(n, &mut text);
         match keyed(n) {
             Some((key, _)) => index.put(&format!("k{key}"), &text).unwrap(),
-            None => index.add(&text).unwrap(),
+            None => index.add(&text).map(drop).unwrap(),
         }
         n += 1;
         progress.acknowledged.store(n, Release);

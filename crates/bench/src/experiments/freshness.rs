@@ -134,7 +134,8 @@ fn round(index: &Index, corpus: &Corpus, cores: Cores, turn: usize) -> Fallible<
         let own = number
             .is_multiple_of(MARK_EVERY)
             .then(|| marked[(number / MARK_EVERY) as usize].as_str());
-        index.add(own.unwrap_or_else(|| text(number))).map_err(|error| error.to_string())
+        let added = index.add(own.unwrap_or_else(|| text(number)));
+        added.map(drop).map_err(|error| error.to_string())
     };
     let found = |mark: u64| !reader.search(&queries[mark as usize], Search::newest(10)).is_empty();
     both_threads(cores, add, found)

@@ -104,7 +104,7 @@ fn stream(corpus: &Corpus, keys: &[String], way: Way) -> Fallible<(Index, f64)> 
     let start = Instant::now();
     for (number, (text, key)) in corpus.iter().zip(keys).enumerate() {
         match way {
-            Way::None => index.add(text)?,
+            Way::None => index.add(text).map(drop)?,
             Way::Table => index.put(key, text)?,
             Way::Terms => {
                 parser.parse_into(key, &mut query)?;

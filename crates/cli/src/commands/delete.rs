@@ -8,6 +8,7 @@ use spirit::Index;
 use crate::args::{DeleteArgs, IndexArgs};
 use crate::directory;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::{json_line, out};
 
 #[derive(Default, Serialize)]
@@ -18,10 +19,11 @@ struct Deleted<'a> {
 }
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
+    let interrupt = Interrupt::caught()?;
     let opening = IndexArgs { dram: args.dram, ..IndexArgs::default() };
     let index = directory::open(&args.directory, &opening)?;
     let mut deleted = Deleted::default();
-    let failed = delete(&index, &args.keys, &mut deleted);
+    let failed = delete(&index, &args.keys, &interrupt, &mut deleted);
     directory::close(index, failed)?;
     let mut out = out();
     if args.json {
@@ -32,8 +34,14 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-fn delete<'a>(index: &Index, keys: &'a [String], deleted: &mut Deleted<'a>) -> Result<(), Failure> {
+fn delete<'a>(
+    index: &Index,
+    keys: &'a [String],
+    interrupt: &Interrupt,
+    deleted: &mut Deleted<'a>,
+) -> Result<(), Failure> {
     for key in keys {
+        interrupt.check()?;
         let failed = |error| Failure::work(format_args!("key {key}: {error}"));
         match index.delete(key).map_err(failed)? {
             true => deleted.deleted += 1,

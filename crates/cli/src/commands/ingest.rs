@@ -10,6 +10,7 @@ use crate::answer::answer_all;
 use crate::args::IngestArgs;
 use crate::directory;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::load::{Loader, Totals};
 use crate::output::{Out, json_line, out, rate, rounded};
 use crate::progress::Progress;
@@ -26,18 +27,25 @@ struct Summary {
 
 pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
     let args = args.settled()?;
+    let interrupt = Interrupt::caught()?;
     let index = match &args.directory {
         Some(directory) => directory::open_or_make(directory, &args.index, &args.tier)?,
         None => args.index.open()?,
     };
     let mut out = out();
-    let ingested = ingest(&index, &args, &mut out);
+    let ingested = ingest(&index, &args, &interrupt, &mut out);
     directory::close(index, ingested)
 }
 
-fn ingest(index: &Index, args: &IngestArgs, out: &mut Out) -> Result<(), Failure> {
+fn ingest(
+    index: &Index,
+    args: &IngestArgs,
+    interrupt: &Interrupt,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let mut progress = Progress::new(args.progress);
-    let mut loader = Loader::new(index, (&args.reading).into(), &mut progress);
+    let mut loader =
+        Loader::new(index, (&args.reading).into(), &mut progress).until(interrupt.clone());
     if args.ack {
         loader = loader.acknowledge(out);
     }

@@ -64,7 +64,7 @@ impl<'a> Marker<'a> {
         self.text.push(' ');
         token(self.last, &mut self.text);
         self.probe.begun.store(now(self.started), Release);
-        index.add(&self.text)
+        index.add(&self.text).map(drop)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Runs the real binary on files of a test's own.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
@@ -122,4 +122,36 @@ pub(crate) fn ingest_into(directory: &str, args: &[&str], input: &str) -> Run {
 /// The keys of an answer.
 pub(crate) fn keys(answer: &Value) -> Vec<&str> {
     answer["hits"].as_array().unwrap().iter().map(|hit| hit["key"].as_str().unwrap()).collect()
+}
+
+/// An ingest that waits for its input.
+pub(crate) struct Writer {
+    pub(crate) child: Child,
+    pub(crate) acks: BufReader<ChildStdout>,
+}
+
+impl Writer {
+    pub(crate) fn start(directory: &str, more: &[&str]) -> Writer {
+        Writer::of(&[&["ingest", "-d", directory, "--ack", "-"], more].concat())
+    }
+
+    pub(crate) fn of(args: &[&str]) -> Writer {
+        let mut child = command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let acks = BufReader::new(child.stdout.take().unwrap());
+        Writer { child, acks }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
+    /// Adds a document, and waits until it is in.
+    pub(crate) fn add(&mut self, line: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
+        let mut ack = String::new();
+        self.acks.read_line(&mut ack).unwrap();
+        assert!(ack.starts_with("ack "), "{ack}");
+    }
 }

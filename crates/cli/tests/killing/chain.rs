@@ -103,7 +103,7 @@ impl Chain {
             folder,
             random,
             maker: Maker::new(),
-            model: Model::new(setting.executors > 1),
+            model: Model::default(),
             options,
         }
     }

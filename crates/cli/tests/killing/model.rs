@@ -23,7 +23,6 @@ pub(crate) struct Model {
     /// The keys of a deletion that was killed, in order: the first of them are deleted.
     pub(crate) deleting: Vec<String>,
     next_place: u64,
-    gaps: bool,
     /// Documents that made room for others.
     pub(crate) dropped: u64,
 }
@@ -39,12 +38,6 @@ pub(crate) struct Unsure {
 }
 
 impl Model {
-    /// An empty index. With several executors a number that was drawn for a document stays drawn, even if the process is
-    /// killed before the document is in: then the automatic keys have a `gap`.
-    pub(crate) fn new(gaps: bool) -> Model {
-        Model { gaps, ..Model::default() }
-    }
-
     /// The least that the index has accepted, if no document is unsure.
     pub(crate) fn accepted(&self) -> Option<u64> {
         self.unsure.is_empty().then_some(self.accepted.0)
@@ -137,7 +130,6 @@ impl Model {
         match &found {
             _ if !unsure.counts => {}
             Some(_) => self.accepted.0 = self.accepted.1.min(self.accepted.0 + 1),
-            None if self.gaps => {}
             None => self.accepted.1 = self.accepted.0.max(self.accepted.1.saturating_sub(1)),
         }
         let Some(key) = found else { return self.gone.push(unsure.document.unique) };

@@ -47,8 +47,10 @@ pub struct Sealed {
     pub sequence_end: u64,
     /// Where in the log the first operation behind them is.
     pub log_from: u64,
-    /// Documents accepted so far.
+    /// One past the highest number that a document of the executor took.
     pub documents_end: u64,
+    /// Documents that the executor accepted.
+    pub accepted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
     /// When its last operation arrived, in milliseconds since 1970.
@@ -369,6 +371,9 @@ impl Engrave {
             sequence_end: self.sealed.sequence_end,
             log_from: self.sealed.log_from,
             documents_end: self.sealed.documents_end,
+            accepted: self.sealed.accepted,
+            expired: memory.expired(),
+            oldest: memory.window().oldest as u64,
             explicit_end: self.sealed.explicit_end,
             numbers_start: descriptor.numbers_start(),
             numbers_end: descriptor.numbers_end(),

@@ -12,7 +12,7 @@
 //! | 2 | incarnation (low half), kind (8 bits), operations (24 bits) |
 //! | 3 | sequence number of the first operation |
 //! | 4 | row number of the first operation |
-//! | 5 | documents that the index had accepted behind the record |
+//! | 5 | one past the number of the last document: those of a record follow each other |
 //! | 6 .. | the operations, one behind the other |
 //!
 //! | word of an operation | |
@@ -63,7 +63,7 @@ pub struct Header {
     pub sequence: u64,
     /// The executor's row number of the first one.
     pub row: u64,
-    /// Documents that the index had accepted behind it.
+    /// One past the number of its last document; in another record, one past the executor's highest.
     pub documents: u64,
 }
 

@@ -22,8 +22,12 @@ pub struct Recovered {
     pub sequence_end: u64,
     /// Where the log begins that counts.
     pub log_from: u64,
-    /// Documents accepted so far.
+    /// One past the highest number that a document of the executor took.
     pub documents_end: u64,
+    /// Documents that it accepted.
+    pub accepted: u64,
+    /// Of those, documents that were replaced or deleted.
+    pub deleted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
 }
@@ -75,6 +79,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     let slots = Slots::new(memory.region(), nvm.layout());
     let Marks { window, merged, newest } = marks(slots)?;
     let mut recovered = Recovered { window, ..Recovered::default() };
+    let mut living = 0;
     for position in window.oldest..window.end {
         let (entry, sections) = nvm.sections(memory.region(), position)?;
         let is_merged = position < merged;
@@ -84,7 +89,9 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
             shape::check_terms(memory.region(), &entry, &sections)?;
         }
         let state = if is_merged { State::Merged } else { State::Committed };
-        describe(memory, &entry, &sections, slots.dead(position)?, state);
+        let dead = slots.dead(position)?;
+        describe(memory, &entry, &sections, dead, state);
+        living += entry.rows.saturating_sub(dead as u64);
     }
     if let Some(newest) = newest {
         let entry = slots.entry(newest)?;
@@ -93,12 +100,29 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         recovered.sequence_end = entry.sequence_end;
         recovered.log_from = entry.log_from;
         recovered.documents_end = entry.documents_end;
+        recovered.accepted = entry.accepted;
+        let expired = entry.expired + expired_since(slots, &entry, window);
+        memory.set_expired(expired);
+        recovered.deleted = entry.accepted.saturating_sub(living + expired);
         recovered.explicit_end = entry.explicit_end;
     }
     nvm.set_log_head(recovered.log_from);
     memory.start_at(window, merged);
     memory.publish(recovered.row_end);
     Ok(recovered)
+}
+
+/// Documents that lived when their segment was dropped, after the newest one, which is `newest`, was engraved. Their slots are
+/// there until newer segments take them; whoever damaged one changes a statistic.
+fn expired_since(slots: Slots<'_>, newest: &Entry, window: Window) -> u64 {
+    let oldest = Position::try_from(newest.oldest).unwrap_or(window.oldest);
+    let living = |position| {
+        let (entry, dead) = (slots.entry(position).ok()?, slots.dead(position).ok()?);
+        Some(entry.rows.saturating_sub(dead as u64))
+    };
+    // No more than there are slots, whatever the newest says.
+    let first = oldest.max(window.oldest.saturating_sub(slots.count() as Position));
+    (first..window.oldest).filter_map(living).sum()
 }
 
 /// Takes the segment's blocks up in the rings.
@@ -144,16 +168,20 @@ fn describe(memory: &Memory, entry: &Entry, sections: &Sections, dead: u32, stat
 
 /// Operations that may have killed rows are still in the log. A death that is durable may not be counted yet, so no segment
 /// passes for one without dead rows: neither now nor at a start that does not find those operations any more.
-pub fn expect_deaths(memory: &Memory, window: Window) {
-    let Some(nvm) = memory.nvm() else { return };
+/// Says how many deaths were counted that may not be.
+pub fn expect_deaths(memory: &Memory, window: Window) -> u64 {
+    let Some(nvm) = memory.nvm() else { return 0 };
+    let mut expected = 0;
     let slots = Slots::new(memory.region(), nvm.layout());
     for position in window.oldest..window.end {
         if let Some((descriptor, _)) = memory.table().get(position)
             && descriptor.dead() == 0
         {
             memory.note_dead(descriptor);
+            expected += 1;
             slots.set_dead(nvm.door(), [Site::Stamp, Site::StampWriteBack], position, 1);
         }
     }
     nvm.door().fence(Site::StampFence, memory.region());
+    expected
 }

@@ -1,7 +1,7 @@
 //! The root: what is said once for a whole index, in two slots at the beginning of its file.
 //!
 //! A new root goes into the slot of the older one, and is durable before anything goes by it; the newest valid slot wins.
-//! So a cut while a root is written leaves the one before. It is written when an index is made, when it is opened, and
+//! So a cut while a root is written leaves the one before. It is written when an index is made, before it is changed, and
 //! when it is closed in an orderly way: never while documents come in.
 //!
 //! | word of a slot | |

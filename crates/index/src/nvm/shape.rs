@@ -98,6 +98,8 @@ pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> 
         entry.sequence_end,
         entry.log_from,
         entry.documents_end,
+        entry.accepted,
+        entry.expired,
         entry.explicit_end,
         entry.numbers_end,
     ];

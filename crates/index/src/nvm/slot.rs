@@ -111,7 +111,7 @@ entry! {
     sequence_end = 4,
     /// Where in the log the first operation behind them is, or a record that holds it.
     log_from = 5,
-    /// Documents that the index had accepted when the segment was full.
+    /// One past the highest number that a document of this executor took, in this segment or in older ones.
     documents_end = 6,
     /// One past the largest number that had been given as an explicit key.
     explicit_end = 7,
@@ -145,6 +145,12 @@ entry! {
     sections_check = 21,
     /// When its last operation arrived, in milliseconds since 1970.
     arrived_ms = 22,
+    /// Documents that this executor had accepted when the segment was full.
+    accepted = 23,
+    /// Of those, documents that lived when their segment was dropped before this one was engraved.
+    expired = 24,
+    /// The oldest segment then.
+    oldest = 25,
 }
 
 /// The slots of an executor.
@@ -280,7 +286,7 @@ mod tests {
 
     #[test]
     fn entries_survive_their_words() {
-        let words = std::array::from_fn(|i| if i < 23 { i as u64 * 7 + 1 } else { 0 });
+        let words = std::array::from_fn(|i| if i < 26 { i as u64 * 7 + 1 } else { 0 });
         assert_eq!(Entry::from_words(&words).words(), words);
     }
 }

@@ -40,7 +40,7 @@ impl Operation {
     /// Does it, if it is one call on the index.
     pub(crate) fn call(&self, index: &Index) -> Result<(), AddError> {
         match self {
-            Operation::Add(text) => index.add(text),
+            Operation::Add(text) => index.add(text).map(drop),
             Operation::Put(key, text) => index.put(key, text),
             // Whether there was one is retention's matter too.
             Operation::Delete(key) => index.delete(key).map(drop),

@@ -1,0 +1,95 @@
+//! The root of an open index, and when it says so: before anything else is stored, and not before. So a start that changes
+//! nothing leaves the file as it was, whatever becomes of its process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spirit_door::{Door, Gate};
+use spirit_index::nvm::root::{self, Root};
+use spirit_mem::{HeapFile, HeapFileError, Region};
+
+use crate::store::{CLOSED, OPEN, boot_id};
+
+pub(crate) struct OpenRoot {
+    file: Arc<HeapFile>,
+    region: Region,
+    door: Door,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The newest root, or the next one if that says nothing yet of this start.
+    root: Root,
+    /// The medium says that the index is open.
+    said: bool,
+    /// The root that was found says that the index is closed, so if nothing was stored, it still is.
+    is_closed: bool,
+    /// Why it could not be said.
+    failure: Option<String>,
+}
+
+impl OpenRoot {
+    /// `next` is to be written when something is stored; the root found says whether the index `is_closed`.
+    pub(crate) fn new(
+        file: Arc<HeapFile>,
+        region: Region,
+        door: Door,
+        next: Root,
+        is_closed: bool,
+    ) -> OpenRoot {
+        let state = State { root: next, said: false, is_closed, failure: None };
+        OpenRoot { file, region, door, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the log of each executor begins its checksums with, and the number of this start.
+    pub(crate) fn log_identity(&self) -> (u32, u32) {
+        let root = self.state().root;
+        (root.salt as u32, root.incarnation as u32)
+    }
+
+    /// Says that the index is open, and where.
+    pub(crate) fn say_open(&self) -> Result<(), HeapFileError> {
+        self.write_open(&mut self.state())
+    }
+
+    fn write_open(&self, state: &mut State) -> Result<(), HeapFileError> {
+        let identity = self.file.identity()?;
+        let root = &mut state.root;
+        (root.device, root.inode, root.mount) = (identity.device, identity.inode, identity.mount);
+        [root.boot_low, root.boot_high] = boot_id();
+        root.state = OPEN;
+        root::write(&self.region, &self.door, root);
+        state.said = true;
+        Ok(())
+    }
+
+    /// Says that the index was closed in an orderly way, when all else is on the medium; unless that is what the medium says.
+    pub(crate) fn say_closed(&self) -> Result<(), HeapFileError> {
+        let state = &mut *self.state();
+        if state.is_closed && !state.said {
+            return Ok(());
+        }
+        self.file.sync_all()?;
+        state.root.generation += u64::from(state.said);
+        state.root.state = CLOSED;
+        root::write(&self.region, &self.door, &state.root);
+        (state.said, state.is_closed) = (false, true);
+        self.file.sync_all()
+    }
+}
+
+impl Gate for OpenRoot {
+    fn pass(&self) -> Result<(), String> {
+        // Whoever comes meanwhile waits.
+        let state = &mut *self.state();
+        if !state.said && state.failure.is_none() {
+            let written = self.write_open(state);
+            let failure = self.door.failure().map(str::to_owned);
+            state.failure = written.map_err(|error| error.to_string()).err().or(failure);
+        }
+        state.failure.clone().map_or(Ok(()), Err)
+    }
+}
