@@ -46,7 +46,8 @@ pub struct Identity {
     pub device: u64,
     /// The file's number on it.
     pub inode: u64,
-    /// The mount through which it is seen: another one after the file system was taken down and up.
+    /// The mount through which it is seen: another one after the file system was taken down and up, if the kernel gives each
+    /// mount a number of its own (Linux 6.8); before, the next one may get the number of the last.
     pub mount: u64,
 }
 
@@ -258,8 +259,11 @@ impl HeapFile {
         use rustix::fs::{AtFlags, StatxFlags};
         let failed = |e: rustix::io::Errno| self.failed("look at it", e.into());
         let stat = rustix::fs::fstat(&self.file).map_err(failed)?;
+        // Kernels that know no unique number ignore that they are asked for one, and give the other.
+        const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+        let asked = StatxFlags::MNT_ID | UNIQUE;
         // Kernels that do not say have one mount for all: then the boot and the device must do.
-        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, asked);
         let mount = more.map_or(0, |more| more.stx_mnt_id);
         Ok(Identity { device: stat.st_dev, inode: stat.st_ino, mount })
     }

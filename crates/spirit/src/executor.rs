@@ -83,6 +83,9 @@ impl Executor {
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
         }
+        if self.shared.is_poisoned() {
+            return Err(self.shared.refusal());
+        }
         match ended {
             // What finds no room in segments is in the log.
             Err(AddError::HeapFull) if mode == Mode::Crash => Ok(()),
@@ -93,7 +96,7 @@ impl Executor {
     /// Takes the ingest role, waiting for whoever has it.
     pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         self.role.lock().map_err(|_| {
             self.shared.poison();
@@ -104,7 +107,7 @@ impl Executor {
     /// Adds one document: at once if the role is free, else together with others that wait.
     pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<(), AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         let added = self.waiting.add(&self.role, key, text);
         if self.role.is_poisoned() {

@@ -367,7 +367,7 @@ impl Ingester {
             let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
             match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
                 Ok(()) => self.sealed = true,
-                Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
+                Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
                 Err(TrySendError::Full(_)) => {
                     descriptor.set_rows(u64::MAX);
                     self.wait_for_stage()?;
@@ -392,7 +392,7 @@ impl Ingester {
     /// A fresh extent comes back when the flush stage is done with it, unless that found the heap full.
     fn wait_for_stage(&self) -> Result<(), AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         if self.shared.on_full == OnFull::Refuse && self.shared.is_stuck() {
             return Err(AddError::HeapFull);

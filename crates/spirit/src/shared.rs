@@ -10,6 +10,7 @@ use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
 use spirit_query::Level;
 
+use crate::error::AddError;
 use crate::options::{OnFull, Options};
 
 /// Numbers that all executors of an index draw from.
@@ -109,6 +110,14 @@ impl Shared {
 
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Acquire)
+    }
+
+    /// What whoever comes to a poisoned pipeline is told.
+    pub(crate) fn refusal(&self) -> AddError {
+        match self.memory.nvm().and_then(|nvm| nvm.door().failure()) {
+            Some(_) => AddError::SyncFailed,
+            None => AddError::Poisoned,
+        }
     }
 
     pub(crate) fn close(&self) {
