@@ -152,3 +152,42 @@ fn an_index_on_a_failed_disk_is_not_opened_and_not_made() {
     disk.restart();
     options.open().unwrap().add("after").unwrap();
 }
+
+/// A disk that cannot keep some of what is written, and says so once: the file that it lies in has no space.
+#[test]
+fn a_sync_that_fails_once_is_not_tried_again() {
+    for executors in [1, 3] {
+        let thin = Disk::in_memory(256 << 20).and_then(|base| Disk::within(base, DISK_BYTES));
+        let Ok(disk) = thin.inspect_err(|why| not_measured("a sync that fails once", why)) else {
+            return;
+        };
+        let count = executors as u64;
+        let sizes = move |options: Options| {
+            options.executors(executors).dram_bytes(count * (4 << 20)).nvm_bytes(count * (16 << 20))
+        };
+        let index = sizes(options(&disk)).open().unwrap();
+        add_numbered(&index, 0..50);
+        let filler = disk.base().unwrap().fill(0);
+        let mut added = 50;
+        let failed = loop {
+            match index.put(&format!("k{added}"), &format!("all u{added} v{}", added % 7)) {
+                Ok(()) => added += 1,
+                Err(failed) => break failed,
+            }
+            assert!(added < 100_000, "the disk takes everything");
+        };
+        assert_eq!(failed, AddError::SyncFailed);
+        // There is space again, and the kernel has forgotten what it could not write.
+        std::fs::remove_file(filler).unwrap();
+        refuses(&index, executors);
+        check(&mut index.reader().unwrap(), 0..added);
+        assert_eq!(index.close(), Err(AddError::SyncFailed));
+        disk.cut();
+        disk.restart();
+        let index = sizes(options(&disk)).open().unwrap();
+        let late = index.reader().unwrap().count_text(&format!("u{added}")).unwrap();
+        check(&mut index.reader().unwrap(), 0..added + late);
+        index.add("after").unwrap();
+        index.close().unwrap();
+    }
+}

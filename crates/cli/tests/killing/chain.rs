@@ -222,6 +222,10 @@ impl Chain {
 
     fn moment(&mut self, documents: usize) -> Moment {
         let random = &mut self.random;
+        if self.disk.is_some() && random.one_in(3) {
+            // While it recovers, which takes a few milliseconds.
+            return Moment::Start(Duration::from_micros(random.below(8_000)));
+        }
         match random.below(8) {
             0..2 => Moment::Start(Duration::from_micros(random.below(25_000))),
             2 => Moment::Acknowledged(documents, Duration::from_micros(random.below(4000))),

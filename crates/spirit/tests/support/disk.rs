@@ -19,14 +19,22 @@ const NAME: &str = "spirit-disk-";
 /// A mounted file system, which goes with it.
 pub(crate) struct Disk {
     folder: PathBuf,
-    /// On a loop device; else in memory.
-    has_image: bool,
+    /// Where the file is that it lies in, if it lies in one: elsewhere than usual.
+    base: Option<Box<Disk>>,
 }
 
 impl Disk {
     /// An ext4 of `bytes`; or why there can be none here.
     pub(crate) fn new(bytes: u64) -> Result<Disk, String> {
-        let disk = Disk { folder: folder()?, has_image: true };
+        Self::made(Disk { folder: folder()?, base: None }, bytes)
+    }
+
+    /// The same in a file on another disk, which may be the smaller one.
+    pub(crate) fn within(base: Disk, bytes: u64) -> Result<Disk, String> {
+        Self::made(Disk { folder: folder()?, base: Some(Box::new(base)) }, bytes)
+    }
+
+    fn made(disk: Disk, bytes: u64) -> Result<Disk, String> {
         let image = disk.image();
         let said = |error: io::Error| format!("{}: {error}", image.display());
         File::create(&image).and_then(|file| file.set_len(bytes)).map_err(said)?;
@@ -41,7 +49,7 @@ impl Disk {
 
     /// A file system in memory of `bytes`; or why there can be none here.
     pub(crate) fn in_memory(bytes: u64) -> Result<Disk, String> {
-        let disk = Disk { folder: folder()?, has_image: false };
+        let disk = Disk { folder: folder()?, base: None };
         let size = format!("size={bytes}");
         let words = ["-t", "tmpfs", "-o", &size, "tmpfs"].map(OsStr::new);
         run("mount", words.into_iter().chain([disk.path().as_ref()]))?;
@@ -53,8 +61,14 @@ impl Disk {
         self.folder.join("mounted")
     }
 
+    /// The disk that it lies on.
+    pub(crate) fn base(&self) -> Option<&Disk> {
+        self.base.as_deref()
+    }
+
     fn image(&self) -> PathBuf {
-        self.folder.join("image")
+        let base = self.base().map_or(self.folder.clone(), Disk::path);
+        base.join("image")
     }
 
     fn mount(&self) -> Result<(), String> {
