@@ -12,7 +12,7 @@ use disk::{Disk, not_measured};
 
 const DISK_BYTES: u64 = 64 << 20;
 const SMALL: [&str; 6] = ["--dram", "4MiB", "--segment", "64KiB", "--nvm", "32MiB"];
-/// More than DRAM and log hold.
+/// More than DRAM and log hold, and fewer than the second tier does.
 const DOCUMENTS: usize = 40_000;
 
 /// A disk of each kind that the machine can have: on a loop device, and in memory.
@@ -109,12 +109,14 @@ fn who_drops_the_oldest_goes_on() {
     for disk in disks("dropping on a full disk") {
         let directory = directory(&disk);
         ingest_into(&directory, &[&SMALL[..], &["--on-full", "drop"]].concat(), "").done();
+        let first = 5000;
+        ingest(&directory, &[], &lines(first)).done();
         disk.fill(1 << 20);
         ingest(&directory, &[], &lines(DOCUMENTS)).done();
         let held = spirit(&["count", "-d", &directory, "--dram", "4MiB", "all"]).done();
         let held: usize = held.trim().parse().unwrap();
         assert!(held > 0 && held < DOCUMENTS, "{held}");
-        let newest = format!("key:{}", DOCUMENTS - 1);
+        let newest = format!("key:{}", first + DOCUMENTS - 1);
         assert_eq!(spirit(&["count", "-d", &directory, "--dram", "4MiB", &newest]).done(), "1\n");
     }
 }

@@ -270,9 +270,20 @@ impl HeapFile {
 
     /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;
     /// doing it again is cheap.
+    ///
+    /// Somewhat more is backed, on either side: the kernel caches a file in pieces of up to 2 MiB, and the first store to a
+    /// piece needs blocks for all of it. On a full disk a piece that was reserved in part would be a signal.
     pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
-        rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, bytes)
-            .map_err(|e| self.failed("reserve space for it", e.into()))
+        const PIECE: u64 = 2 << 20;
+        let end = (start + bytes).next_multiple_of(PIECE).min(self.bytes);
+        let start = start / PIECE * PIECE;
+        rustix::fs::fallocate(
+            &self.file,
+            FallocateFlags::KEEP_SIZE,
+            start,
+            end.saturating_sub(start),
+        )
+        .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
     /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first store to each is dearer for

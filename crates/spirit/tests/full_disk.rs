@@ -133,14 +133,23 @@ fn add_soon(index: &Index, text: &str) {
 
 #[test]
 fn an_index_waits_while_others_fill_its_disk() {
+    waits(OnFull::Wait);
+}
+
+#[test]
+fn an_index_that_drops_has_to_wait_while_none_of_it_is_on_the_disk() {
+    waits(OnFull::DropOldest);
+}
+
+fn waits(on_full: OnFull) {
     for disk in disks("waiting on a full disk") {
         comes_back(move || {
-            let index = options(&disk, OnFull::Wait).open().unwrap();
+            let index = options(&disk, on_full).open().unwrap();
             let filler = disk.fill(1 << 20);
             let end = 40_000;
             std::thread::scope(|scope| {
-                let adding =
-                    scope.spawn(|| (0..end).for_each(|n| index.add(&document(n)).unwrap()));
+                let add_all = || add(&index, 0..end);
+                let adding = scope.spawn(add_all);
                 let waits_at = stands_still(&index);
                 assert!(waits_at < end, "it does not wait");
                 check_newest(&index, waits_at);

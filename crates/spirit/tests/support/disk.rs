@@ -103,10 +103,10 @@ impl Disk {
         said
     }
 
-    /// Bytes that are free for everybody.
+    /// Bytes that are free for us.
     pub(crate) fn free(&self) -> u64 {
         let stat = rustix::fs::statvfs(&self.path()).unwrap();
-        stat.f_bavail * stat.f_frsize
+        stat.f_bfree * stat.f_frsize
     }
 
     /// Takes all but about `left` bytes of what is free, with a file whose path it gives.
