@@ -105,7 +105,7 @@ impl Disk {
 
     /// Bytes that are free for us.
     pub(crate) fn free(&self) -> u64 {
-        let stat = rustix::fs::statvfs(&self.path()).unwrap();
+        let stat = rustix::fs::statvfs(self.path()).unwrap();
         stat.f_bfree * stat.f_frsize
     }
 
