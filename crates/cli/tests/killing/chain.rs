@@ -137,6 +137,7 @@ impl Chain {
         let victim = self.run(&args, input, moment, delay);
         assert!(victim.hit || victim.acknowledged.len() == documents.len(), "{moment:?}");
         self.model.fed(documents, &victim.acknowledged);
+        self.tally.cuts += u64::from(victim.hit && self.disk.is_some());
         if !self.has_index() {
             // Killed before there was one: the next process makes it.
             assert_eq!(victim.acknowledged.len(), 0);
@@ -190,14 +191,13 @@ impl Chain {
         let acknowledged = victim.acknowledged.len() as u64;
         let hit = |what: bool| u64::from(victim.hit && what);
         self.tally = self.tally.and(Tally {
-            cuts: hit(true),
             acknowledged,
             complained: hit(!victim.said.is_empty()),
             starts: hit(acknowledged == 0 && segments + operations > 0),
             engraved: hit(acknowledged > 0 && left.0 != segments),
             logged: hit(left.1 > 0),
             operations: left.1,
-            dropped: 0,
+            ..Tally::default()
         });
     }
 
