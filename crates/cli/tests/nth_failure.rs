@@ -16,7 +16,8 @@ use common::{Folder, Run, ingest_into, spirit};
 use disk::not_measured;
 
 /// What the index's file and its directory are handled with, and what each says when it fails.
-const CALLS: [(&str, &str); 10] = [
+const CALLS: [(&str, &str); 11] = [
+    ("statx", "EIO"),
     ("mkdir", "ENOSPC"),
     ("flock", "ENOLCK"),
     ("unlink", "EIO"),

@@ -44,14 +44,16 @@ impl Store {
     /// Opens the index in `directory`, or makes it. `options` then says what the index says.
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
-        if path.exists() {
+        // Who cannot tell must not make another in its place.
+        let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
+        if is_there()? {
             return Self::open_existing(&path, options);
         }
         make_directory(directory)?;
         // Whoever else wants to make the index here waits, and finds it.
         let held = std::fs::File::open(directory).map_err(failed(directory, "open it"))?;
         held.lock().map_err(failed(directory, "lock it"))?;
-        if path.exists() {
+        if is_there()? {
             Self::open_existing(&path, options)
         } else {
             Self::create(directory, &path, options)
