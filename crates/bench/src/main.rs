@@ -25,12 +25,15 @@ use clap::Parser;
 
 use args::{Args, Task};
 use bench::Bench;
-use experiments::Experiment;
+use experiments::{Experiment, restart};
 
 /// Whatever went wrong; it ends the program with one line.
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(restart::ANSWER) {
+        return ended(restart::answer(std::env::args().skip(2)));
+    }
     let args = Args::parse();
     let outcome = match args.task() {
         Ok(Task::List) => {
@@ -43,6 +46,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    ended(outcome)
+}
+
+fn ended(outcome: Fallible<()>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
 use crate::choice::{
-    AlgorithmName, Durability, Mode, OnFullName, OperatorName, Order, Reserve, YesNo,
+    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order, Reserve,
+    YesNo,
 };
 use crate::document::Format;
 use crate::size::Size;
@@ -317,7 +318,7 @@ pub(crate) struct ReadingArgs {
     pub(crate) strict: bool,
 }
 
-/// How the index is made. All but --dram is kept with an index in a directory.
+/// How the index is made. All but --dram and --dictionary is kept with an index in a directory.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of the index")]
 pub(crate) struct IndexArgs {
@@ -327,6 +328,10 @@ pub(crate) struct IndexArgs {
     /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
+    /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file
+    /// [default: dram]
+    #[arg(long, value_name = "dram|nvm", hide_possible_values = true)]
+    pub(crate) dictionary: Option<DictionaryTierName>,
     /// Size of a segment: 64KiB and up [default: by --dram, at most 128MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) segment: Option<Size>,
@@ -339,6 +344,9 @@ pub(crate) struct IndexArgs {
     /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
+    /// How long documents are kept after they came: 90s, 12h, 7days [default: for as long as there is room]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) retain: Option<humantime::Duration>,
 }
 
 /// What is kept where, and when.

@@ -1,7 +1,7 @@
 //! Options that are one of a few words, and what the engine calls them.
 
 use clap::ValueEnum;
-use spirit::{Algorithm, OnFull, Operator};
+use spirit::{Algorithm, DictionaryTier, OnFull, Operator};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {
@@ -45,6 +45,21 @@ impl From<Durability> for spirit::Durability {
 pub(crate) enum Reserve {
     Lazy,
     Full,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DictionaryTierName {
+    Dram,
+    Nvm,
+}
+
+impl From<DictionaryTierName> for DictionaryTier {
+    fn from(name: DictionaryTierName) -> DictionaryTier {
+        match name {
+            DictionaryTierName::Dram => DictionaryTier::Dram,
+            DictionaryTierName::Nvm => DictionaryTier::Nvm,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -62,10 +62,12 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
     Some(match key {
         "analyzer" => parsed(&mut args.analyzer, value),
         "dram" => parsed(&mut args.dram, value),
+        "dictionary" => choice(&mut args.dictionary, value),
         "segment" => parsed(&mut args.segment, value),
         "executors" => parsed(&mut args.executors, value),
         "positions" => choice(&mut args.positions, value),
         "on-full" => choice(&mut args.on_full, value),
+        "retain" => parsed(&mut args.retain, value),
         _ => return None,
     })
 }

@@ -38,7 +38,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 5] {
+fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 6] {
     let positions = if made.get_positions() { YesNo::Yes } else { YesNo::No };
     let on_full = OnFullName::from(made.get_on_full());
     let segment = args.segment.zip(Some(Size(made.get_segment_bytes())));
@@ -48,6 +48,7 @@ fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 5] {
         ("--segment", differing(segment)),
         ("--positions", differing(args.positions.map(|p| (word(p), word(positions))))),
         ("--on-full", differing(args.on_full.map(|o| (word(o), word(on_full))))),
+        ("--retain", differing(args.retain.map(|asked| (asked.to_string(), retained(made))))),
     ]
 }
 
@@ -61,6 +62,12 @@ fn of_tier(index: &Index, args: &IndexArgs, tier: &TierArgs) -> [Compared; 3] {
         ("--durability", differing(tier.durability.map(Into::into).zip(Some(index.durability())))),
         ("--nvm", differing(nvm)),
     ]
+}
+
+/// How long documents are kept.
+fn retained(made: &Options) -> String {
+    let time = |age| humantime::format_duration(age).to_string();
+    made.get_retain().map_or("no --retain".into(), time)
 }
 
 /// What was asked for and what was made, if they are not the same.

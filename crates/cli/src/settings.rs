@@ -23,6 +23,9 @@ impl IndexArgs {
         if let Some(dram) = self.dram {
             options = options.dram_bytes(dram.0);
         }
+        if let Some(dictionary) = self.dictionary {
+            options = options.dictionary(dictionary.into());
+        }
         if let Some(segment) = self.segment {
             options = options.segment_bytes(segment.0);
         }
@@ -34,6 +37,9 @@ impl IndexArgs {
         }
         if let Some(on_full) = self.on_full {
             options = options.on_full(on_full.into());
+        }
+        if let Some(retain) = self.retain {
+            options = options.retain(retain.into());
         }
         options
     }

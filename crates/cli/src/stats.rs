@@ -51,7 +51,10 @@ pub(crate) struct Segments {
 
 #[derive(Serialize)]
 pub(crate) struct Dictionary {
+    /// Distinct terms in DRAM.
     terms: u64,
+    /// Segments whose terms they are.
+    segments: u64,
 }
 
 /// Bytes by structure.
@@ -103,7 +106,10 @@ impl Stats {
             skipped_tokens: stats.skipped_tokens,
             segments: by_state(&stats.segments),
             dropped_segments: stats.dropped_segments,
-            dictionary: Dictionary { terms: stats.dictionary_terms },
+            dictionary: Dictionary {
+                terms: stats.dictionary_terms,
+                segments: stats.segments.iter().filter(|s| s.in_dictionary).count() as u64,
+            },
             bytes: bytes(&stats.bytes),
             heap: heap(&stats),
             mode: index.mode().to_string(),

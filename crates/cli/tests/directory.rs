@@ -391,3 +391,16 @@ fn a_check_says_what_is_wrong_and_where() {
     let line = spirit(&["count", "-d", &directory, "fox"]).failed(1);
     assert!(line.contains("segment slot at 0x0"), "{line}");
 }
+
+#[test]
+fn how_long_documents_are_kept_is_kept_too() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--retain", "1h"], "red\n");
+    ingest_into(&directory, &["--retain", "1h"], "red\n").done();
+    let line = ingest_into(&directory, &["--retain", "2h"], "red\n").failed(2);
+    assert!(line.starts_with("spirit: --retain 2h: the index in "), "{line}");
+    assert_eq!(count(&directory, "red"), "2\n");
+    let run = ingest_into(&directory, &["--retain", "soon"], "");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("'soon' for '--retain <TIME>'"), "{}", run.err);
+}

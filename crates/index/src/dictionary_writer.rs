@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 use spirit_mem::{Buddies, Region, Span};
 
-use crate::descriptor::SegmentId;
+use crate::descriptor::{Position, SegmentId};
 use crate::dictionary::{Dictionary, Head, RECORD_BYTES, TermId};
 use crate::entries::{ENTRY_BYTES, Entry};
 use crate::geometry::Geometry;
@@ -39,8 +39,6 @@ struct Garbage {
 pub struct DictionaryWriter {
     pool: Buddies,
     pool_start: u64,
-    /// Bytes that are kept for terms of the base.
-    reserved: u64,
     terms: u64,
     terms_max: u64,
     limbo: VecDeque<(u64, Garbage)>,
@@ -55,7 +53,6 @@ impl DictionaryWriter {
         DictionaryWriter {
             pool: Buddies::new(region, pool),
             pool_start: pool.start(),
-            reserved: 0,
             terms: 0,
             terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,
             limbo: VecDeque::with_capacity(1024),
@@ -63,25 +60,19 @@ impl DictionaryWriter {
         }
     }
 
-    /// Keeps `bytes` bytes for terms that [`enter`](Self::enter) brings; says whether there are as many.
-    pub fn reserve(&mut self, bytes: u64) -> bool {
-        self.reserved = bytes;
-        self.pool.used() + bytes <= self.pool.bytes()
-    }
-
     fn allocate(&mut self, region: &Region, bytes: u64) -> Result<u64, DictionaryFull> {
-        let wanted = Buddies::rounded(bytes) + self.reserved;
-        if self.pool.used() + wanted > self.pool.bytes() {
-            return Err(DictionaryFull);
-        }
         self.pool.allocate(region, bytes).ok_or(DictionaryFull)
     }
 
     /// Terms that still find a place, if none of them is long or frequent.
     pub fn room(&self) -> u64 {
-        let taken = self.pool.used() + self.reserved;
-        let lines = self.pool.bytes().saturating_sub(taken) / RECORD_BYTES;
+        let lines = (self.pool.bytes() - self.pool.used()) / RECORD_BYTES;
         lines.min(self.terms_max - self.terms)
+    }
+
+    /// Whether less than an eighth of it is free.
+    pub fn is_crowded(&self) -> bool {
+        self.pool.used() > self.pool.bytes() / 8 * 7 || self.terms > self.terms_max / 8 * 7
     }
 
     /// Terms that have entries.
@@ -121,21 +112,6 @@ impl DictionaryWriter {
 
     /// Enters a term that is not there with its entries, oldest first, in one step for readers.
     pub fn enter(
-        &mut self,
-        memory: &Memory,
-        term: Term<'_>,
-        hash: u64,
-        entries: &[Entry],
-    ) -> Result<TermId, DictionaryFull> {
-        let before = self.pool.used();
-        // What was kept for such terms is what it takes now.
-        let reserved = std::mem::take(&mut self.reserved);
-        let entered = self.enter_reserved(memory, term, hash, entries);
-        self.reserved = reserved.saturating_sub(self.pool.used() - before);
-        entered
-    }
-
-    fn enter_reserved(
         &mut self,
         memory: &Memory,
         term: Term<'_>,
@@ -327,22 +303,59 @@ impl DictionaryWriter {
         let dictionary = Dictionary::new(region, memory.geometry());
         let entries = dictionary.entries(id);
         let Some(index) = entries.find(region, segment) else { return Ok(()) };
+        if index == 0 {
+            self.drop_front(memory, &dictionary, id, 1);
+            return Ok(());
+        }
+        let left =
+            entries.iter(region).filter(|entry| entry.segment != segment).collect::<Vec<_>>();
+        self.rebuild(memory, id, &left)
+    }
+
+    /// Takes the entries of segments before `boundary` out of a term. Nobody reads them any more.
+    pub fn cut(&mut self, memory: &Memory, id: TermId, boundary: Position) {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let entries = dictionary.entries(id).iter(memory.region());
+        let gone = entries.take_while(|entry| entry.segment.position() < boundary).count();
+        if gone > 0 {
+            self.drop_front(memory, &dictionary, id, gone as u32);
+        }
+    }
+
+    /// Takes the oldest `gone` entries out of a term. A term that is left without entries goes.
+    fn drop_front(&mut self, memory: &Memory, dictionary: &Dictionary<'_>, id: TermId, gone: u32) {
         let record = dictionary.record(id);
         let head = record.head();
-        if entries.len() == 1 {
-            self.forget(memory, &dictionary, id);
-        } else if index == 0 {
-            record.set_head(Head { first: head.first + 1, ..head });
-            let (live, capacity) = (entries.len() as u32 - 1, record.apart().1);
-            if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
-                // What retention leaves must come back, or dropping segments makes no room. If there is none for
-                // the smaller array either, the large one serves as before.
-                let _ = self.resize(memory, &dictionary, id, live * 2);
-            }
-        } else {
-            self.rebuild(memory, id, |entry| entry.segment != segment, None)?;
+        let live = head.end - head.first - gone;
+        if live == 0 {
+            return self.forget(memory, dictionary, id);
         }
-        Ok(())
+        record.set_head(Head { first: head.first + gone, ..head });
+        let capacity = record.apart().1;
+        if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
+            // What retention leaves must come back, or dropping segments makes no room. If there is none for
+            // the smaller array either, the large one serves as before.
+            let _ = self.resize(memory, dictionary, id, live * 2);
+        }
+    }
+
+    /// Gives a term entries, oldest first, of segments before `from`, whatever it had of those; enters it if it is new.
+    pub fn prepend(
+        &mut self,
+        memory: &Memory,
+        term: Term<'_>,
+        hash: u64,
+        older: &[Entry],
+        from: Position,
+    ) -> Result<(), DictionaryFull> {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let Some(id) = dictionary.find(term, hash) else {
+            return self.enter(memory, term, hash, older).map(|_| ());
+        };
+        let mut all = older.to_vec();
+        let entries = dictionary.entries(id).iter(memory.region());
+        all.extend(entries.filter(|entry| entry.segment.position() >= from));
+        self.rebuild(memory, id, &all)
     }
 
     /// Gives a term an entry for another version of a segment that it has an entry for.
@@ -352,40 +365,32 @@ impl DictionaryWriter {
         id: TermId,
         entry: Entry,
     ) -> Result<(), DictionaryFull> {
-        let entries = Dictionary::new(memory.region(), memory.geometry()).entries(id);
-        if entries.find(memory.region(), entry.segment).is_some() {
+        let region = memory.region();
+        let entries = Dictionary::new(region, memory.geometry()).entries(id);
+        if entries.find(region, entry.segment).is_some() {
             return Ok(());
         }
-        self.rebuild(memory, id, |_| true, Some(entry))
+        let mut all = entries.iter(region).collect::<Vec<_>>();
+        all.insert(all.partition_point(|older| older.segment < entry.segment), entry);
+        self.rebuild(memory, id, &all)
     }
 
-    /// A new array of the entries that `keep` says, and of `new` in its place.
+    /// A new array of `entries`.
     fn rebuild(
         &mut self,
         memory: &Memory,
         id: TermId,
-        keep: impl Fn(&Entry) -> bool,
-        new: Option<Entry>,
+        entries: &[Entry],
     ) -> Result<(), DictionaryFull> {
         let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let old = dictionary.entries(id);
-        let bytes = Buddies::rounded((old.len() as u64 + 1) * ENTRY_BYTES);
+        let bytes = Buddies::rounded(entries.len() as u64 * ENTRY_BYTES);
         let at = self.allocate(region, bytes)?;
-        let mut new = new;
-        let mut kept = Vec::with_capacity(old.len() + 1);
-        for entry in (0..old.len()).map(|i| old.get(region, i)).filter(keep) {
-            kept.extend(new.take_if(|n| n.segment < entry.segment));
-            kept.push(entry);
-        }
-        kept.extend(new);
-        write_entries(memory, at, kept.iter().copied());
-        let written = kept.len();
-        let record = dictionary.record(id);
+        write_entries(memory, at, entries.iter().copied());
+        let record = Dictionary::new(region, memory.geometry()).record(id);
         let head = record.head();
         let (long, capacity) = record.apart();
         record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
-        record.set_head(Head { array: self.unit(at), first: 0, end: written as u32 });
+        record.set_head(Head { array: self.unit(at), first: 0, end: entries.len() as u32 });
         self.discard_array(head.array, capacity);
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
-use crate::descriptor::{Position, SegmentId, Window};
+use crate::descriptor::{Position, SegmentId};
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: u64 = 16;
@@ -70,6 +70,12 @@ impl Entries {
         self.view(region).get(index)
     }
 
+    /// All of them, oldest first.
+    pub fn iter<'a>(&self, region: &'a Region) -> impl ExactSizeIterator<Item = Entry> + use<'a> {
+        let list = self.view(region);
+        (0..self.len()).map(move |index| list.get(index))
+    }
+
     /// The same to be gone through: bounds and place are looked at once, not for each entry.
     #[inline(always)]
     pub fn view<'a>(&self, region: &'a Region) -> EntryList<'a> {
@@ -77,7 +83,6 @@ impl Entries {
     }
 
     /// The posting of the entry at `index`, which has one: as a run of one word.
-    #[inline(always)]
     pub fn single(&self, index: usize) -> Span<AtomicU32> {
         Span::new(self.at(index).start() + 8, 1)
     }
@@ -107,33 +112,40 @@ impl Entries {
         }
         Entries { words: Span::new(self.words.start(), len as u64 * 4) }
     }
-
-    /// The entries within `window`: the oldest may be of segments that were dropped and not yet swept.
-    #[inline]
-    pub fn within(&self, region: &Region, window: Window) -> Entries {
-        let before = self.before(region, window.end);
-        let (mut first, end) = (0, before.len());
-        while first < end && self.segment(region, first).position() < window.oldest {
-            first += 1;
-        }
-        let start = self.words.start() + first as u64 * ENTRY_BYTES;
-        Entries { words: Span::new(start, (end - first) as u64 * 4) }
-    }
-
-    /// Postings in all of them.
-    #[inline]
-    pub fn postings(&self, region: &Region) -> u32 {
-        if self.is_empty() {
-            return 0;
-        }
-        let (first, last) = (self.get(region, 0), self.get(region, self.len() - 1));
-        last.total.wrapping_sub(first.total).wrapping_add(first.postings)
-    }
 }
 
 /// A term's entries, oldest first, to be gone through.
 #[derive(Clone, Copy)]
 pub struct EntryList<'a>(&'a [[AtomicU32; 4]]);
+
+impl<'a> EntryList<'a> {
+    /// Those in `words`.
+    pub fn new(words: &'a [[AtomicU32; 4]]) -> EntryList<'a> {
+        EntryList(words)
+    }
+
+    /// The posting of the entry at `index`, which has one: as a run of one word.
+    #[inline(always)]
+    pub fn single(self, index: usize) -> &'a [AtomicU32] {
+        &self.0[index][2..3]
+    }
+
+    /// Those of segments from `oldest` on.
+    #[inline]
+    pub fn from(self, oldest: Position) -> EntryList<'a> {
+        let entries = 0..self.0.len();
+        let gone = entries.take_while(|i| self.segment(*i).position() < oldest).count();
+        EntryList(&self.0[gone..])
+    }
+
+    /// Postings in all of them.
+    #[inline]
+    pub fn postings(self) -> u32 {
+        let Some(last) = self.0.len().checked_sub(1) else { return 0 };
+        let (first, last) = (self.get(0), self.get(last));
+        last.total.wrapping_sub(first.total).wrapping_add(first.postings)
+    }
+}
 
 impl EntryList<'_> {
     /// The entry at `index`.

@@ -20,7 +20,6 @@ use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::fresh::FreshCounts;
 use crate::memory::{Memory, Partition};
 use crate::nvm::engrave::{Engrave, Sealed};
-use crate::nvm::import;
 use crate::nvm::merge::sweep_merged;
 use crate::nvm::merged::{Merged, NODE_BYTES, Node};
 use crate::nvm::merged_writer::MergedWriter;
@@ -101,7 +100,7 @@ impl Flush {
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
         let (term_map, postings) = self.allocate(memory, &extent)?;
         while self.next_term < self.counts.terms {
-            self.group(memory, &mut memory.dictionary().lock(), &extent, term_map, postings)?;
+            self.group(memory, &mut memory.dictionary(), &extent, term_map, postings)?;
         }
         descriptor.set_term_map(term_map.start());
         descriptor.set_postings(postings.start());
@@ -114,7 +113,7 @@ impl Flush {
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
-        memory.dictionary().lock().collect(memory);
+        memory.dictionary().collect(memory);
         Ok(())
     }
 
@@ -250,11 +249,7 @@ fn intern(
             len += 1;
         }
     }
-    let term = Term { key, bytes: &long[..len] };
-    match import::import(memory, writer, term, hash)? {
-        Some(id) => Ok(id),
-        None => writer.intern(memory, term, hash),
-    }
+    writer.intern(memory, Term { key, bytes: &long[..len] }, hash)
 }
 
 /// A segment that the window has passed, and that readers with the old window may still read.
@@ -294,9 +289,14 @@ impl Dropped {
         if memory.pins().horizon() <= self.stamp {
             return false;
         }
-        // A dropped segment is its terms' oldest: no array needs to be built, so none can be refused.
-        let swept = sweep(memory, self.id);
-        debug_assert!(swept.is_ok(), "the oldest entry goes without building");
+        if self.id.position() >= memory.coverage().terms_floor() {
+            let end = self.id.position() + 1;
+            let swept = each_term(memory, self.id, |writer, term| {
+                writer.cut(memory, term, end);
+                Ok(())
+            });
+            debug_assert!(swept.is_ok(), "the oldest entries go without building");
+        }
         before_memory(self.id);
         if let Some((nvm, writer)) = memory.nvm().zip(merged) {
             sweep_merged(memory, nvm, writer, self.id);
@@ -311,26 +311,39 @@ impl Dropped {
 
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
+    each_term(memory, id, |writer, term| writer.remove(memory, term, id))
+}
+
+/// What is done to each term that has an entry of a segment.
+fn each_term(
+    memory: &Memory,
+    id: SegmentId,
+    mut act: impl FnMut(&mut DictionaryWriter, TermId) -> Result<(), DictionaryFull>,
+) -> Result<(), DictionaryFull> {
     let descriptor = memory.table().descriptor(id);
     if descriptor.term_map() == 0 {
-        return sweep_by_keys(memory, id);
+        return each_term_by_key(memory, id, act);
     }
     let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
     let dictionary = Dictionary::new(memory.region(), memory.geometry());
     for group in memory.region().view(terms).chunks(GROUP) {
         let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
         terms().for_each(|term| dictionary.prefetch_record(term));
-        let mut writer = memory.dictionary().lock();
+        let mut writer = memory.dictionary();
         for term in terms() {
-            writer.remove(memory, term, id)?;
+            act(&mut writer, term)?;
         }
     }
-    memory.dictionary().lock().collect(memory);
+    memory.dictionary().collect(memory);
     Ok(())
 }
 
 /// The same for a segment whose terms are known by their records in the second tier: one that is merged.
-fn sweep_by_keys(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
+fn each_term_by_key(
+    memory: &Memory,
+    id: SegmentId,
+    mut act: impl FnMut(&mut DictionaryWriter, TermId) -> Result<(), DictionaryFull>,
+) -> Result<(), DictionaryFull> {
     let nvm = memory.nvm().expect("a segment without a term map is in the second tier");
     let Ok((entry, sections)) = nvm.sections(memory.region(), id.position()) else {
         return Ok(());
@@ -347,11 +360,10 @@ fn sweep_by_keys(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
         };
         merged.long_bytes(line, &mut bytes);
         let term = Term { key: merged.key(line), bytes: &bytes };
-        let mut writer = memory.dictionary().lock();
         if let Some(term) = dictionary.find(term, term.key.hash()) {
-            writer.remove(memory, term, id)?;
+            act(&mut memory.dictionary(), term)?;
         }
     }
-    memory.dictionary().lock().collect(memory);
+    memory.dictionary().collect(memory);
     Ok(())
 }

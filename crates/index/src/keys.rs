@@ -10,7 +10,7 @@
 use crate::geometry::Geometry;
 use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
-use crate::nvm::import::find_key;
+use crate::nvm::key_hashes::find_key;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::hash_bytes;
@@ -46,7 +46,7 @@ impl Keys {
         hash: u64,
     ) -> Option<u64> {
         // Asked first: a key that is entered meanwhile is found either way.
-        let all_entered = memory.base().has_keys();
+        let all_entered = memory.coverage().has_keys();
         let found = self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
                 let row = segment.row_table().row(local);

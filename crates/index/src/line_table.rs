@@ -153,6 +153,17 @@ impl LineTable {
         true
     }
 
+    /// How many lines there are.
+    pub fn lines(self) -> u64 {
+        self.lines.len()
+    }
+
+    /// The payloads that lie in a line.
+    pub fn in_line(self, region: &Region, line: u64) -> impl Iterator<Item = u64> + use<'_> {
+        let slots = Self::slots(&region.view(self.lines)[line as usize]);
+        slots.filter_map(|slot| (slot.load(Acquire) & PAYLOAD_LIMIT).checked_sub(1))
+    }
+
     fn locate(self, region: &Region, hash: u64, payload: u64) -> Option<(&AtomicU64, u64)> {
         let lines = region.view(self.lines);
         (0..=REACH).find_map(|distance| {

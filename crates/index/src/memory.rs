@@ -2,9 +2,10 @@
 //!
 //! # Roots and their orderings
 //!
-//! A reader pins, then loads, in this order (all acquire): the *window* of segments that the dictionary holds,
-//! what is *superseded* by a rewrite (see [`rewrite`](crate::rewrite)), and the number of *visible* rows. The rest
-//! follows from those three, so a snapshot is three loads whatever the index holds.
+//! A reader pins, then loads, in this order (all acquire): the *window* of segments that are registered,
+//! what is *superseded* by a rewrite (see [`rewrite`](crate::rewrite)), the number of *visible* rows, and how many of the
+//! segments the dictionary *covers* (see [`coverage`](crate::nvm::coverage)). The rest follows from those four, so a snapshot is
+//! four loads whatever the index holds.
 //!
 //! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of an operation
 //!   are written. A segment is in the descriptor table before its first row is visible, so a reader that sees
@@ -26,7 +27,7 @@ use spirit_mem::{Pins, Region, Ring};
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
 use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
-use crate::nvm::import::{Base, Writer};
+use crate::nvm::coverage::Coverage;
 use crate::nvm::layout::NvmLayout;
 use crate::nvm::slot::Slots;
 use crate::nvm::tier::{Nvm, Tier};
@@ -57,9 +58,9 @@ pub struct Memory {
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
     space: Condvar,
-    dictionary: Writer,
-    /// What a start found, and how much of it is in DRAM.
-    base: Base,
+    dictionary: Mutex<DictionaryWriter>,
+    /// How much of the second tier is in DRAM too.
+    coverage: Coverage,
     /// Segments before this position are merged.
     merged: AtomicU32,
 }
@@ -130,7 +131,7 @@ impl Memory {
             nvm_long: ring(|layout| layout.long),
             limbo: VecDeque::with_capacity(geometry.segments_max as usize * 4),
         };
-        let dictionary = Writer::new(DictionaryWriter::new(&region, &geometry));
+        let dictionary = Mutex::new(DictionaryWriter::new(&region, &geometry));
         Ok(Memory {
             region,
             geometry,
@@ -145,7 +146,7 @@ impl Memory {
             rings: Mutex::new(rings),
             space: Condvar::new(),
             dictionary,
-            base: Base::default(),
+            coverage: Coverage::default(),
             merged: AtomicU32::new(0),
         })
     }
@@ -169,14 +170,15 @@ impl Memory {
     }
 
     /// The dictionary's writer.
-    pub fn dictionary(&self) -> &Writer {
-        &self.dictionary
+    pub fn dictionary(&self) -> MutexGuard<'_, DictionaryWriter> {
+        // A panic while it is held poisons the index through the stage that panicked.
+        self.dictionary.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// What a start found.
+    /// How much of the second tier is in DRAM too.
     #[inline(always)]
-    pub fn base(&self) -> &Base {
-        &self.base
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
     }
 
     /// One past the last merged segment.
@@ -288,7 +290,7 @@ impl Memory {
     /// Begins with the segments of `window`, all of them committed. Before any reader.
     pub(crate) fn start_at(&self, window: Window, merged: Position) {
         self.set_merged(merged);
-        self.base.begin(window.end);
+        self.coverage.begin(window.end);
         self.set_window(window);
         self.reclaimed.store(window.oldest as u64, Release);
     }

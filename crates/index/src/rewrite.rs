@@ -118,7 +118,7 @@ impl Rewrite {
                 Ok(Progress::Done)
             }
             Step::GivenUp => {
-                let mut dictionary = memory.dictionary().lock();
+                let mut dictionary = memory.dictionary();
                 for term in &self.terms {
                     dictionary.remove(memory, *term, self.new)?;
                 }
@@ -135,7 +135,7 @@ impl Rewrite {
     ) -> Result<(), FlushStop> {
         let copy = Copy::new(memory, &self.run, self.new)?;
         self.terms.clone_from(&copy.terms);
-        if copy.build(memory, &mut memory.dictionary().lock()).is_err() {
+        if copy.build(memory, &mut memory.dictionary()).is_err() {
             self.step = Step::GivenUp;
             return Ok(());
         }

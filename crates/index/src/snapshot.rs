@@ -1,4 +1,4 @@
-//! A snapshot: what one query sees of an executor, taken with three loads.
+//! A snapshot: what one query sees of an executor, taken with four loads.
 //!
 //! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
 //! so that a segment that is registered meanwhile is still read in its fresh form.
@@ -8,13 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::Span;
 
-use crate::descriptor::{Descriptor, SegmentId, Superseded, Window};
+use crate::descriptor::{Descriptor, Position, SegmentId, Superseded, Window};
 use crate::dictionary::Dictionary;
 use crate::entries::Entries;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
-use crate::nvm::import;
 use crate::posting::LOCAL_MAX;
 use crate::rows::Rows;
 use crate::term::Term;
@@ -28,6 +27,8 @@ pub const FRESH_MAX: usize = 3;
 pub struct Snapshot<'a> {
     memory: &'a Memory,
     window: Window,
+    /// The first of its segments that the dictionary covers.
+    covered: Position,
     superseded: Superseded,
     visible: u64,
 }
@@ -52,7 +53,8 @@ impl<'a> Snapshot<'a> {
             // The window was loaded before the switch, or after it: the run's other positions do not count.
             window.oldest = window.oldest.max(superseded.new.position());
         }
-        Snapshot { memory, window, superseded, visible }
+        let covered = memory.coverage().terms_from().min(window.end).max(window.oldest);
+        Snapshot { memory, window, covered, superseded, visible }
     }
 
     /// What the ingest role sees: its own rows below `rows`, visible or not.
@@ -68,6 +70,12 @@ impl<'a> Snapshot<'a> {
     /// The segments in the dictionary.
     pub fn window(&self) -> Window {
         self.window
+    }
+
+    /// Those of them whose terms' [entries](Self::entries) are in the DRAM dictionary: the newest.
+    #[inline(always)]
+    pub fn covered(&self) -> Window {
+        Window { oldest: self.covered, ..self.window }
     }
 
     /// Rows of the executor that are visible.
@@ -120,16 +128,13 @@ impl<'a> Snapshot<'a> {
         self.superseded != Superseded::NOTHING
     }
 
-    /// A term's entries in the dictionary up to the window's end. Those of segments before its beginning may be
-    /// among them, which whoever goes back through them stops at: looking for them would cost the line of the oldest.
+    /// A term's entries in the DRAM dictionary up to the window's end. Those of segments that it does not
+    /// [cover](Self::covered), or that are gone, may be among them, which whoever goes back through them stops at: looking
+    /// for them would cost the line of the oldest.
     #[inline]
     pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
-        let mut found = dictionary.find(term, hash);
-        if found.is_none() && self.memory.base().end() > 0 {
-            found = import::find(self.memory, term, hash);
-        }
-        match found {
+        match dictionary.find(term, hash) {
             Some(id) => dictionary.entries(id).before(self.memory.region(), self.window.end),
             None => Entries::default(),
         }

@@ -29,6 +29,7 @@ pub mod region;
 pub mod ring;
 pub mod span;
 pub mod sync;
+pub mod zeroed;
 
 pub use buddies::Buddies;
 pub use heap_file::{FilePart, HeapFile, HeapFileError, Medium};
@@ -38,3 +39,4 @@ pub use prefetch::prefetch;
 pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;
 pub use span::{Shared, Span};
+pub use zeroed::zeroed;

@@ -8,21 +8,24 @@
 mod ahead;
 mod all;
 mod key;
+mod older;
 mod term;
 mod tree;
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::descriptor::SegmentId;
+use spirit_index::descriptor::{SegmentId, Window};
+use spirit_index::nvm::older::EntryWords;
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::{Algorithm, Level};
 
 use crate::collect::Collector;
-use crate::leaf::{Context, Leaf, SCRATCH_WORDS};
+use crate::leaf::{Context, Leaf, Lists, SCRATCH_WORDS};
 use crate::plan::Plan;
 use crate::query::Query;
 use ahead::Ahead;
+pub(crate) use older::Lent;
 
 /// Words of matches that a kernel hands over at once.
 const OUT: usize = 128;
@@ -34,6 +37,7 @@ pub struct Scratch {
     words: Box<[AtomicU32]>,
     out: [u32; OUT],
     ahead: Ahead,
+    pub(crate) lent: Lent,
 }
 
 impl Scratch {
@@ -42,9 +46,10 @@ impl Scratch {
         Scratch {
             leaves: vec![Leaf::default(); clauses_max],
             reached: vec![0; Query::nodes_max(clauses_max)],
-            words: (0..clauses_max * SCRATCH_WORDS).map(|_| AtomicU32::new(0)).collect(),
+            words: spirit_mem::zeroed(clauses_max * SCRATCH_WORDS),
             out: [0; OUT],
             ahead: Ahead::default(),
+            lent: Lent::new(),
         }
     }
 
@@ -76,6 +81,10 @@ pub(crate) struct Evaluation<'a, C> {
     pub(crate) query: &'a Query,
     pub(crate) settings: Settings,
     pub(crate) scratch: &'a mut Scratch,
+    /// Where entries are copied of segments that the DRAM dictionary does not cover.
+    pub(crate) lent: &'a [EntryWords],
+    /// The registered segments at hand.
+    pub(crate) part: Window,
     pub(crate) collector: C,
 }
 
@@ -96,9 +105,20 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         match Plan::of(self.query) {
             Plan::Nothing => {}
             Plan::Key(term) => self.key(term),
-            Plan::Term(term) => self.term(term as usize),
-            Plan::All(terms, count) => self.all(&terms[..count]),
-            Plan::Tree { bounded } => self.tree(bounded),
+            Plan::Term(term) => {
+                self.term(term as usize);
+                self.step_back([term].into_iter(), |part| part.registered(term as usize));
+            }
+            Plan::All(terms, count) => {
+                self.all(&terms[..count]);
+                let terms = &terms[..count];
+                self.step_back(terms.iter().copied(), |part| part.all_registered(terms));
+            }
+            Plan::Tree { bounded } => {
+                self.tree(bounded);
+                let terms = 0..self.query.terms.len() as u32;
+                self.step_back(terms, |part| part.tree_registered(bounded));
+            }
         }
     }
 
@@ -118,13 +138,18 @@ impl<'a, C: Collector> Evaluation<'a, C> {
         };
         let first = rank_of(limit.checked_sub(1)?);
         let extent = fresh.then(|| segment.extent());
-        let context =
-            Context { region: self.snapshot.memory().region(), level: self.settings.level, extent };
+        let context = Context { lists: self.lists(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
         Some(Place { segment, context, first, has_dead: segment.has_dead(), whole })
     }
 
-    /// Finds a term's entries; they are visited from the newest.
+    /// What entries are read in.
+    #[inline(always)]
+    fn lists(&self) -> Lists<'a> {
+        Lists { region: self.snapshot.memory().region(), lent: self.lent }
+    }
+
+    /// Finds a term's entries in the DRAM dictionary; they are visited from the newest.
     fn look_up(&mut self, term: usize) {
         let found = &self.query.terms[term];
         let entries = self.snapshot.entries(self.query.lookup(found), found.hash);

@@ -8,9 +8,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::entries::{Entries, Entry};
+use spirit_index::entries::{Entries, Entry, EntryList};
 use spirit_index::extent::Extent;
 use spirit_index::list::{Chain, Head};
+use spirit_index::nvm::older::{EntryWords, OlderAt};
 use spirit_index::posting::{LOCAL_MAX, rank};
 use spirit_index::snapshot::Segment;
 use spirit_index::term::Term;
@@ -32,6 +33,8 @@ const LINES_AHEAD: usize = 8;
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Region(Span<AtomicU32>),
+    /// The posting of this entry.
+    Entry(usize),
     /// This many words at the start of the leaf's scratch memory.
     Scratch(usize),
 }
@@ -39,9 +42,11 @@ enum Place {
 /// A term at work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    /// The term's entries in the dictionary, and how many of them are still to be visited.
-    pub(crate) entries: Entries,
+    /// The term's entries in the segments at hand, and how many of them are still to be visited.
+    entries: Source,
     pub(crate) left: usize,
+    /// Where its entries in older segments go on.
+    pub(crate) older: OlderAt,
     /// In the segment at hand: the current run and the place in it.
     place: Place,
     at: usize,
@@ -59,8 +64,9 @@ pub(crate) struct Leaf {
 impl Default for Leaf {
     fn default() -> Leaf {
         Leaf {
-            entries: Entries::default(),
+            entries: Source::Dictionary(Entries::default()),
             left: 0,
+            older: OlderAt::default(),
             place: Place::Scratch(0),
             at: 0,
             chain: None,
@@ -72,24 +78,58 @@ impl Default for Leaf {
     }
 }
 
+/// Where entries lie.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// In the DRAM dictionary.
+    Dictionary(Entries),
+    /// Among those that were copied for the query: the first, and one past the last.
+    Lent(usize, usize),
+}
+
+/// What entries are read in.
+#[derive(Clone, Copy)]
+pub(crate) struct Lists<'a> {
+    pub(crate) region: &'a Region,
+    /// Copies of entries of segments that the DRAM dictionary does not cover.
+    pub(crate) lent: &'a [EntryWords],
+}
+
 /// What leaves are read in.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub(crate) region: &'a Region,
+    pub(crate) lists: Lists<'a>,
     pub(crate) level: Level,
     /// The fresh segment at hand, if it is one.
     pub(crate) extent: Option<Extent<'a>>,
 }
 
 impl Leaf {
-    /// The leaf of a term with these entries.
+    /// The leaf of a term with these entries in the DRAM dictionary.
     pub(crate) fn new(entries: Entries) -> Leaf {
-        Leaf { entries, left: entries.len(), ..Leaf::default() }
+        let left = entries.len();
+        Leaf { entries: Source::Dictionary(entries), left, ..Leaf::default() }
+    }
+
+    /// Goes on with entries that were copied: those from `first` to `end`.
+    pub(crate) fn lend(&mut self, first: usize, end: usize) {
+        let entries = Source::Lent(first, end);
+        *self = Leaf { entries, left: end - first, older: self.older, ..Leaf::default() };
+    }
+
+    /// The term's entries in the segments at hand.
+    #[inline(always)]
+    pub(crate) fn entries<'a>(&self, lists: Lists<'a>) -> EntryList<'a> {
+        match self.entries {
+            Source::Dictionary(entries) => entries.view(lists.region),
+            Source::Lent(first, end) => EntryList::new(&lists.lent[first..end]),
+        }
     }
 
     /// Makes the list empty.
     pub(crate) fn close(&mut self) {
-        *self = Leaf { entries: self.entries, left: self.left, ..Leaf::default() };
+        let Leaf { entries, left, older, .. } = *self;
+        *self = Leaf { entries, left, older, ..Leaf::default() };
     }
 
     /// Opens the term's list in a fresh segment.
@@ -119,8 +159,7 @@ impl Leaf {
     pub(crate) fn open_entry(&mut self, segment: &Segment<'_>, index: usize, entry: Entry) {
         let flushed = segment.flushed();
         let one = entry.postings == 1;
-        self.place =
-            Place::Region(if one { self.entries.single(index) } else { flushed.list(entry) });
+        self.place = if one { Place::Entry(index) } else { Place::Region(flushed.list(entry)) };
         self.at = 0;
         self.chain = None;
         self.bits = flushed.bitmap(entry);
@@ -131,7 +170,8 @@ impl Leaf {
     #[inline(always)]
     pub(crate) fn run<'a>(&self, context: &Context<'a>, words: &'a [AtomicU32]) -> &'a [AtomicU32] {
         let whole = match self.place {
-            Place::Region(span) => context.region.view(span),
+            Place::Region(span) => context.lists.region.view(span),
+            Place::Entry(index) => self.entries(context.lists).single(index),
             Place::Scratch(len) => &words[..len],
         };
         &whole[self.at..]

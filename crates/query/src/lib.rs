@@ -58,7 +58,14 @@ fn run<C: Collector>(
     collector: C,
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
-    let mut evaluation = Evaluation { snapshot, query, settings, scratch, collector };
+    let part = snapshot.covered();
+    // Apart from the rest, which is written while it is read.
+    let lent = std::mem::take(&mut scratch.lent);
+    let places = lent.places();
+    let mut evaluation =
+        Evaluation { snapshot, query, settings, scratch, lent: places, part, collector };
     evaluation.run();
-    evaluation.collector
+    let collector = evaluation.collector;
+    scratch.lent = lent;
+    collector
 }

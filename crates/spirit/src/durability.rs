@@ -84,3 +84,13 @@ pub enum PointerUpdate {
     #[default]
     Lazy,
 }
+
+/// Where the dictionary of merged segments is read (paper §4.9). The second tier always has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DictionaryTier {
+    /// In DRAM, as far as there is room: the newest segments first.
+    #[default]
+    Dram,
+    /// In the second tier, so that DRAM is for fresh segments: a query costs a cache miss a segment that it looks at.
+    Nvm,
+}

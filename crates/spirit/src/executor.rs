@@ -27,7 +27,7 @@ const QUEUE: usize = 1;
 
 pub(crate) struct Executor {
     pub(crate) shared: Arc<Shared>,
-    role: Mutex<Ingester>,
+    role: Arc<Mutex<Ingester>>,
     waiting: Waiting,
     tasks: SyncSender<Task>,
     flusher: Option<JoinHandle<()>>,
@@ -47,22 +47,18 @@ impl Executor {
         let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
         let shared = Arc::new(Shared::new(memory, numbers, options));
         let (tasks, inbox) = sync_channel(QUEUE);
-        let recovery =
-            Recovery::begin(&shared, options, store).map_err(|failure| failure.of(number))?;
+        let recovery = Recovery::begin(&shared, options, store)
+            .map_err(|what| OpenError::Corrupt { executor: number, what })?;
         let role = Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start())
             .expect("the geometry leaves room for the first segment");
-        let stage = FlushStage::new(shared.clone(), options, inbox);
+        let role = Arc::new(Mutex::new(role));
+        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone());
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())
             .map_err(OpenError::Thread)?;
-        let executor = Executor {
-            shared,
-            role: Mutex::new(role),
-            waiting: Waiting::new(),
-            tasks,
-            flusher: Some(flusher),
-        };
+        let executor =
+            Executor { shared, role, waiting: Waiting::new(), tasks, flusher: Some(flusher) };
         let mut role = executor.role().map_err(OpenError::Recovery)?;
         recovery.finish(&executor.shared, &mut role).map_err(OpenError::Recovery)?;
         drop(role);

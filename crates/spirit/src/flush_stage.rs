@@ -5,24 +5,29 @@
 //! the ingest role waits at the hand-over, which is the back-pressure of the pipeline.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spirit_index::descriptor::{Position, SegmentId};
-use spirit_index::flush::{Dropped, Flush, drop_oldest};
+use spirit_index::flush::{Dropped, Flush, FlushStop, drop_oldest};
 use spirit_index::keys;
 use spirit_index::memory::Partition;
 use spirit_index::nvm::engrave::{Sealed, commit};
+use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::{Progress, Rewrite};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
+use crate::durability::DictionaryTier;
+use crate::ingest::Ingester;
 use crate::lease::Leases;
 use crate::options::{OnFull, Options};
 use crate::placement::Placement;
+use crate::retention::Arrivals;
 use crate::shared::Shared;
+use crate::store::now_ms;
 
 /// What the stage is asked to do.
 pub(crate) enum Task {
@@ -53,6 +58,14 @@ pub(crate) struct FlushStage {
     leases: Leases,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
+    /// When documents arrived, if they are kept for a time.
+    arrivals: Option<Arrivals>,
+    /// Whoever ingests.
+    role: Arc<Mutex<Ingester>>,
+    /// Entries that leave the DRAM dictionary, since the second tier has them too.
+    shed: Option<Shed>,
+    /// All of those leave it, as soon as the second tier has them.
+    sheds_merged: bool,
     /// The ingest role waits for room in the log, which engraving makes.
     log_is_full: bool,
     /// Whoever waits until everything before is done.
@@ -72,19 +85,29 @@ impl Drop for Dart {
 }
 
 impl FlushStage {
-    pub(crate) fn new(shared: Arc<Shared>, options: &Options, tasks: Receiver<Task>) -> FlushStage {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        options: &Options,
+        tasks: Receiver<Task>,
+        role: Arc<Mutex<Ingester>>,
+    ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
             shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
+        let arrivals = Arrivals::new(options, &shared.memory);
         FlushStage {
             shared,
             rewrite: None,
             dropped: VecDeque::new(),
             leases,
             placement,
+            arrivals,
+            role,
+            shed: None,
+            sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
             waiting: Vec::new(),
             tasks,
@@ -114,7 +137,7 @@ impl FlushStage {
 
     /// What is asked for next. While there is something to engrave nobody waits for more.
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
-        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+        if !self.is_placing() && self.shed.is_none() {
             return self.tasks.recv_timeout(IDLE);
         }
         self.tasks.try_recv().map_err(|error| match error {
@@ -123,12 +146,25 @@ impl FlushStage {
         })
     }
 
+    /// Whether there is something to be placed, or brought to DRAM.
+    fn is_placing(&self) -> bool {
+        let memory = &self.shared.memory;
+        self.placement.as_ref().is_some_and(|placement| placement.has_work(memory))
+    }
+
     /// Nothing is asked for: engraves a piece, or looks after the rest.
     fn idle(&mut self) {
-        if !self.placement.as_ref().is_some_and(Placement::has_work) {
+        if self.sheds_merged {
+            self.shed();
+        }
+        let shedding = self.advance_shed();
+        if !self.is_placing() {
             self.tend();
             if let Some(placement) = &mut self.placement {
                 placement.idle();
+            }
+            if shedding == Some(Shedding::Waiting) {
+                self.shared.memory.wait_for_space();
             }
         } else if !self.place_a_piece() {
             let made = self.make_room();
@@ -169,7 +205,8 @@ impl FlushStage {
 
     /// Answers those who wait for all that was asked for before, when it is done or cannot be.
     fn answer_waiting(&mut self) {
-        let goes_on = |placement: &Placement| placement.has_work() && !placement.is_blocked();
+        let memory = &self.shared.memory;
+        let goes_on = |placement: &Placement| placement.has_work(memory) && !placement.is_blocked();
         if !self.placement.as_ref().is_some_and(goes_on) {
             for done in self.waiting.drain(..) {
                 // Who no longer waits need not be told.
@@ -179,11 +216,12 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
-        while flush.run(&self.shared.memory).is_err() {
+        while let Err(stop) = flush.run(&self.shared.memory) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
-            let room_made = self.make_room();
+            let shed = stop == FlushStop::DictionaryFull && self.shed_all();
+            let room_made = shed || self.make_room();
             self.shared.set_stuck(!room_made);
             if self.in_dram() == 0 {
                 flush.without_bitmaps();
@@ -192,6 +230,9 @@ impl FlushStage {
             self.collect();
         }
         self.shared.set_stuck(false);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.push(flush.id().position(), sealed.arrived_ms);
+        }
         if let Some(placement) = &mut self.placement {
             placement.push(flush.engrave(sealed));
         }
@@ -209,6 +250,7 @@ impl FlushStage {
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
         self.leases.enforce(self.shared.memory.pins());
+        self.drop_old();
         self.sweep_dropped();
         self.collect();
         loop {
@@ -222,10 +264,26 @@ impl FlushStage {
         }
     }
 
+    /// Drops what has been there for the time that documents are kept, and ends a segment that covers too much of it.
+    fn drop_old(&mut self) {
+        let Some(arrivals) = &mut self.arrivals else { return };
+        let now = now_ms();
+        let begun = now.saturating_sub(arrivals.segment_ms());
+        if let Ok(mut role) = self.role.try_lock() {
+            role.seal_begun_by(begun);
+        }
+        // A rewrite takes the oldest segments together.
+        while self.rewrite.is_none()
+            && let Some(arrivals) = &mut self.arrivals
+            && arrivals.is_over(self.shared.memory.window().oldest, now)
+            && self.drop_oldest()
+        {}
+    }
+
     /// Takes back what no reader holds any more.
     fn collect(&mut self) {
         let memory = &self.shared.memory;
-        memory.dictionary().lock().collect(memory);
+        memory.dictionary().collect(memory);
         if let Some(placement) = &mut self.placement {
             placement.collect(memory);
         }
@@ -300,7 +358,7 @@ impl FlushStage {
         if let Some(placement) = &mut self.placement {
             // Whatever the policy, this is when segments have to go.
             placement.engrave_all();
-            if placement.has_work() && self.place_a_piece() {
+            if placement.has_to_place() && self.place_a_piece() {
                 return true;
             }
         }
@@ -329,9 +387,34 @@ impl FlushStage {
             !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
         while self.is_crowded() && self.commit_oldest() {}
         let crowded = self.placement.is_none() && self.is_crowded();
-        if crowded || slots_short || self.terms_short() {
+        let terms_short = self.terms_short() && !self.shed();
+        if crowded || slots_short || terms_short {
             self.make_room();
         }
+    }
+
+    /// Begins to make room in the DRAM dictionary, where the second tier has the same; says whether there will be some.
+    fn shed(&mut self) -> bool {
+        let Some(placement) = &mut self.placement else { return false };
+        if self.shed.is_none() {
+            let unfinished = placement.stop_importing_terms(&self.shared.memory);
+            self.shed = Shed::begin(&self.shared.memory, unfinished, self.sheds_merged);
+        }
+        self.shed.is_some()
+    }
+
+    /// The same, and goes on as long as no reader has to leave.
+    fn shed_all(&mut self) -> bool {
+        let begun = self.shed();
+        while self.advance_shed() == Some(Shedding::Cutting) {}
+        begun
+    }
+
+    /// Takes the next step of that, if there is one; says how it went.
+    fn advance_shed(&mut self) -> Option<Shedding> {
+        let progress = self.shed.as_mut()?.advance(&self.shared.memory);
+        self.shed.take_if(|_| progress == Shedding::Done);
+        Some(progress)
     }
 
     /// Whether the dictionary might not take the terms of another segment like the last.
@@ -339,9 +422,7 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let last =
             memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
-        last.is_some_and(|(descriptor, _)| {
-            memory.dictionary().lock().room() < descriptor.terms() / 2
-        })
+        last.is_some_and(|(descriptor, _)| memory.dictionary().room() < descriptor.terms() / 2)
     }
 
     /// Drops the oldest segment, if there is one; says whether there was.
@@ -373,7 +454,7 @@ impl FlushStage {
     }
 
     fn report(&self) {
-        let dictionary = self.shared.memory.dictionary().lock();
+        let dictionary = self.shared.memory.dictionary();
         self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
         self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
         if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {

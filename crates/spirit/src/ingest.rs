@@ -61,6 +61,9 @@ pub(crate) struct Ingester {
     documents_end: u64,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
+    /// Whether it is asked when a segment's first document arrived, and when that was, in milliseconds since 1970.
+    timed: bool,
+    begun_ms: u64,
     /// The sequence number of the delete at hand.
     delete_sequence: u64,
     /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
@@ -95,6 +98,8 @@ impl Ingester {
             sequence_end: sequence,
             documents_end: documents,
             sealed: false,
+            timed: options.retain.is_some(),
+            begun_ms: 0,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
             shared,
@@ -176,6 +181,9 @@ impl Ingester {
         }
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
+        if before == 0 && self.timed {
+            self.begun_ms = now_ms();
+        }
         let row = self.writer.base_row() + before as u64;
         if let Some(journal) = &mut self.journal {
             journal.log(&self.shared, &self.batch, taken, row)?;
@@ -361,20 +369,31 @@ impl Ingester {
 
     /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
     fn seal(&mut self) -> Result<(), AddError> {
-        while !self.sealed {
-            let descriptor = self.shared.memory.table().descriptor(self.writer.id());
-            descriptor.set_rows(self.writer.rows() as u64);
-            let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-            match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
-                Ok(()) => self.sealed = true,
-                Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
-                Err(TrySendError::Full(_)) => {
-                    descriptor.set_rows(u64::MAX);
-                    self.wait_for_stage()?;
-                }
-            }
+        while !self.sealed && !self.try_seal()? {
+            self.wait_for_stage()?;
         }
         Ok(())
+    }
+
+    /// The same, unless the queue is full; says whether it was not.
+    fn try_seal(&mut self) -> Result<bool, AddError> {
+        let descriptor = self.shared.memory.table().descriptor(self.writer.id());
+        descriptor.set_rows(self.writer.rows() as u64);
+        let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
+        match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
+            Ok(()) => self.sealed = true,
+            Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
+            Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
+        }
+        Ok(self.sealed)
+    }
+
+    /// Closes a segment whose first document arrived at `ms` or before, if that needs no waiting.
+    pub(crate) fn seal_begun_by(&mut self, ms: u64) {
+        if !self.sealed && self.writer.rows() > 0 && self.begun_ms <= ms {
+            // The next operation finds out what is wrong, if something is.
+            let _ = self.try_seal();
+        }
     }
 
     /// What the segment's entry in the engrave log will say.

@@ -8,12 +8,13 @@ use spirit_index::snapshot::Snapshot;
 
 use crate::shared::Shared;
 
-/// Enters the keys of the next rows in the key table; says whether that could be done. Nobody drops segments meanwhile.
+/// Enters the keys of the next rows in the key table; says whether there may be more. If the table has no room they stay where
+/// they are, and are looked for there. Nobody drops segments meanwhile.
 pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let memory = &shared.memory;
     let Some((id, first, end)) = importer.rows(memory, memory.window().oldest) else {
-        memory.base().set_keys_done();
-        return true;
+        memory.coverage().set_keys_done();
+        return false;
     };
     let segment = Snapshot::of_role(memory, u64::MAX).of(id);
     let rows = segment.row_table();

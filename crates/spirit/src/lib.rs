@@ -44,13 +44,14 @@ mod reader;
 mod recovery;
 mod replacement;
 mod replay;
+mod retention;
 mod shared;
 mod stats;
 mod store;
 mod waiting;
 
 pub use check::{Finding, Report, check};
-pub use durability::{Durability, EngravePolicy, Mode, PointerUpdate};
+pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
 pub use index::{AddAllError, Index};
 pub use lease::LeaseExpired;

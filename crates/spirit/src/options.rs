@@ -13,7 +13,7 @@ use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_text::Analyzer;
 
-use crate::durability::{Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
@@ -63,6 +63,7 @@ pub struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) on_full: OnFull,
+    pub(crate) retain: Option<Duration>,
     pub(crate) fixed_blocks: bool,
     pub(crate) residency: Residency,
     pub(crate) document_bytes_max: usize,
@@ -75,6 +76,7 @@ pub struct Options {
     pub(crate) reserve_full: bool,
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
+    pub(crate) dictionary: DictionaryTier,
     pub(crate) force_barriers: bool,
     pub(crate) trace: Option<Arc<Trace>>,
 }
@@ -90,6 +92,7 @@ impl Default for Options {
             analyzer: Analyzer::default(),
             positions: true,
             on_full: OnFull::default(),
+            retain: None,
             fixed_blocks: false,
             residency: Residency::OnTouch,
             document_bytes_max: DOCUMENT_BYTES_MAX,
@@ -102,6 +105,7 @@ impl Default for Options {
             reserve_full: false,
             engrave: EngravePolicy::default(),
             pointer_update: PointerUpdate::default(),
+            dictionary: DictionaryTier::default(),
             force_barriers: false,
             trace: None,
         }
@@ -113,6 +117,8 @@ const NVM_SHARE: u64 = 8;
 /// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
 const SEGMENT_SHARE: u64 = 16;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
+/// Between a tenth of a second and a hundred years.
+const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB.
@@ -162,6 +168,13 @@ impl Options {
     /// What happens when the heap is full. Default: the oldest segment is dropped.
     pub fn on_full(mut self, policy: OnFull) -> Self {
         self.on_full = policy;
+        self
+    }
+
+    /// How long documents are kept after their arrival: they go soon after that, a segment at a time, at most a sixteenth of
+    /// the time later. Default: for as long as there is room.
+    pub fn retain(mut self, age: Duration) -> Self {
+        self.retain = Some(age);
         self
     }
 
@@ -219,6 +232,11 @@ impl Options {
         self.on_full
     }
 
+    /// How long documents are kept, if that was set.
+    pub fn get_retain(&self) -> Option<Duration> {
+        self.retain
+    }
+
     /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
     /// directory the index is in memory, and its mode is [`Mode::Volatile`].
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -269,6 +287,12 @@ impl Options {
         self
     }
 
+    /// Where the dictionary of merged segments is read. Default: in DRAM, as far as there is room.
+    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
+        self.dictionary = tier;
+        self
+    }
+
     /// Writes lines back and fences as persistent memory would need it, whatever the medium: to measure what it costs.
     pub fn force_barriers(mut self, force: bool) -> Self {
         self.force_barriers = force;
@@ -300,6 +324,10 @@ impl Options {
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
         within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)?;
+        if let Some(age) = self.retain {
+            let age_ms = usize::try_from(age.as_millis()).unwrap_or(usize::MAX);
+            within("retain in ms", age_ms, RETAIN_MS[0], RETAIN_MS[1])?;
+        }
         if self.directory.is_some() && self.mode == Mode::Crash {
             let log_bytes = self.nvm().log_bytes;
             let max = Journal::document_bytes_max(log_bytes);
@@ -323,6 +351,7 @@ impl Options {
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
         self.durability = Durability::from_number(root.level).ok_or("durability")?;
         self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
+        self.retain = Some(Duration::from_millis(root.retain_ms)).filter(|age| !age.is_zero());
         self.document_bytes_max =
             usize::try_from(root.document_bytes_max).map_err(|_| "longest document")?;
         self.analyzer = Analyzer::ALL

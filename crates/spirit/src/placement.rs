@@ -10,7 +10,7 @@ use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::merge::Merge;
 use spirit_index::nvm::merged_writer::MergedWriter;
 
-use crate::durability::{EngravePolicy, PointerUpdate};
+use crate::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::key_import::enter_keys;
 use crate::options::Options;
 use crate::shared::Shared;
@@ -29,7 +29,8 @@ pub(crate) struct Placement {
     /// Made when it is needed for the first time.
     merged: Option<MergedWriter>,
     importer: Importer,
-    importing: bool,
+    /// Keys that the start found are still to be entered.
+    has_keys: bool,
     /// The last step could not be taken.
     blocked: bool,
     /// All that is flushed goes now, whatever the policy.
@@ -46,7 +47,11 @@ enum Work {
 
 impl Placement {
     pub(crate) fn new(options: &Options, memory: &Memory) -> Placement {
-        let base = memory.merged()..memory.base().end();
+        let base = memory.merged()..memory.coverage().base_end();
+        let mut importer = Importer::default();
+        if options.dictionary == DictionaryTier::Nvm {
+            importer.stop_terms(memory);
+        }
         Placement {
             engrave: options.engrave,
             pointer_update: options.pointer_update,
@@ -55,9 +60,9 @@ impl Placement {
             unmerged: base.map(SegmentId::first).collect(),
             merge: None,
             merged: None,
-            importer: Importer::default(),
+            importer,
             blocked: false,
-            importing: !memory.base().has_terms() || !memory.base().has_keys(),
+            has_keys: !memory.coverage().has_keys(),
             at_once: false,
         }
     }
@@ -69,8 +74,8 @@ impl Placement {
     }
 
     /// Whether there is something to engrave, to merge or to import now.
-    pub(crate) fn has_work(&self) -> bool {
-        self.has_to_place() || self.importing
+    pub(crate) fn has_work(&self, memory: &Memory) -> bool {
+        self.has_to_place() || self.importer.has_terms(memory) || self.has_keys
     }
 
     /// Whether there is something to engrave or to merge now.
@@ -107,29 +112,36 @@ impl Placement {
                     || shared.merged.time(|| self.advance_merging(shared))
             }
             Some(Work::Merge) => shared.merged.time(|| self.advance_merging(shared)),
-            Some(Work::Terms) => self.importer.terms(&shared.memory).is_ok(),
-            Some(Work::Keys) => enter_keys(shared, &mut self.importer),
-            None => {
-                self.importing = false;
+            Some(Work::Terms) => {
+                self.importer.terms(&shared.memory);
                 true
             }
+            Some(Work::Keys) => {
+                self.has_keys = enter_keys(shared, &mut self.importer);
+                true
+            }
+            None => true,
         }
     }
 
     /// What readers wait for comes first; what memory waits for after it.
     fn next_work(&self, shared: &Shared) -> Option<Work> {
-        let base = shared.memory.base();
         if self.at_once && !self.flushed.is_empty() {
             Some(Work::Engrave)
         } else if !self.unmerged.is_empty() {
             Some(Work::Merge)
-        } else if !base.has_terms() {
+        } else if self.importer.has_terms(&shared.memory) {
             Some(Work::Terms)
-        } else if !base.has_keys() {
+        } else if self.has_keys {
             Some(Work::Keys)
         } else {
             None
         }
+    }
+
+    /// Brings no more terms to DRAM; says whether some were entered that do not count.
+    pub(crate) fn stop_importing_terms(&mut self, memory: &Memory) -> bool {
+        self.importer.stop_terms(memory)
     }
 
     fn advance_engraving(&mut self, shared: &Shared) -> bool {

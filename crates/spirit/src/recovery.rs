@@ -3,12 +3,11 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
 
 use crate::durability::Mode;
-use crate::error::{AddError, OpenError};
+use crate::error::AddError;
 use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
 use crate::options::Options;
@@ -27,34 +26,18 @@ pub(crate) struct Recovery {
     less_room: bool,
 }
 
-/// Why a start cannot go on.
-pub(crate) enum Failure {
-    Corrupt(Corrupt),
-    NoRoom(AddError),
-}
-
-impl Failure {
-    pub(crate) fn of(self, executor: usize) -> OpenError {
-        match self {
-            Failure::Corrupt(what) => OpenError::Corrupt { executor, what },
-            Failure::NoRoom(reason) => OpenError::Recovery(reason),
-        }
-    }
-}
-
 impl Recovery {
     /// Finds the segments. Nothing of it changes what is durable.
     pub(crate) fn begin(
         shared: &Shared,
         options: &Options,
         store: Option<&Store>,
-    ) -> Result<Recovery, Failure> {
+    ) -> Result<Recovery, Corrupt> {
         let memory = &shared.memory;
         let (Some(nvm), Some(store)) = (memory.nvm(), store) else {
             return Ok(Recovery::default());
         };
-        let recovered = recover::recover(memory).map_err(Failure::Corrupt)?;
-        make_room_for_terms(shared, recovered.terms)?;
+        let recovered = recover::recover(memory)?;
         replay::raise(&shared.numbers, &recovered);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         recovery.found.row_end = recovered.row_end;
@@ -64,8 +47,7 @@ impl Recovery {
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
-            let found = replay::scan(memory.region(), space, &recovered, incarnation);
-            recovery.found = found.map_err(Failure::Corrupt)?;
+            recovery.found = replay::scan(memory.region(), space, &recovered, incarnation)?;
             if recovery.found.kills {
                 recover::expect_deaths(memory, recovered.window);
             }
@@ -103,18 +85,4 @@ impl Recovery {
             None => Ok(()),
         }
     }
-}
-
-/// Bytes of a record, and of an entry with the room that its array may have to spare.
-const TERM_BYTES: u64 = 64 + 64;
-
-/// Keeps room in the DRAM dictionary for the terms of the segments that were found, `entries` in all, so that no query that
-/// asks for one of them finds none. Where there may be too little, all are brought there now: then it is known.
-fn make_room_for_terms(shared: &Shared, entries: u64) -> Result<(), Failure> {
-    let memory = &shared.memory;
-    if memory.dictionary().lock().reserve(entries * TERM_BYTES) {
-        return Ok(());
-    }
-    memory.dictionary().lock().reserve(0);
-    Importer::default().all_terms(memory).map_err(|_| Failure::NoRoom(AddError::HeapFull))
 }

@@ -64,6 +64,8 @@ pub struct SegmentStats {
     pub position: u32,
     /// Its state: `ingested`, `flushed`, …
     pub state: String,
+    /// Whether the DRAM dictionary has its terms; else they are read in the second tier, or in the fresh segment itself.
+    pub in_dictionary: bool,
     /// Rows: documents, replaced and deleted ones and deletes included.
     pub rows: u64,
     /// Rows that are dead.
@@ -166,9 +168,11 @@ impl Adding<'_> {
         memory.pins().pin(self.slot);
         let (active, counts) = role.counts();
         let window = memory.window();
+        let covered = memory.coverage().terms_from();
         for position in (window.oldest..=active.position()).rev() {
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
             let is_active = position == active.position();
+            let in_dictionary = (covered..window.end).contains(&position);
             let mut segment = describe(memory, descriptor, state);
             if is_active {
                 segment.rows = counts.rows as u64;
@@ -180,7 +184,8 @@ impl Adding<'_> {
                 segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES);
                 segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
             }
-            stats.segments.push(SegmentStats { executor: self.number, position, ..segment });
+            let executor = self.number;
+            stats.segments.push(SegmentStats { executor, position, in_dictionary, ..segment });
         }
         self.partitions(stats, role.log_bytes());
         add_work(&mut stats.engraved, &shared.engraved);
@@ -265,6 +270,7 @@ fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> Segmen
         executor: 0,
         position: 0,
         state: state.to_string(),
+        in_dictionary: false,
         rows,
         dead: descriptor.dead(),
         terms: if flushed { descriptor.terms() } else { 0 },

@@ -112,6 +112,7 @@ impl Store {
             on_full: options.on_full.number(),
             created_ms: now_ms(),
             dram_bytes: options.dram_bytes,
+            retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             ..Root::default()
         };
         let store = Self::with_root(file, options, root)?;

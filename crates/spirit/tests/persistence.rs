@@ -4,7 +4,9 @@
 mod support;
 
 use proptest::prelude::*;
-use spirit::{Analyzer, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate};
+use spirit::{
+    Analyzer, DictionaryTier, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate,
+};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::steps::{Step, apply, check, step};
@@ -31,6 +33,7 @@ struct Policy {
     mode: Mode,
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
+    dictionary: DictionaryTier,
     executors: usize,
     dram_bytes: u64,
     barriers: bool,
@@ -52,12 +55,14 @@ fn policy() -> impl Strategy<Value = Policy> {
         Just(EngravePolicy::Opportunistic),
     ];
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
+    let dictionary = prop_oneof![Just(DictionaryTier::Dram), Just(DictionaryTier::Nvm)];
     let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
-    (mode, engrave, update, 1usize..3, dram, any::<bool>()).prop_map(
-        |(mode, engrave, pointer_update, executors, dram_bytes, barriers)| Policy {
+    (mode, engrave, update, dictionary, 1usize..3, dram, any::<bool>()).prop_map(
+        |(mode, engrave, pointer_update, dictionary, executors, dram_bytes, barriers)| Policy {
             mode,
             engrave,
             pointer_update,
+            dictionary,
             executors,
             dram_bytes,
             barriers,
@@ -71,6 +76,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .mode(policy.mode)
         .engrave(policy.engrave)
         .pointer_update(policy.pointer_update)
+        .dictionary(policy.dictionary)
         .force_barriers(policy.barriers)
         .executors(policy.executors)
         .dram_bytes(policy.executors as u64 * policy.dram_bytes)

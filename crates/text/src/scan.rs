@@ -23,7 +23,9 @@ const _: () = assert!(LEAD * BLOCK_BYTES >= 1 && TAIL * BLOCK_BYTES >= HEAD_BYTE
 /// Scratch memory for one text of at most `text_bytes_max` bytes.
 pub(crate) struct Scan {
     /// `LEAD` blocks of zeros, the text with ASCII lower-cased and zeros up to the end of its block, `TAIL` blocks.
-    lower: Vec<[u8; BLOCK_BYTES]>,
+    ///
+    /// In one piece of plain zeros, so that the kernel backs what texts reach and no more.
+    lower: Vec<u8>,
     /// Per block: letters and digits, non-ASCII bytes.
     masks: Vec<[u64; 2]>,
     edges: Edges,
@@ -38,7 +40,7 @@ impl Scan {
     pub(crate) fn new(text_bytes_max: usize) -> Scan {
         let blocks = blocks_of(text_bytes_max);
         Scan {
-            lower: vec![[0; BLOCK_BYTES]; LEAD + blocks + TAIL],
+            lower: vec![0; (LEAD + blocks + TAIL) * BLOCK_BYTES],
             masks: vec![[0; 2]; blocks],
             edges: Edges::default(),
         }
@@ -49,13 +51,14 @@ impl Scan {
     pub(crate) fn read(&mut self, level: Level, text: &[u8]) -> (Lower<'_>, Runs<'_>) {
         let blocks = blocks_of(text.len());
         let masks = &mut self.masks[..blocks];
-        classify_lower(level, text, &mut self.lower[LEAD..LEAD + blocks], masks);
+        let (lower, _) = self.lower.as_chunks_mut();
+        classify_lower(level, text, &mut lower[LEAD..LEAD + blocks], masks);
         if text.len() % BLOCK_BYTES == BLOCK_BYTES - 1 {
             // One zero follows the text in its block. The next block's first byte may be a longer text's and
             // must not look like a continuation of this one.
-            self.lower[LEAD + blocks][0] = 0;
+            lower[LEAD + blocks][0] = 0;
         }
-        (Lower(self.lower.as_flattened()), Runs::new(level, masks, &mut self.edges))
+        (Lower(&self.lower), Runs::new(level, masks, &mut self.edges))
     }
 }
 

@@ -5,7 +5,7 @@ mod collectors;
 mod engine;
 mod freshness;
 mod ingest;
-
+mod restart;
 mod searches;
 mod visible;
 
@@ -14,6 +14,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     run("spirit-peer-tantivy", |options| {
+        if options.task == "answer" {
+            return restart::answer(options);
+        }
         let task = task_named(&options.task)?;
         let corpus = Corpus::load(&options.docs)?;
         let reporter = Reporter::new(&options.task, "tantivy", engine::VERSION);
@@ -29,6 +32,7 @@ fn task_named(name: &str) -> Fallible<Task> {
         "queries" => Ok(searches::searches),
         "visible" => Ok(visible::visible),
         "freshness" => Ok(freshness::freshness),
+        "restart" => Ok(restart::restart),
         _ => Err(format!("no such task: {name}").into()),
     }
 }

@@ -1,16 +1,20 @@
-//! `restart`: from the opening of an index until its first answer, after an orderly shutdown and after a kill.
+//! `restart`: from the start of a process until its first answer, after an orderly shutdown and after a kill.
 //!
-//! Measured: `Options::open` on a directory, a reader, and one query whose answer is compared with what it was before; the
-//! background work that goes on afterwards (import of the dictionary) is not in the clock, but a table says how long it takes.
-//! A *kill* is a copy of the file of an index that is open and at rest: what `kill -9` leaves. Its log holds the documents
-//! of the segment that was being filled; the table says how many, and how many a second the start ingests again.
+//! Measured: from the start of a process until the line with its answer can be read: this program starts itself, opens the
+//! directory, makes a reader and counts the matches of one query, which must be as many as before. The background work that goes
+//! on afterwards (keys, the DRAM dictionary) is not in the clock, but a table says how long it takes, measured in this
+//! process. A *kill* is a copy of the file of an index that is open and at rest: what `kill -9` leaves. Its log holds the documents
+//! of the segment that was being filled; the table says how many. tantivy's peer does the same: it starts itself, opens an
+//! index of one segment, and counts.
 //!
 //! Corpora: posts, the first 100 K, 1 M and all; articles (BASELINE §1). The seed has no part in it.
 //!
-//! Caveats: the process is running already, so its own start (about a millisecond) is not in the clock. The file is in the page
-//! cache. Bars: orderly 3.7 ms, the time from exec until tantivy's first answer on a machine like this one (BASELINE §5);
-//! kill 20 ms beside the replay.
+//! Caveats: the files are in memory. tantivy has no log: what was not committed is gone, so there is nothing beside the row
+//! of a kill. Bar of a kill: 20 ms beside the replay, at a million posts a second.
 
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::json;
@@ -21,11 +25,16 @@ use crate::bench::Bench;
 use crate::cores::On;
 use crate::corpus::Corpus;
 use crate::engine;
+use crate::peers::{Call, System};
 use crate::report::{Bound, Table, bar, number};
 use crate::scratch::Scratch;
 use crate::timing::median;
 
 const QUERY: &str = "the AND monday";
+/// The same in the words of a peer's file.
+const PEER_QUERY: &str = "first and the monday\n";
+/// What the program calls itself with.
+pub(crate) const ANSWER: &str = "--answer";
 const SIZES: [usize; 3] = [100_000, 1_000_000, usize::MAX];
 
 /// The second tier for each byte of text, and at least.
@@ -43,6 +52,8 @@ struct Measured {
     /// Milliseconds until everything was imported.
     all: Vec<f64>,
     replayed: u64,
+    /// tantivy's milliseconds until the first answer.
+    peer: Result<f64, String>,
 }
 
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
@@ -83,6 +94,7 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus, all: &mut Vec<Measured>) -> Fal
     // First what a kill leaves, while the index is open and at rest; then what a shutdown leaves.
     let image = std::fs::read(orderly.path().join("heap"))?;
     index.close()?;
+    let peer = peer(bench, corpus, answer)?;
     let of = |kill, replayed| Measured {
         corpus: corpus.name.clone(),
         documents: corpus.len(),
@@ -90,30 +102,87 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus, all: &mut Vec<Measured>) -> Fal
         first: Vec::new(),
         all: Vec::new(),
         replayed,
+        peer: peer.clone(),
     };
     let (mut kill, mut shutdown) = (of(true, replayed), of(false, 0));
     for _ in 0..bench.rounds {
         std::fs::write(killed.path().join("heap"), &image)?;
+        start(corpus, &killed, answer, &mut kill)?;
+        std::fs::write(killed.path().join("heap"), &image)?;
         open(corpus, &killed, answer, &mut kill)?;
+        start(corpus, &orderly, answer, &mut shutdown)?;
         open(corpus, &orderly, answer, &mut shutdown)?;
     }
     all.extend([kill, shutdown]);
     Ok(())
 }
 
+/// tantivy's time, if its program can be had.
+fn peer(bench: &mut Bench, corpus: &Corpus, answer: u64) -> Fallible<Result<f64, String>> {
+    if !bench.peers.wants(System::Tantivy) {
+        return Ok(Err("not asked for".into()));
+    }
+    let docs = bench.peers.docs_file(corpus)?;
+    let queries = Some(bench.peers.query_file("restart.txt", PEER_QUERY)?);
+    let options = vec![("--rounds", bench.rounds.to_string())];
+    let call = Call { task: "restart", docs, queries, on: On::Both, options };
+    let rows = match bench.peers.run(System::Tantivy, &call) {
+        Ok(rows) => rows,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let found = rows.value("restart", "matches")?;
+    if found != answer as f64 {
+        return Err(format!("{QUERY} has {answer} matches, and {found} in tantivy").into());
+    }
+    Ok(rows.value("restart", "first_answer_ms"))
+}
+
+/// Starts a process that answers.
+fn start(corpus: &Corpus, scratch: &Scratch, answer: u64, measured: &mut Measured) -> Fallible<()> {
+    let start = Instant::now();
+    let mut child = Command::new(std::env::current_exe()?)
+        .arg(ANSWER)
+        .arg(scratch.path())
+        .arg(engine::heap_bytes(corpus).to_string())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut line = String::new();
+    if let Some(output) = child.stdout.take() {
+        BufReader::new(output).read_line(&mut line)?;
+    }
+    measured.first.push(start.elapsed().as_secs_f64() * 1e3);
+    child.wait()?;
+    check(line.trim().parse()?, answer)
+}
+
+/// What the process does: `arguments` are the directory and the DRAM.
+pub(crate) fn answer(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
+    let directory = arguments.next().ok_or("no directory")?;
+    let dram_bytes = arguments.next().ok_or("no size")?.parse()?;
+    let index =
+        Options::default().directory(Path::new(&directory)).dram_bytes(dram_bytes).open()?;
+    println!("{}", ask(&index)?);
+    Ok(index.close()?)
+}
+
+/// Opens it here, and waits until everything is imported.
 fn open(corpus: &Corpus, scratch: &Scratch, answer: u64, measured: &mut Measured) -> Fallible<()> {
     let start = Instant::now();
     let index = options(corpus, scratch).open()?;
     let found = ask(&index)?;
-    measured.first.push(start.elapsed().as_secs_f64() * 1e3);
     index.settle();
     measured.all.push(start.elapsed().as_secs_f64() * 1e3);
+    check(found, answer)?;
+    Ok(index.close()?)
+}
+
+fn check(found: u64, answer: u64) -> Fallible<()> {
     if found != answer {
         return Err(
             format!("after a start {QUERY} has {found} matches, and {answer} before").into()
         );
     }
-    Ok(index.close()?)
+    Ok(())
 }
 
 fn ask(index: &Index) -> Fallible<u64> {
@@ -121,8 +190,8 @@ fn ask(index: &Index) -> Fallible<u64> {
 }
 
 fn print(bench: &mut Bench, all: &[Measured]) -> Fallible<()> {
-    let title = "from the opening to the first answer, ms";
-    let head = ["stopped by", "documents", "first answer", "all imported", "replayed"];
+    let title = "from the start of a process to the first answer, ms";
+    let head = ["stopped by", "documents", "first answer", "tantivy", "all imported", "replayed"];
     let mut table = Table::new(title, &head);
     for measured in all {
         let way = if measured.kill { "kill" } else { "shutdown" };
@@ -133,6 +202,7 @@ fn print(bench: &mut Bench, all: &[Measured]) -> Fallible<()> {
             format!("{way}, {}", measured.corpus),
             number(measured.documents as f64),
             number(median(&measured.first)),
+            measured.peer.as_ref().map_or(String::new(), |ms| number(*ms)),
             number(median(&measured.all)),
             number(measured.replayed as f64),
         ]);
@@ -147,8 +217,21 @@ fn print(bench: &mut Bench, all: &[Measured]) -> Fallible<()> {
             let bound = Bound::AtMost(20.0 + replay_ms);
             bar(&format!("{what}, killed"), bound, " ms", "with its replay", &Ok(first));
         } else {
-            bar(&format!("{what}, closed"), Bound::AtMost(3.7), " ms", "", &Ok(first));
+            let ratio = measured.peer.clone().map(|peer| first / peer);
+            bar(&format!("{what}, closed"), Bound::AtMost(1.0), "×", "tantivy", &ratio);
         }
     }
+    growth(all);
     Ok(())
+}
+
+/// Whether the time grows with the index: the largest against the smallest, both closed in an orderly way.
+fn growth(all: &[Measured]) {
+    let mut closed: Vec<_> = all.iter().filter(|measured| !measured.kill).collect();
+    closed.sort_by_key(|measured| measured.documents);
+    if let [smallest, .., largest] = closed[..] {
+        let ratio = median(&largest.first) / median(&smallest.first);
+        let times = largest.documents as f64 / smallest.documents as f64;
+        println!("  {}× the documents: {}× the time", number(times), number(ratio));
+    }
 }

@@ -269,25 +269,14 @@ impl<'a> Merged<'a> {
         })
     }
 
-    /// A term's nodes, newest first, for as long as their segments are at `oldest` or newer.
-    pub fn nodes(
-        &self,
-        line: u32,
-        oldest: Position,
-    ) -> impl Iterator<Item = (Link, Node)> + use<'a> {
-        let merged = *self;
-        let key = self.key(line);
-        let (mut link, mut newer) = (self.head(line), Position::MAX);
-        std::iter::from_fn(move || {
-            if link.is_none() || link.position() < oldest || link.position() >= newer {
-                return None;
-            }
-            let node = Node::read(merged.region, link.place())
-                .filter(|node| node.segment.position() == link.position() && node.is_of(key))?;
-            let found = (link, node);
-            (newer, link) = (link.position(), node.link);
-            Some(found)
-        })
+    /// The node that a link of the term with `key` leads to, and the link to its next older one; nothing if it is not
+    /// what was stored there.
+    pub(crate) fn follow(&self, link: Link, key: TermKey) -> Option<(Node, Link)> {
+        let node = Node::read(self.region, link.place())
+            .filter(|node| node.segment.position() == link.position() && node.is_of(key))?;
+        // Chains go back in time: one that does not was damaged, and may be a ring.
+        let older = Some(node.link).filter(|older| older.position() < link.position());
+        Some((node, older.unwrap_or_default()))
     }
 }
 

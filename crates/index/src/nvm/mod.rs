@@ -9,7 +9,10 @@
 //! | [`engrave`] | the stage that copies a flushed segment |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
-//! | [`import`] | the DRAM dictionary, filled again after a start |
+//! | [`coverage`] | from which segment on the DRAM dictionary has all entries |
+//! | [`older`] | entries of segments before that |
+//! | [`import`], [`shed`] | how entries come to DRAM after a start, and leave it |
+//! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
 //! | [`check`] | whether all of it is what was stored |
@@ -20,18 +23,22 @@
 //! torn carries a checksum. The byte format is described in `docs/format.md`.
 
 pub mod check;
+pub mod coverage;
 pub mod engrave;
 pub mod import;
+pub mod key_hashes;
 pub mod layout;
 pub mod log;
 pub mod log_reader;
 pub mod merge;
 pub mod merged;
 pub mod merged_writer;
+pub mod older;
 pub mod recover;
 pub mod root;
 pub mod section;
 pub mod shape;
+pub mod shed;
 pub mod slot;
 pub mod tier;
 #[cfg(test)]

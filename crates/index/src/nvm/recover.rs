@@ -26,8 +26,6 @@ pub struct Recovered {
     pub documents_end: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
-    /// Terms of all segments: entries that the DRAM dictionary is going to have, at most.
-    pub terms: u64,
 }
 
 /// What the marks say.
@@ -87,7 +85,6 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         }
         let state = if is_merged { State::Merged } else { State::Committed };
         describe(memory, &entry, &sections, slots.dead(position)?, state);
-        recovered.terms += entry.terms;
     }
     if let Some(newest) = newest {
         let entry = slots.entry(newest)?;

@@ -101,6 +101,8 @@ root! {
     mount = 19,
     /// The DRAM that the index was opened with.
     dram_bytes = 20,
+    /// Milliseconds after their arrival that documents are kept at least; 0: for as long as there is room.
+    retain_ms = 22,
 }
 
 impl Root {

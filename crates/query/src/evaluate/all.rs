@@ -52,7 +52,8 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    fn all_registered(&mut self, terms: &[u32]) {
+    /// The same in the registered segments at hand.
+    pub(super) fn all_registered(&mut self, terms: &[u32]) {
         self.scratch.ahead.begin();
         let mut more = true;
         loop {
@@ -75,33 +76,32 @@ impl<C: Collector> Evaluation<'_, C> {
             _ => self.align_any(terms),
         };
         let Some(id) = found else { return false };
-        let region = self.snapshot.memory().region();
+        let lists = self.lists();
         let flushed = self.snapshot.of(id).flushed();
         let meeting = self.scratch.ahead.push();
         for (term, place) in terms.iter().zip(&mut meeting.entries) {
             let leaf = &mut self.scratch.leaves[*term as usize];
             leaf.left -= 1;
-            let entry = leaf.entries.get(region, leaf.left);
+            let entry = leaf.entries(lists).get(leaf.left);
             *place = (entry, leaf.left as u32);
-            prefetch_list(region, &flushed, entry);
+            prefetch_list(lists.region, &flushed, entry);
         }
         true
     }
 
     /// Makes the newest segment in which both terms have entries the last of those left; that segment, if there is one.
     fn align_two(&mut self, a: usize, b: usize) -> Option<SegmentId> {
-        let region = self.snapshot.memory().region();
+        let lists = self.lists();
         let leaves = &mut self.scratch.leaves;
-        let (x, y) = (leaves[a].entries.view(region), leaves[b].entries.view(region));
+        let (x, y) = (leaves[a].entries(lists), leaves[b].entries(lists));
         [leaves[a].left, leaves[b].left] = x.meet(y, [leaves[a].left, leaves[b].left]);
         let segment = x.segment(leaves[a].left.checked_sub(1)?);
-        (segment.position() >= self.snapshot.window().oldest).then_some(segment)
+        (segment.position() >= self.part.oldest).then_some(segment)
     }
 
     /// The same for any number of terms, and where segments have versions of which one counts.
     fn align_any(&mut self, terms: &[u32]) -> Option<SegmentId> {
-        let region = self.snapshot.memory().region();
-        let oldest = self.snapshot.window().oldest;
+        let (lists, oldest) = (self.lists(), self.part.oldest);
         let mut target = None;
         let mut agreed = 0;
         let mut i = 0;
@@ -109,7 +109,7 @@ impl<C: Collector> Evaluation<'_, C> {
             let leaf = &mut self.scratch.leaves[terms[i] as usize];
             let segment = loop {
                 let index = leaf.left.checked_sub(1)?;
-                let segment = leaf.entries.segment(region, index);
+                let segment = leaf.entries(lists).segment(index);
                 if segment.position() < oldest {
                     return None;
                 }

@@ -24,20 +24,17 @@ impl<C: Collector> Evaluation<'_, C> {
             }
         }
         self.look_up(term);
-        if C::COUNTS && self.settings.before.is_none() && !self.snapshot.memory().has_dead() {
-            let region = self.snapshot.memory().region();
-            let entries = self.scratch.leaves[term].entries.within(region, self.snapshot.window());
-            return self.collector.skip(entries.postings(region) as u64);
-        }
         self.registered(term);
     }
 
-    /// The same in the segments of the dictionary. Lists are not asked for ahead: a few postings each are soon read, and
+    /// The same in the registered segments at hand. Lists are not asked for ahead: a few postings each are soon read, and
     /// the processor looks ahead that far by itself.
-    fn registered(&mut self, term: usize) {
-        let region = self.snapshot.memory().region();
-        let entries = self.scratch.leaves[term].entries.view(region);
-        let oldest = self.snapshot.window().oldest;
+    pub(super) fn registered(&mut self, term: usize) {
+        let entries = self.scratch.leaves[term].entries(self.lists());
+        let oldest = self.part.oldest;
+        if C::COUNTS && self.settings.before.is_none() && !self.snapshot.memory().has_dead() {
+            return self.collector.skip(entries.from(oldest).postings() as u64);
+        }
         let plain = !C::COUNTS && self.settings.before.is_none();
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = entries.get(index);

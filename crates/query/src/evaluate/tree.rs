@@ -1,5 +1,6 @@
 //! Any tree of clauses: cursors that leapfrog.
 
+use spirit_index::descriptor::Window;
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::Segment;
 
@@ -24,11 +25,15 @@ impl<C: Collector> Evaluation<'_, C> {
                 return;
             }
         }
-        let window = self.snapshot.window();
-        let mut end = window.end;
+        self.tree_registered(bounded);
+    }
+
+    /// The same in the registered segments at hand.
+    pub(super) fn tree_registered(&mut self, bounded: bool) {
+        let Window { oldest, mut end } = self.part;
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
-            let Some(position) = next.filter(|p| *p >= window.oldest) else { return };
+            let Some(position) = next.filter(|p| *p >= oldest) else { return };
             end = position;
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
@@ -40,14 +45,14 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// The newest position at which a term has an entry that was not visited.
     fn newest_entry(&self) -> Option<u32> {
-        let region = self.snapshot.memory().region();
+        let lists = self.lists();
         let leaves = &self.scratch.leaves[..self.query.terms.len()];
         leaves
             .iter()
             .filter_map(|leaf| {
                 (0..leaf.left)
                     .rev()
-                    .map(|i| leaf.entries.segment(region, i))
+                    .map(|i| leaf.entries(lists).segment(i))
                     .find(|segment| !self.snapshot.skips(*segment))
             })
             .map(|segment| segment.position())
@@ -56,12 +61,12 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// Opens the lists of all terms that have an entry for a segment.
     fn open_at(&mut self, segment: &Segment<'_>) {
-        let region = self.snapshot.memory().region();
+        let lists = self.lists();
         let id = segment.id();
         for leaf in &mut self.scratch.leaves[..self.query.terms.len()] {
             leaf.close();
             while let Some(index) = leaf.left.checked_sub(1) {
-                let entry = leaf.entries.get(region, index);
+                let entry = leaf.entries(lists).get(index);
                 if entry.segment.position() < id.position() {
                     break;
                 }

@@ -82,11 +82,13 @@ fn what_was_acknowledged_is_there_after_every_cut() {
         return;
     }
     let cuts = size_of_run("SPIRIT_CUTS", 10_000);
+    let is_frequent = |tally: &Tally| tally.features.iter().all(|count| *count >= cuts / 10);
     let is_enough = |results: &[(Tally, Option<String>)]| {
-        let total =
-            |count: fn(&Tally) -> u64| results.iter().map(|(tally, _)| count(tally)).sum::<u64>();
-        let images = total(Tally::all_images);
-        total(|tally| tally.cuts) >= cuts && images >= IMAGES_A_CUT * cuts
+        let mut seen = Tally::default();
+        results.iter().for_each(|(tally, _)| seen.add(tally));
+        let much = seen.cuts >= cuts && seen.all_images() >= IMAGES_A_CUT * cuts;
+        // A feature that is too seldom is waited for, but not for ever.
+        much && (is_frequent(&seen) || seen.cuts > 2 * cuts)
     };
     let mut results = Vec::new();
     let mut seeds = 0;
@@ -95,8 +97,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
         seeds += ROUND;
     }
     let tally = sum(results);
-    let enough = tally.features.iter().all(|count| *count >= cuts / 10);
-    assert!(enough, "each feature in a tenth of the cuts");
+    assert!(is_frequent(&tally), "each feature in a tenth of the cuts");
 }
 
 #[test]

@@ -73,6 +73,14 @@ final class Index {
     return settings;
   }
 
+  /** Nothing is merged before it is asked for. */
+  static IndexWriterConfig patientSettings() {
+    LogByteSizeMergePolicy patient = new LogByteSizeMergePolicy();
+    patient.setNoCFSRatio(0);
+    patient.setMergeFactor(Integer.MAX_VALUE);
+    return serialSettings().setMergePolicy(patient);
+  }
+
   /** The settings of an index that keeps one order of its documents through all merges. */
   private static IndexWriterConfig orderedSettings(Layout layout) {
     IndexWriterConfig settings = serialSettings();

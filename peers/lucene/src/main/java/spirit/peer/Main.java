@@ -28,6 +28,7 @@ public final class Main {
       case "queries" -> Searches::run;
       case "visible" -> Visible::run;
       case "freshness" -> Freshness::run;
+      case "merge" -> Merge::run;
       default -> throw new Failure("no such task: " + name);
     };
   }

@@ -21,6 +21,7 @@ final class Options {
 
   double rate = 1000;
   double seconds = 10;
+  int segments = 64;
 
   private Options(String task) {
     this.task = task;
@@ -28,7 +29,7 @@ final class Options {
 
   static Options parse(String[] arguments) throws Failure {
     if (arguments.length == 0) {
-      throw new Failure("say a task: ingest, queries, visible or freshness");
+      throw new Failure("say a task: ingest, queries, visible, freshness or merge");
     }
     Options options = new Options(arguments[0]);
     for (int i = 1; i < arguments.length; i += 2) {
@@ -63,6 +64,7 @@ final class Options {
         case "--warm-adds" -> warmAdds = Integer.parseInt(value);
         case "--rate" -> rate = Double.parseDouble(value);
         case "--seconds" -> seconds = Double.parseDouble(value);
+        case "--segments" -> segments = Integer.parseInt(value);
         default -> throw new Failure("no such option: " + name);
       }
     } catch (NumberFormatException error) {
@@ -74,8 +76,8 @@ final class Options {
     if (docs == null) {
       throw new Failure("--docs FILE is missing");
     }
-    if (rounds < 1 || adds < 1) {
-      throw new Failure("--rounds and --adds must be at least 1");
+    if (rounds < 1 || adds < 1 || segments < 1) {
+      throw new Failure("--rounds, --adds and --segments must be at least 1");
     }
     if (!(rate > 0) || !(seconds > 0)) {
       throw new Failure("--rate and --seconds must be above 0");

@@ -1,0 +1,115 @@
+//! `merge`: the merge stage against Lucene's `forceMerge` of as many segments.
+//!
+//! Measured: an index in a directory in crash mode, in segments of 4 MiB; the time that the merge stage spent in all of
+//! them, from the engine's own clock, with and without write-back and fence forced. Lucene adds the same documents in as many
+//! segments of equal size, unmerged, and its `forceMerge(1)` is timed. Ours copies no posting, which is the point: what Lucene's
+//! result saves a query, our dictionary does.
+//!
+//! Corpus: posts. The seed has no part in it.
+//!
+//! Caveats: the merge stage works beside ingest, on the other core of two; Lucene's has a core to itself. Below `/dev/shm` both.
+
+use serde_json::json;
+use spirit::Mode;
+
+use crate::Fallible;
+use crate::bench::Bench;
+use crate::cores::On;
+use crate::corpus::Corpus;
+use crate::engine;
+use crate::peers::{Call, System};
+use crate::report::{Bound, Table, bar, number};
+use crate::scratch::Scratch;
+use crate::timing::median;
+use crate::turns::{Contender, take_turns};
+
+const SEGMENT_BYTES: u64 = 4 << 20;
+/// Of Lucene's merges, which take seconds.
+const ROUNDS_MAX: usize = 4;
+
+/// Seconds of each round, without and with barriers, and the segments.
+#[derive(Default)]
+struct Taken {
+    seconds: [Vec<f64>; 2],
+    segments: u64,
+}
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let corpus = bench.corpus("posts")?;
+    bench.begin("merge", &corpus, &[("segment_bytes", json!(SEGMENT_BYTES))]);
+    let (cores, rounds) = (bench.cores, bench.rounds);
+    let mut taken = Taken::default();
+    measure(&corpus, false, &mut taken)?;
+    taken.seconds = Default::default();
+    let mut contenders = contenders(bench, &corpus, taken.segments)?;
+    take_turns(&mut bench.peers, &mut contenders, || {
+        let _pinned = cores.pin(On::Both);
+        (0..rounds).try_for_each(|_| {
+            measure(&corpus, false, &mut taken)?;
+            measure(&corpus, true, &mut taken)
+        })
+    })?;
+    print(bench, &corpus, &taken, &contenders)
+}
+
+fn measure(corpus: &Corpus, barriers: bool, taken: &mut Taken) -> Fallible<()> {
+    let scratch = Scratch::new()?;
+    let index = engine::options(corpus)
+        .segment_bytes(SEGMENT_BYTES)
+        .mode(Mode::Crash)
+        .directory(scratch.path())
+        .nvm_bytes(engine::heap_bytes(corpus))
+        .force_barriers(barriers)
+        .open()?;
+    index.add_all(corpus.iter().map(|text| (None, text)))?;
+    index.flush()?;
+    let (segments, seconds) = index.stats()?.merged;
+    taken.seconds[usize::from(barriers)].push(seconds);
+    taken.segments = segments;
+    Ok(index.close()?)
+}
+
+fn contenders(bench: &mut Bench, corpus: &Corpus, segments: u64) -> Fallible<Vec<Contender>> {
+    if !bench.peers.wants(System::Lucene) {
+        return Ok(Vec::new());
+    }
+    let docs = bench.peers.docs_file(corpus)?;
+    let rounds = bench.rounds.min(ROUNDS_MAX).to_string();
+    let options = vec![("--rounds", rounds), ("--segments", segments.to_string())];
+    let call = Call { task: "merge", docs, queries: None, on: On::Second, options };
+    Ok(vec![Contender::new(System::Lucene, "forceMerge", call)])
+}
+
+fn print(
+    bench: &mut Bench,
+    corpus: &Corpus,
+    taken: &Taken,
+    contenders: &[Contender],
+) -> Fallible<()> {
+    let title = format!("{}: merging {} segments, s", corpus.name, taken.segments);
+    let mut table = Table::new(title, &["system", "seconds", "ms a segment"]);
+    let lucene = contenders
+        .first()
+        .map_or(Err("not asked for".to_owned()), |contender| contender.value("merge", "seconds"));
+    for (way, seconds) in ["crash", "crash, barriers"].iter().zip(&taken.seconds) {
+        bench.report.row("spirit", &[("way", json!(way))], "merge_s", "s", seconds)?;
+        let median = median(seconds);
+        let each = median * 1e3 / taken.segments.max(1) as f64;
+        table.line([format!("spirit {way}"), number(median), number(each)]);
+    }
+    match &lucene {
+        Ok(seconds) => {
+            bench.report.row("lucene", &[], "merge_s", "s", &[*seconds])?;
+            let each = seconds * 1e3 / taken.segments.max(1) as f64;
+            table.line(["lucene forceMerge".to_owned(), number(*seconds), number(each)]);
+        }
+        Err(reason) => table.not_measured("lucene forceMerge", reason),
+    }
+    table.print();
+    println!("  papers: 6.7× faster than Lucene's forceMerge");
+    for (way, seconds) in ["merge", "merge with barriers"].iter().zip(&taken.seconds) {
+        let measured = lucene.clone().map(|lucene| lucene / median(seconds));
+        bar(way, Bound::AtLeast(20.0), "×", "faster than forceMerge", &measured);
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! A term's entries in segments that the DRAM dictionary does not cover, read where they lie: along the term's nodes, and
+//! before a segment is merged in its own table. One cache miss a segment, as the paper's chain costs (§4.9); so a query takes
+//! them part by part, from the newest, and stops when it has enough.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::merge::find_ordinal;
+use super::merged::{Link, Merged, NODE_BYTES, Node};
+use super::section::Kind;
+use super::shape;
+use super::tier::Nvm;
+use crate::descriptor::{Position, Window};
+use crate::entries::Entry;
+use crate::memory::Memory;
+use crate::term::Term;
+
+/// What one query finds older entries by. The caller is pinned, or drops no segment meanwhile.
+#[derive(Clone, Copy)]
+pub struct OlderEntries<'a> {
+    memory: &'a Memory,
+    nvm: &'a Nvm,
+    /// Segments before this position are found by nodes: as of before any of them was read. One that is merged meanwhile
+    /// keeps its own table for as long as we are pinned.
+    merged: Position,
+}
+
+/// Where a term's older entries go on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OlderAt(Link);
+
+impl From<Link> for OlderAt {
+    fn from(head: Link) -> OlderAt {
+        OlderAt(head)
+    }
+}
+
+/// A place for an entry's words.
+pub type EntryWords = [AtomicU32; 4];
+
+impl<'a> OlderEntries<'a> {
+    /// Those of `memory`, if it has a second tier.
+    pub fn new(memory: &'a Memory) -> Option<OlderEntries<'a>> {
+        memory.nvm().map(|nvm| OlderEntries { memory, nvm, merged: memory.merged() })
+    }
+
+    fn dictionary(&self) -> Merged<'a> {
+        Merged::new(self.memory.region(), self.nvm.layout())
+    }
+
+    /// Where a term's entries begin: with the newest.
+    pub fn find(&self, term: Term<'_>, hash: u64) -> OlderAt {
+        let dictionary = self.dictionary();
+        OlderAt(dictionary.find(term, hash).map_or(Link(0), |line| dictionary.head(line)))
+    }
+
+    /// Writes the term's entries of the segments in `part`, oldest first, to the end of `out`, which has a place for each
+    /// segment; says how many. Parts are asked for from the newest on.
+    pub fn read(
+        &self,
+        at: &mut OlderAt,
+        term: Term<'_>,
+        hash: u64,
+        part: Window,
+        out: &[EntryWords],
+    ) -> usize {
+        let mut free = out.len();
+        self.visit(at, term, hash, part, |entry| {
+            if let Some(next) = free.checked_sub(1) {
+                let words = [entry.segment.0, entry.postings, entry.payload, 0];
+                out[next].iter().zip(words).for_each(|(word, value)| word.store(value, Relaxed));
+                free = next;
+            }
+        });
+        let mut total = 0u32;
+        for entry in &out[free..] {
+            total = total.wrapping_add(entry[1].load(Relaxed));
+            entry[3].store(total, Relaxed);
+        }
+        out.len() - free
+    }
+
+    /// The same entries, newest first, handed over one by one.
+    pub(crate) fn visit(
+        &self,
+        at: &mut OlderAt,
+        term: Term<'_>,
+        hash: u64,
+        part: Window,
+        mut take: impl FnMut(Entry),
+    ) {
+        let region = self.memory.region();
+        let mut offer = |node: Node| {
+            if self.leads_to_postings(node) {
+                let Node { segment, postings, payload, .. } = node;
+                take(Entry { segment, postings, payload, total: 0 });
+            }
+        };
+        for position in (part.oldest.max(self.merged)..part.end).rev() {
+            let Ok((_, sections)) = self.nvm.sections(region, position) else { continue };
+            if let Some(ordinal) = find_ordinal(region, &sections, term, hash) {
+                let place = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
+                let node = Node::read(region, place).filter(|node| node.is_of(term.key));
+                node.into_iter().for_each(&mut offer);
+            }
+        }
+        let end = part.end.min(self.merged);
+        while !at.0.is_none() && at.0.position() >= part.oldest {
+            let Some((node, older)) = self.dictionary().follow(at.0, term.key) else {
+                at.0 = Link(0);
+                return;
+            };
+            if at.0.position() < end {
+                offer(node);
+            }
+            at.0 = older;
+        }
+    }
+
+    /// Whether an entry leads into the posting arrays of its segment: queries go by it without looking again.
+    fn leads_to_postings(&self, node: Node) -> bool {
+        let found = self.memory.table().get(node.segment.position());
+        found.is_some_and(|(segment, _)| {
+            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows() as u32);
+            segment.id() == node.segment.0 as u64
+                && shape::holds(words, bitmap_rows, node.payload, node.postings)
+        })
+    }
+}

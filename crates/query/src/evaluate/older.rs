@@ -1,0 +1,79 @@
+//! Segments that the DRAM dictionary does not cover: their entries are copied part by part, from the newest, for as long as
+//! the query has not enough. Each part has more segments than the one before, so a query that stops early copies little.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
+use spirit_index::descriptor::{Position, Window};
+use spirit_index::nvm::older::{EntryWords, OlderEntries};
+
+use super::Evaluation;
+use crate::collect::Collector;
+
+/// Entries that can be copied at once, of all terms together.
+const ENTRIES: usize = 4096;
+const ENTRY_WORDS: usize = size_of::<EntryWords>() / size_of::<AtomicU32>();
+/// Segments of the first part.
+const SEGMENTS_FIRST: usize = 16;
+/// How many times as many the next one has.
+const GROWTH: usize = 4;
+
+/// Where a reader's queries copy entries. Memory that no query needs is not backed.
+#[derive(Default)]
+pub(crate) struct Lent(Box<[AtomicU32]>);
+
+impl Lent {
+    /// Room for all of them.
+    pub(crate) fn new() -> Lent {
+        Lent(spirit_mem::zeroed(ENTRIES * ENTRY_WORDS))
+    }
+
+    /// The places.
+    pub(crate) fn places(&self) -> &[EntryWords] {
+        self.0.as_chunks().0
+    }
+}
+
+impl<C: Collector> Evaluation<'_, C> {
+    /// Evaluates the segments that the DRAM dictionary does not cover by `evaluate`, a part at a time. `terms` are all of the
+    /// query that it looks at.
+    pub(super) fn step_back(
+        &mut self,
+        terms: impl ExactSizeIterator<Item = u32> + Clone,
+        evaluate: impl Fn(&mut Self),
+    ) {
+        let oldest = self.snapshot.window().oldest;
+        if self.part.oldest <= oldest || self.done() {
+            return;
+        }
+        let Some(older) = OlderEntries::new(self.snapshot.memory()) else { return };
+        for term in terms.clone() {
+            let found = &self.query.terms[term as usize];
+            let at = older.find(self.query.lookup(found), found.hash);
+            self.scratch.leaves[term as usize].older = at;
+        }
+        // Each term may have an entry in each segment of a part.
+        let share = (self.lent.len() / terms.len().max(1)).max(1);
+        let mut segments = SEGMENTS_FIRST;
+        while self.part.oldest > oldest && !self.done() {
+            let end = self.part.oldest;
+            let back = segments.min(share) as Position;
+            self.part = Window { oldest: end.saturating_sub(back).max(oldest), end };
+            for (number, term) in terms.clone().enumerate() {
+                self.lend(&older, term as usize, number * share..(number + 1) * share);
+            }
+            evaluate(self);
+            segments = segments.saturating_mul(GROWTH);
+        }
+    }
+
+    /// Copies a term's entries of the part at hand to its places.
+    fn lend(&mut self, older: &OlderEntries<'_>, term: usize, places: Range<usize>) {
+        let found = &self.query.terms[term];
+        let lookup = self.query.lookup(found);
+        let leaf = &mut self.scratch.leaves[term];
+        let out = &self.lent[places.clone()];
+        let count = older.read(&mut leaf.older, lookup, found.hash, self.part, out);
+        leaf.lend(places.end - count, places.end);
+    }
+}

@@ -1,0 +1,52 @@
+// Task merge: segments of equal numbers of documents, merged into one by forceMerge.
+
+package spirit.peer;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.store.Directory;
+
+/** Measures forceMerge(1) of --segments segments. */
+final class Merge {
+  private Merge() {}
+
+  static void run(Options options, Corpus corpus) throws Exception {
+    double[] seconds = new double[options.rounds];
+    int segments = 0;
+    for (int round = 0; round < options.rounds; round++) {
+      Path path = Index.fresh(options.work, "lucene-merge");
+      System.gc();
+      try (Directory directory = Index.open(path);
+          IndexWriter writer = new IndexWriter(directory, Index.patientSettings())) {
+        segments = fill(writer, directory, corpus, options.segments);
+        long start = System.nanoTime();
+        writer.forceMerge(1);
+        seconds[round] = (System.nanoTime() - start) / 1e9;
+      }
+      System.err.printf("round %d: %.2f s%n", round, seconds[round]);
+      Index.remove(path);
+    }
+    Reporter reporter = new Reporter(options.task);
+    reporter.counted("merge", "segments", "segments", segments);
+    reporter.warmed("merge", "seconds", "s", seconds);
+  }
+
+  /** Adds everything in so many segments; says how many there are. */
+  private static int fill(IndexWriter writer, Directory directory, Corpus corpus, int segments)
+      throws IOException {
+    Index.Adder adder = new Index.Adder(writer);
+    for (int segment = 0, key = 0; segment < segments; segment++) {
+      int end = (int) ((segment + 1L) * corpus.size() / segments);
+      for (; key < end; key++) {
+        adder.add(key, corpus.get(key));
+      }
+      writer.flush();
+    }
+    writer.commit();
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      return reader.leaves().size();
+    }
+  }
+}
