@@ -55,7 +55,7 @@ fn kill(setting: Setting) -> u64 {
         while kills < end {
             kills += u64::from(chain.link());
         }
-        dropped += chain.end();
+        dropped += chain.end().dropped;
         seed += 1;
     }
     dropped

@@ -56,13 +56,17 @@ pub struct Passed {
     pub bytes: u64,
 }
 
+/// Why a sync failed, once one has. All doors to one file share it: the kernel tells of pages that could not be written to
+/// whoever syncs the file next, once, whosever pages they are.
+pub type Failure = Arc<OnceLock<String>>;
+
 /// The door to one region's second tier.
 pub struct Door {
     barrier: Barrier,
     passed: [[AtomicU64; 2]; SITES],
     unsynced: Unsynced,
     /// Why a sync failed. Nothing is published from then on.
-    failure: OnceLock<String>,
+    failure: Failure,
     /// What was asked before the first store.
     passage: Passage,
     /// Which region this is, where a trace sees several.
@@ -74,7 +78,7 @@ impl Door {
     /// A door for a medium that needs `barrier`.
     pub fn new(barrier: Barrier) -> Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
-        let (unsynced, failure) = (Unsynced::default(), OnceLock::new());
+        let (unsynced, failure) = (Unsynced::default(), Failure::default());
         let passage = Passage::default();
         Door { barrier, passed, unsynced, failure, passage, space: 0, trace: None }
     }
@@ -99,6 +103,12 @@ impl Door {
             return false;
         }
         true
+    }
+
+    /// The same, to a file whose other doors share `failure`.
+    pub fn sharing(mut self, failure: Failure) -> Door {
+        self.failure = failure;
+        self
     }
 
     /// The same, with everything that goes through it written down in `trace` as of region `space`.

@@ -46,7 +46,8 @@ pub struct Identity {
     pub device: u64,
     /// The file's number on it.
     pub inode: u64,
-    /// The mount through which it is seen: another one after the file system was taken down and up.
+    /// The mount through which it is seen: another one after the file system was taken down and up, if the kernel gives each
+    /// mount a number of its own (Linux 6.8); before, the next one may get the number of the last.
     pub mount: u64,
 }
 
@@ -258,17 +259,31 @@ impl HeapFile {
         use rustix::fs::{AtFlags, StatxFlags};
         let failed = |e: rustix::io::Errno| self.failed("look at it", e.into());
         let stat = rustix::fs::fstat(&self.file).map_err(failed)?;
+        // Kernels that know no unique number ignore that they are asked for one, and give the other.
+        const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+        let asked = StatxFlags::MNT_ID | UNIQUE;
         // Kernels that do not say have one mount for all: then the boot and the device must do.
-        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, asked);
         let mount = more.map_or(0, |more| more.stx_mnt_id);
         Ok(Identity { device: stat.st_dev, inode: stat.st_ino, mount })
     }
 
     /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;
     /// doing it again is cheap.
+    ///
+    /// Somewhat more is backed, on either side: the kernel caches a file in pieces of up to 2 MiB, and the first store to a
+    /// piece needs blocks for all of it. On a full disk a piece that was reserved in part would be a signal.
     pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
-        rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, bytes)
-            .map_err(|e| self.failed("reserve space for it", e.into()))
+        const PIECE: u64 = 2 << 20;
+        let end = (start + bytes).next_multiple_of(PIECE).min(self.bytes);
+        let start = start / PIECE * PIECE;
+        rustix::fs::fallocate(
+            &self.file,
+            FallocateFlags::KEEP_SIZE,
+            start,
+            end.saturating_sub(start),
+        )
+        .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
     /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first store to each is dearer for

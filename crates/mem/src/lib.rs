@@ -13,7 +13,7 @@
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it.
 //!
 //! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
-//! on the second tier is the `door` crate's matter.
+//! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.
 //!
 //! What this crate deliberately does not know: documents, terms, segments, and what is in a file.
 
@@ -23,6 +23,7 @@ pub mod heap_file;
 pub mod line;
 pub mod persist;
 pub mod pins;
+pub mod power;
 pub mod prefetch;
 pub mod region;
 pub mod ring;

@@ -3,7 +3,8 @@
 //! Segments are born and die first in, first out, so their memory needs no free lists and never fragments
 //! beyond the gap at the ring's end (paper §4.4). Each block bears its owner, a segment; an owner's blocks are
 //! released together. Blocks of two neighbouring segments may interleave (one is flushed while the next one
-//! is filled): the space of a released block returns when all older blocks are released too.
+//! is filled): the space of a released block returns when all older blocks are released too, or all newer ones: who gives
+//! back what it has just been given leaves the ring as it was, however often it tries.
 //!
 //! Not thread-safe: its user serializes. It allocates nothing after construction.
 
@@ -97,6 +98,10 @@ impl Ring {
         while let Some(oldest) = self.blocks.pop_front_if(|b| b.released) {
             self.used -= oldest.bytes;
         }
+        while let Some(newest) = self.blocks.pop_back_if(|b| b.released) {
+            self.used -= newest.bytes;
+            self.head = (self.head + self.bytes - newest.bytes) % self.bytes;
+        }
     }
 
     /// Bytes the ring covers.
@@ -135,6 +140,27 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn what_is_given_back_at_once_costs_nothing() {
+        let mut ring = Ring::new(0, 640, 8);
+        ring.allocate(128, 1);
+        ring.allocate(320, 2);
+        ring.release(1);
+        // Behind the newest there is room for 192 bytes, and before the oldest for 128 behind a gap.
+        for bytes in [192, 64, 128].repeat(10) {
+            assert_eq!(ring.allocate(bytes, 3), Some(448));
+            ring.release(3);
+            assert_eq!(ring.used(), 320);
+        }
+        ring.allocate(128, 3);
+        for _ in 0..10 {
+            assert_eq!(ring.allocate(128, 4), Some(0));
+            ring.release(4);
+            assert_eq!(ring.used(), 320 + 128);
+        }
+        assert_eq!(ring.allocate(64, 4), Some(576));
+    }
+
+    #[test]
     fn blocks_that_were_given_out_before_are_taken_up_again() {
         let mut ring = Ring::new(64, 640, 8);
         // As it was left: two blocks at the end, and after the gap of 64 bytes one at the beginning.
@@ -157,14 +183,17 @@ mod tests {
     fn a_full_ring_says_no_until_the_oldest_goes() {
         let mut ring = Ring::new(0, 256, 8);
         assert_eq!(ring.allocate(100, 1), Some(0));
-        assert_eq!(ring.allocate(128, 2), Some(128));
+        assert_eq!(ring.allocate(64, 2), Some(128));
+        assert_eq!(ring.allocate(64, 3), Some(192));
         assert_eq!(ring.owned(1), 128);
-        assert!(ring.allocate(1, 3).is_none());
+        assert!(ring.allocate(1, 4).is_none());
         ring.release(2);
-        assert!(ring.allocate(1, 3).is_none(), "2 is gone, but 1 is older and alive");
+        assert!(ring.allocate(1, 4).is_none(), "2 is gone, but 1 and 3 around it are alive");
         ring.release(1);
+        assert_eq!(ring.used(), 64);
+        ring.release(3);
         assert_eq!(ring.used(), 0);
-        assert_eq!(ring.allocate(256, 3), Some(0));
+        assert_eq!(ring.allocate(256, 4), Some(0));
     }
 
     proptest! {

@@ -128,7 +128,7 @@ pub enum AddError {
         /// Its bytes.
         bytes: usize,
     },
-    /// The heap is full, and the index was told to refuse rather than to wait or to drop.
+    /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
     /// The key table is full.
     KeysFull,
@@ -153,7 +153,8 @@ impl fmt::Display for AddError {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")
             }
             AddError::HeapFull => f.write_str(
-                "the heap is full; give it more DRAM, or let the index drop its oldest segment",
+                "the heap is full, or the disk that it is kept on; give it more DRAM, make room on the disk, or let the index \
+                 drop its oldest segment",
             ),
             AddError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")

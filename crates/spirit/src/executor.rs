@@ -84,7 +84,7 @@ impl Executor {
     fn place_all(&self) -> Result<(), AddError> {
         while self.shared.is_anything_unplaced() {
             if self.shared.is_poisoned() {
-                return Err(AddError::Poisoned);
+                return Err(self.shared.refusal());
             }
             // A stage that is at work does it without being told.
             let _ = self.tasks.try_send(Task::EngraveAll);
@@ -95,13 +95,13 @@ impl Executor {
         }
         // What is not merged now the next start merges, though nothing else may change then.
         self.settle();
-        Ok(())
+        if self.shared.is_poisoned() { Err(self.shared.refusal()) } else { Ok(()) }
     }
 
     /// Takes the ingest role, waiting for whoever has it.
     pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         self.role.lock().map_err(|_| {
             self.shared.poison();
@@ -112,7 +112,7 @@ impl Executor {
     /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
     pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<u64, AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         let added = self.waiting.add(&self.role, key, text);
         if self.role.is_poisoned() {

@@ -442,7 +442,7 @@ impl Ingester {
                 self.sealed = true;
                 self.shared.note_handed_over();
             }
-            Err(TrySendError::Disconnected(_)) => return Err(AddError::Poisoned),
+            Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
             Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
         }
         Ok(self.sealed)
@@ -472,7 +472,7 @@ impl Ingester {
     /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
     fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
         if self.shared.is_poisoned() {
-            return Err(AddError::Poisoned);
+            return Err(self.shared.refusal());
         }
         let refuses = match self.shared.on_full {
             OnFull::DropOldest => false,

@@ -63,7 +63,14 @@ impl OpenRoot {
         root.state = OPEN;
         root::write(&self.region, &self.door, root);
         state.said = true;
-        Ok(())
+        self.check_synced()
+    }
+
+    /// Whether no sync has failed through any door to the file. One that failed is not told of again by the next.
+    fn check_synced(&self) -> Result<(), HeapFileError> {
+        let Some(why) = self.door.failure() else { return Ok(()) };
+        let (path, reason) = (self.file.path().into(), std::io::Error::other(why.to_owned()));
+        Err(HeapFileError::System { path, action: "sync it", reason })
     }
 
     /// Says that the index was closed in an orderly way, when all else is on the medium; unless that is what the medium says.
@@ -72,11 +79,13 @@ impl OpenRoot {
         if state.is_closed && !state.said {
             return Ok(());
         }
+        self.check_synced()?;
         self.file.sync_all()?;
         state.root.generation += u64::from(state.said);
         state.root.state = CLOSED;
         root::write(&self.region, &self.door, &state.root);
         (state.said, state.is_closed) = (false, true);
+        self.check_synced()?;
         self.file.sync_all()
     }
 }
@@ -86,9 +95,7 @@ impl Gate for OpenRoot {
         // Whoever comes meanwhile waits.
         let state = &mut *self.state();
         if !state.said && state.failure.is_none() {
-            let written = self.write_open(state);
-            let failure = self.door.failure().map(str::to_owned);
-            state.failure = written.map_err(|error| error.to_string()).err().or(failure);
+            state.failure = self.write_open(state).map_err(|error| error.to_string()).err();
         }
         state.failure.clone().map_or(Ok(()), Err)
     }

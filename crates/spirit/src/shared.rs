@@ -11,6 +11,7 @@ use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
 use spirit_query::Level;
 
+use crate::error::AddError;
 use crate::options::{OnFull, Options};
 
 /// Numbers that all executors of an index draw from.
@@ -139,6 +140,14 @@ impl Shared {
 
     pub(crate) fn is_anything_unplaced(&self) -> bool {
         self.unplaced.load(Acquire) > 0
+    }
+
+    /// What whoever comes to a poisoned pipeline is told.
+    pub(crate) fn refusal(&self) -> AddError {
+        match self.memory.nvm().and_then(|nvm| nvm.door().failure()) {
+            Some(_) => AddError::SyncFailed,
+            None => AddError::Poisoned,
+        }
     }
 
     pub(crate) fn close(&self) {

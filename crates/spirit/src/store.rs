@@ -5,12 +5,13 @@
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use spirit_door::trace::Trace;
-use spirit_door::{Barrier, Door};
+use spirit_door::{Barrier, Door, Failure};
+use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
@@ -32,6 +33,8 @@ pub(crate) struct Store {
     root: Arc<OpenRoot>,
     trace: Option<Arc<Trace>>,
     barrier: Barrier,
+    /// Of all doors to the file.
+    failure: Failure,
     /// There was more DRAM the last time.
     has_less_dram: bool,
 }
@@ -40,41 +43,49 @@ impl Store {
     /// Opens the index in `directory`, or makes it. `options` then says what the index says.
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
-        if path.exists() {
+        // Who cannot tell must not make another in its place.
+        let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
+        if is_there()? {
             return Self::open_existing(&path, options);
         }
-        let failed = |action| {
-            let path: PathBuf = directory.into();
-            move |reason| OpenError::File(HeapFileError::System { path, action, reason })
-        };
-        std::fs::create_dir_all(directory).map_err(failed("create the directory"))?;
+        make_directory(directory)?;
         // Whoever else wants to make the index here waits, and finds it.
-        let held = std::fs::File::open(directory).map_err(failed("open the directory"))?;
-        held.lock().map_err(failed("lock the directory"))?;
-        if path.exists() {
+        let held = std::fs::File::open(directory).map_err(failed(directory, "open it"))?;
+        held.lock().map_err(failed(directory, "lock it"))?;
+        if is_there()? {
             Self::open_existing(&path, options)
         } else {
             Self::create(directory, &path, options)
         }
     }
 
+    /// Makes the index, or leaves nothing that takes space.
     fn create(directory: &Path, path: &Path, options: &Options) -> Result<Store, OpenError> {
-        let failed = |action, reason| {
-            let path: PathBuf = directory.into();
-            OpenError::File(HeapFileError::System { path, action, reason })
-        };
         let new = directory.join("heap.new");
         match std::fs::remove_file(&new) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed("remove a heap.new that was not finished", e));
+                return Err(failed(&new, "remove what was not finished")(e));
             }
             _ => {}
         }
+        let made = Self::make(&new, options).and_then(|store| {
+            std::fs::rename(&new, path).map_err(failed(&new, "give it its name"))?;
+            sync_directory(directory).inspect_err(|_| drop(std::fs::remove_file(path)))?;
+            Ok(store)
+        });
+        // If that cannot be done either, the next start tries it again.
+        made.inspect_err(|_| drop(std::fs::remove_file(&new)))
+    }
+
+    /// Makes the index's file under the name `new`: all of it is on the disk then.
+    fn make(new: &Path, options: &Options) -> Result<Store, OpenError> {
         let settings = options.memory();
+        Geometry::new(settings).map_err(OpenError::Memory)?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         let executors = options.executors as u64;
         let file =
-            HeapFile::create(&new, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
+            HeapFile::create(new, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
+        check_medium(&file, options)?;
         let layout = NvmLayout::new(nvm, settings.segment_bytes);
         file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
         for number in 0..executors {
@@ -105,11 +116,7 @@ impl Store {
         };
         let store = Self::with_root(file, options, root, false)?;
         store.root.say_open().map_err(OpenError::File)?;
-        // All of it is on the disk before it has its name, and so is the name.
         store.file.sync_all().map_err(OpenError::File)?;
-        std::fs::rename(&new, path).map_err(|e| failed("name the index's file", e))?;
-        let entry = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
-        entry.map_err(|e| failed("sync the directory", e))?;
         Ok(store)
     }
 
@@ -142,6 +149,7 @@ impl Store {
         if found.state != CLOSED && !is_trusted(&file, options, &found)? {
             return Err(OpenError::Untrusted { path: path.into() });
         }
+        check_medium(&file, options)?;
         let next = Root {
             generation: found.generation + 1,
             incarnation: found.incarnation + 1,
@@ -160,16 +168,14 @@ impl Store {
         root: Root,
         is_closed: bool,
     ) -> Result<Store, OpenError> {
-        if options.is_os_level() && file.medium() == Medium::Tmpfs {
-            return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
-        }
         let region = root_region(&file)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
-        let door = door(barrier, ROOT_SPACE, trace.as_ref());
+        let failure = Failure::default();
+        let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
         let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
-        Ok(Store { file, root, trace, barrier, has_less_dram: false })
+        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
@@ -183,7 +189,8 @@ impl Store {
         Tier {
             file: self.file.clone(),
             start: ROOT_BYTES + number as u64 * settings.bytes,
-            door: door(self.barrier, space, self.trace.as_ref()).behind(self.root.clone()),
+            door: door(self.barrier, space, &self.failure, self.trace.as_ref())
+                .behind(self.root.clone()),
         }
     }
 
@@ -201,6 +208,41 @@ impl Store {
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
         self.root.say_closed()
     }
+}
+
+/// An error of the system about `path`.
+fn failed(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError {
+    move |reason| OpenError::File(HeapFileError::System { path: path.into(), action, reason })
+}
+
+/// Makes the directory and those above it, as far as they are not there. Each is on the disk before the next is made.
+fn make_directory(directory: &Path) -> Result<(), OpenError> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    make_directory(above)?;
+    match std::fs::create_dir(directory) {
+        // Somebody else was faster.
+        Err(_) if directory.is_dir() => Ok(()),
+        made => made.map_err(failed(directory, "create the directory")),
+    }?;
+    sync_directory(above)
+}
+
+/// Waits until the names in `directory` are on the disk.
+fn sync_directory(directory: &Path) -> Result<(), OpenError> {
+    let synced = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(failed(directory, "sync the directory"))
+}
+
+/// Refuses a level that the medium cannot keep.
+fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
+    if options.is_os_level() && file.medium() == Medium::Tmpfs {
+        return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
+    }
+    Ok(())
 }
 
 /// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
@@ -231,8 +273,8 @@ fn barrier(file: &HeapFile, options: &Options) -> Barrier {
     }
 }
 
-fn door(barrier: Barrier, space: u8, trace: Option<&Arc<Trace>>) -> Door {
-    let door = Door::new(barrier);
+fn door(barrier: Barrier, space: u8, failure: &Failure, trace: Option<&Arc<Trace>>) -> Door {
+    let door = Door::new(barrier).sharing(failure.clone());
     match trace {
         Some(trace) => door.traced(space, trace.clone()),
         None => door,

@@ -142,7 +142,9 @@ fn longer(line: Line, options: Options) -> Line {
     if !options.long {
         return line;
     }
-    line.with("SPIRIT_FRESHNESS_ADDS", "10000000").with("PROPTEST_CASES", "5000")
+    line.with("SPIRIT_FRESHNESS_ADDS", "10000000")
+        .with("PROPTEST_CASES", "5000")
+        .with("SPIRIT_POWER_CUTS", "1000")
 }
 
 fn demo(arguments: &str) -> Line {

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::disk::Disk;
 use super::document::{Document, Maker};
 use super::judge::judge;
 use super::model::Model;
 use super::random::Random;
-use super::victim::{self, Moment};
+use super::tally::Tally;
+use super::victim::{self, End, Moment, Victim};
 use crate::common::{Folder, spirit};
 
 /// Documents of an index that drops none: the terms of more do not fit in the smallest DRAM.
@@ -41,7 +43,7 @@ pub(crate) struct Setting {
     pub(crate) executors: u64,
     /// Whether the second tier is so small that the oldest documents make room.
     pub(crate) drops: bool,
-    /// What an acknowledged document survives; more than a kill is not tried here.
+    /// What an acknowledged document survives.
     pub(crate) durability: &'static str,
 }
 
@@ -76,11 +78,16 @@ pub(crate) struct Chain {
     seed: u64,
     folder: Folder,
     directory: String,
+    /// A disk of its own, whose power is cut instead of the process being killed.
+    disk: Option<Disk>,
     random: Random,
     maker: Maker,
     model: Model,
     /// Of the next process.
     options: Vec<String>,
+    /// Segments that the last process left, and operations in its log.
+    left: (u64, u64),
+    pub(crate) tally: Tally,
 }
 
 impl Drop for Chain {
@@ -93,53 +100,105 @@ impl Drop for Chain {
 
 impl Chain {
     pub(crate) fn new(setting: Setting, seed: u64) -> Chain {
+        Self::on(setting, seed, None)
+    }
+
+    /// The same on a disk that loses power.
+    pub(crate) fn on(setting: Setting, seed: u64, disk: Option<Disk>) -> Chain {
         let folder = setting.place.folder();
         let mut random = Random::new(seed);
         let options = setting.options(&mut random);
         Chain {
             setting,
             seed,
-            directory: folder.path("index"),
+            directory: match &disk {
+                Some(disk) => disk.path().join("index").to_str().unwrap().to_owned(),
+                None => folder.path("index"),
+            },
             folder,
+            disk,
             random,
             maker: Maker::new(),
             model: Model::default(),
             options,
+            left: (0, 0),
+            tally: Tally::default(),
         }
     }
 
-    /// One process is fed, and others look at what it left. Says whether it was killed.
+    /// One process is fed, and others look at what it left. Says whether it came to its end by what was done to it.
     pub(crate) fn link(&mut self) -> bool {
         let documents = self.documents();
         let input: String = documents.iter().map(Document::json_line).collect();
         let moment = self.moment(documents.len());
+        let delay = self.delay();
         let mut args = vec!["ingest", "-d", &self.directory, "--ack", "--format", "jsonl", "-"];
         args.extend(self.options.iter().map(String::as_str));
-        let victim = victim::kill(&args, input, moment);
-        assert!(victim.killed || victim.acknowledged.len() == documents.len(), "{moment:?}");
+        let victim = self.run(&args, input, moment, delay);
+        assert!(victim.hit || victim.acknowledged.len() == documents.len(), "{moment:?}");
         self.model.fed(documents, &victim.acknowledged);
+        self.tally.cuts += u64::from(victim.hit && self.disk.is_some());
         if !self.has_index() {
             // Killed before there was one: the next process makes it.
             assert_eq!(victim.acknowledged.len(), 0);
-            return victim.killed;
+            return victim.hit;
         }
         self.options = self.dram();
+        self.look(&victim);
         // Now and then the next process finds what two of them left. One that drops must not forget what is unsure.
-        if self.setting.drops || !self.random.one_in(4) {
+        let unseen = if self.disk.is_some() { 2 } else { 4 };
+        if self.setting.drops || !self.random.one_in(unseen) {
             self.judge();
             if self.random.one_in(2) {
                 self.delete();
             }
         }
-        victim.killed
+        victim.hit
     }
 
-    /// A last look at what is left. Says how many documents were dropped over the time.
-    pub(crate) fn end(mut self) -> u64 {
+    /// A last look at what is left. Says what came about.
+    pub(crate) fn end(mut self) -> Tally {
         if self.has_index() {
             self.judge();
         }
-        self.model.dropped
+        Tally { dropped: self.model.dropped, ..self.tally }
+    }
+
+    /// How long a process whose disk lost power lives on; none: until it sees that.
+    fn delay(&mut self) -> Option<Duration> {
+        self.disk.as_ref()?;
+        let random = &mut self.random;
+        (!random.one_in(3)).then(|| Duration::from_micros(random.pick(&[0, 0, 500, 5000])))
+    }
+
+    /// Runs a process and ends it. A disk that lost power has it again afterwards.
+    fn run(&self, args: &[&str], input: String, moment: Moment, delay: Option<Duration>) -> Victim {
+        let end = self.disk.as_ref().map_or(End::Kill, |disk| End::PowerCut(disk, delay));
+        let victim = victim::run(args, input, moment, end);
+        self.disk.as_ref().inspect(|disk| disk.restart());
+        victim
+    }
+
+    /// What a power cut left is sound before anybody has mended it. Counts what came about.
+    fn look(&mut self, victim: &Victim) {
+        if self.disk.is_none() {
+            return;
+        }
+        // By a process of its own: one that another test starts meanwhile would inherit the file and its lock for a moment.
+        let report = spirit(&["check", "-d", &self.directory]).done();
+        let left = (number_before(&report, "segments"), number_before(&report, "operations"));
+        let (segments, operations) = std::mem::replace(&mut self.left, left);
+        let acknowledged = victim.acknowledged.len() as u64;
+        let hit = |what: bool| u64::from(victim.hit && what);
+        self.tally = self.tally.and(Tally {
+            acknowledged,
+            complained: hit(!victim.said.is_empty()),
+            starts: hit(acknowledged == 0 && segments + operations > 0),
+            engraved: hit(acknowledged > 0 && left.0 != segments),
+            logged: hit(left.1 > 0),
+            operations: left.1,
+            ..Tally::default()
+        });
     }
 
     fn has_index(&self) -> bool {
@@ -149,6 +208,7 @@ impl Chain {
     fn documents(&mut self) -> Vec<Document> {
         let most = match self.setting {
             Setting { drops: true, .. } => 2500,
+            _ if self.disk.is_some() => self.random.pick(&[20, 200, 1000, 2000]),
             // Each of them waits for the disk.
             Setting { durability: "os", .. } => 100,
             _ => self.random.pick(&[20, 200, 1000, 1000]),
@@ -162,6 +222,10 @@ impl Chain {
 
     fn moment(&mut self, documents: usize) -> Moment {
         let random = &mut self.random;
+        if self.disk.is_some() && random.one_in(3) {
+            // While it recovers, which takes a few milliseconds.
+            return Moment::Start(Duration::from_micros(random.below(8_000)));
+        }
         match random.below(8) {
             0..2 => Moment::Start(Duration::from_micros(random.below(25_000))),
             2 => Moment::Acknowledged(documents, Duration::from_micros(random.below(4000))),
@@ -196,12 +260,12 @@ impl Chain {
                 keys.push(key.clone());
             }
         }
-        let dram = self.dram();
+        let (dram, delay) = (self.dram(), self.delay());
         let args = ["delete", "-d", &self.directory, "--json", &dram[0], &dram[1], "nobody"];
         let args: Vec<_> = args.into_iter().chain(keys.iter().map(String::as_str)).collect();
         if self.random.one_in(3) {
             let moment = Moment::Start(Duration::from_micros(self.random.below(20_000)));
-            victim::kill(&args, String::new(), moment);
+            self.run(&args, String::new(), moment, delay);
             self.model.deleting = keys;
             return self.judge();
         }
@@ -214,4 +278,11 @@ impl Chain {
         assert!(keys[deleted..].iter().eq(&missing[1..]), "{said}");
         keys.iter().for_each(|key| self.model.delete(key));
     }
+}
+
+/// The number that stands before `word`.
+fn number_before(text: &str, word: &str) -> u64 {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let at = words.iter().position(|other| *other == word).expect(word);
+    words[at - 1].parse().expect(text)
 }

@@ -1,4 +1,4 @@
-//! A process that is fed documents and killed.
+//! A process that is fed documents and killed, or whose disk loses power.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -7,11 +7,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::disk::Disk;
 use crate::common::command;
 
 const SIGKILL: i32 = 9;
 
-/// When a process is killed.
+/// When a process comes to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Moment {
     /// So long after it was started.
@@ -20,16 +21,30 @@ pub(crate) enum Moment {
     Acknowledged(usize, Duration),
 }
 
-/// What is known of a process that is no more.
-pub(crate) struct Victim {
-    /// Whether it was killed; else it came to its end before.
-    pub(crate) killed: bool,
-    /// The keys it acknowledged.
-    pub(crate) acknowledged: Vec<String>,
+/// What a process comes to its end by.
+#[derive(Clone, Copy)]
+pub(crate) enum End<'a> {
+    /// It is killed.
+    Kill,
+    /// Its disk loses power. After so long it is killed; if no time is given, it has to end by itself.
+    PowerCut(&'a Disk, Option<Duration>),
 }
 
-/// Runs `spirit` with `args`, feeds it `input`, and kills it. If it comes to its end before, that must be a good one.
-pub(crate) fn kill(args: &[&str], input: String, moment: Moment) -> Victim {
+/// What is known of a process that is no more.
+pub(crate) struct Victim {
+    /// Whether it came to its end by what was done to it; else it did before.
+    pub(crate) hit: bool,
+    /// The keys it acknowledged.
+    pub(crate) acknowledged: Vec<String>,
+    /// What it complained of.
+    pub(crate) said: String,
+}
+
+/// How long a process may take to see that its disk has failed: hundreds of times what it needs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `spirit` with `args`, feeds it `input`, and ends it. If it comes to its end before, that must be a good one.
+pub(crate) fn run(args: &[&str], input: String, moment: Moment, end: End<'_>) -> Victim {
     let started = Instant::now();
     let mut child = command(args)
         .stdin(Stdio::piped())
@@ -43,10 +58,26 @@ pub(crate) fn kill(args: &[&str], input: String, moment: Moment) -> Victim {
     let feeder = thread::spawn(move || feed(stdin, &input));
     let reader = thread::spawn(move || read_acks(stdout, &acknowledge));
     wait_for(moment, started, &acknowledged);
+    let hit = child.try_wait().unwrap().is_none();
+    if let End::PowerCut(disk, delay) = end {
+        disk.cut();
+        match delay {
+            Some(delay) => thread::sleep(delay),
+            None => wait_for_end(&mut child),
+        }
+    }
     child.kill().unwrap();
-    let killed = end(child, args);
+    let (killed, said) = left(child, args, matches!(end, End::PowerCut(..)) && hit);
     feeder.join().unwrap();
-    Victim { killed, acknowledged: reader.join().unwrap() }
+    Victim { hit: killed || !said.is_empty(), acknowledged: reader.join().unwrap(), said }
+}
+
+fn wait_for_end(child: &mut Child) {
+    let since = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(since.elapsed() < PATIENCE, "it does not see that its disk has failed");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The process reads to the end, or is killed: then nobody reads any more.
@@ -81,12 +112,16 @@ fn wait_for(moment: Moment, started: Instant, acknowledged: &Receiver<()>) {
     }
 }
 
-/// Whether it was killed.
-fn end(mut child: Child, args: &[&str]) -> bool {
+/// Whether it was killed, and what it complained of, which only one may do whose disk `failed`.
+fn left(mut child: Child, args: &[&str], failed: bool) -> (bool, String) {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     let status = child.wait().unwrap();
-    assert_eq!(said, "", "{args:?}");
-    assert!(status.success() || status.signal() == Some(SIGKILL), "{args:?}: {status}");
-    !status.success()
+    let killed = status.signal() == Some(SIGKILL);
+    let complained = failed && status.code() == Some(1);
+    assert!(status.success() || killed || complained, "{args:?}: {status}: {said}");
+    assert!(said.is_empty() || failed, "{args:?}: {said}");
+    assert!(said.lines().all(|line| line.starts_with("spirit: ")), "{args:?}: {said}");
+    assert!(!complained || said.lines().count() == 1, "{args:?}: {said}");
+    (killed, said)
 }

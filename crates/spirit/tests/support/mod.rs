@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 pub(crate) mod directory;
+pub(crate) mod disk;
 pub(crate) mod steps;
 
 use std::panic::resume_unwind;

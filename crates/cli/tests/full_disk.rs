@@ -1,0 +1,122 @@
+//! The real binary on a disk that is full: what it says, what it leaves, and that it goes on when there is space.
+//! Needs root and loop devices; elsewhere it says NOT MEASURED.
+
+mod common;
+#[path = "../../spirit/tests/support/disk.rs"]
+mod disk;
+
+use std::fmt::Write as _;
+
+use common::{Folder, Run, ingest_into, spirit};
+use disk::{Disk, not_measured};
+
+const DISK_BYTES: u64 = 64 << 20;
+const SMALL: [&str; 6] = ["--dram", "4MiB", "--segment", "64KiB", "--nvm", "32MiB"];
+/// More than DRAM and log hold, and fewer than the second tier does.
+const DOCUMENTS: usize = 40_000;
+
+/// A disk of each kind that the machine can have: on a loop device, and in memory.
+fn disks(what: &str) -> impl Iterator<Item = Disk> {
+    let disks = [Disk::new(DISK_BYTES), Disk::in_memory(DISK_BYTES)];
+    let what = what.to_owned();
+    disks.into_iter().filter_map(move |d| d.inspect_err(|why| not_measured(&what, why)).ok())
+}
+
+fn directory(disk: &Disk) -> String {
+    disk.path().join("index").to_str().unwrap().to_owned()
+}
+
+/// Documents of few terms and many postings, a line each.
+fn lines(count: usize) -> String {
+    (0..count).fold(String::new(), |mut lines, number| {
+        let words = (1..40).map(|factor| format!(" w{}", number * factor % 61));
+        writeln!(lines, "all{}", words.collect::<String>()).unwrap();
+        lines
+    })
+}
+
+/// Feeds a file to an index that is there.
+fn ingest(directory: &str, more: &[&str], lines: &str) -> Run {
+    let folder = Folder::new();
+    let file = folder.file("documents.txt", lines);
+    spirit(&[&["ingest", "-d", directory, "--dram", "4MiB"], more, &[&file]].concat())
+}
+
+/// What was acknowledged on `out`: so many, from the first on.
+fn acknowledged(out: &str) -> usize {
+    let acks = out.lines().filter_map(|line| line.strip_prefix("ack "));
+    let keys: Vec<usize> = acks.map(|key| key.parse().unwrap()).collect();
+    assert!(keys.iter().copied().eq(0..keys.len()));
+    keys.len()
+}
+
+#[track_caller]
+fn check_count(directory: &str, documents: usize) {
+    let dram = ["--dram", "4MiB"];
+    let run = |query| spirit(&["count", "-d", directory, dram[0], dram[1], query]).done();
+    assert_eq!(run("all"), format!("{documents}\n"));
+    let with_word = (0..documents).filter(|n| (1..40).any(|factor| n * factor % 61 == 3));
+    assert_eq!(run("w3"), format!("{}\n", with_word.count()));
+}
+
+#[test]
+fn an_index_that_does_not_fit_is_named_and_leaves_nothing() {
+    for disk in disks("an index larger than its disk") {
+        let directory = directory(&disk);
+        let free = disk.free();
+        let args = ["ingest", "-d", &directory, "--nvm", "1GiB", "--reserve", "full", "-"];
+        let said = spirit(&args).failed(1);
+        let begins = format!("spirit: {directory}/heap.new: cannot reserve space for it: ");
+        assert!(said.starts_with(&begins) && said.contains("No space left on device"), "{said}");
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+        assert!(disk.free() + (64 << 10) >= free);
+    }
+}
+
+#[test]
+fn an_index_in_memory_that_is_refused_level_os_leaves_nothing() {
+    let Some(disk) = disks("what a refused index leaves").last() else { return };
+    let directory = directory(&disk);
+    let args = ["ingest", "-d", &directory, "--durability", "os", "-"];
+    let said = spirit(&[&args[..], &SMALL].concat()).failed(1);
+    assert!(said.contains("on tmpfs, level os cannot be had"), "{said}");
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+}
+
+#[test]
+fn who_refuses_says_why_and_takes_more_when_there_is_space() {
+    for disk in disks("refusing on a full disk") {
+        let directory = directory(&disk);
+        ingest_into(&directory, &[&SMALL[..], &["--on-full", "refuse"]].concat(), "").done();
+        let filler = disk.fill(1 << 20);
+        let run = ingest(&directory, &["--ack"], &lines(DOCUMENTS));
+        let taken = acknowledged(&run.out);
+        assert!(taken > 0 && taken < DOCUMENTS, "{taken}");
+        let said = run.failed(1);
+        let why = format!("documents.txt:{}: the heap is full, or the disk", taken + 1);
+        assert!(said.contains(&why), "{said}");
+        check_count(&directory, taken);
+        std::fs::remove_file(filler).unwrap();
+        let lines = lines(DOCUMENTS);
+        let rest = lines.split_inclusive('\n').skip(taken).collect::<String>();
+        ingest(&directory, &[], &rest).done();
+        check_count(&directory, DOCUMENTS);
+    }
+}
+
+#[test]
+fn who_drops_the_oldest_goes_on() {
+    for disk in disks("dropping on a full disk") {
+        let directory = directory(&disk);
+        ingest_into(&directory, &[&SMALL[..], &["--on-full", "drop"]].concat(), "").done();
+        let first = 5000;
+        ingest(&directory, &[], &lines(first)).done();
+        disk.fill(1 << 20);
+        ingest(&directory, &[], &lines(DOCUMENTS)).done();
+        let held = spirit(&["count", "-d", &directory, "--dram", "4MiB", "all"]).done();
+        let held: usize = held.trim().parse().unwrap();
+        assert!(held > 0 && held < DOCUMENTS, "{held}");
+        let newest = format!("key:{}", first + DOCUMENTS - 1);
+        assert_eq!(spirit(&["count", "-d", &directory, "--dram", "4MiB", &newest]).done(), "1\n");
+    }
+}
