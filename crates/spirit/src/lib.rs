@@ -32,6 +32,7 @@ mod durability;
 mod error;
 mod executor;
 mod flush_stage;
+mod image;
 mod index;
 mod ingest;
 mod journal;
