@@ -30,7 +30,7 @@ pub mod span;
 pub mod sync;
 
 pub use buddies::Buddies;
-pub use heap_file::{FilePart, HeapFile, HeapFileError, Medium};
+pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;

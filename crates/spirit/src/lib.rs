@@ -26,6 +26,8 @@
 //! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
+mod backup;
+mod backup_error;
 mod check;
 mod collector;
 mod durability;
@@ -38,6 +40,7 @@ mod ingest;
 mod journal;
 mod key_import;
 mod lease;
+mod new_file;
 mod options;
 mod placement;
 mod pool;
@@ -45,11 +48,15 @@ mod reader;
 mod recovery;
 mod replacement;
 mod replay;
+mod restore;
 mod shared;
 mod stats;
 mod store;
+mod verify;
 mod waiting;
 
+pub use backup::{Backup, Progress, backup, backup_watched};
+pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
 pub use durability::{Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
@@ -58,6 +65,7 @@ pub use lease::LeaseExpired;
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use restore::{Restored, restore, restore_watched};
 pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::nvm::Corrupt;
@@ -65,3 +73,4 @@ pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
+pub use verify::{verify, verify_watched};

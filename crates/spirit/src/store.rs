@@ -14,13 +14,13 @@ use spirit_door::{Barrier, Door};
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
+use spirit_mem::{FilePart, HeapFile, HeapFileError, Identity, Medium, Region, Residency};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
 use crate::options::Options;
 
-const OPEN: u64 = 1;
+pub(crate) const OPEN: u64 = 1;
 pub(crate) const CLOSED: u64 = 2;
 /// The space of the root in a trace; executors count from 1.
 const ROOT_SPACE: u8 = 0;
@@ -65,27 +65,11 @@ impl Store {
             OpenError::File(HeapFileError::System { path, action, reason })
         };
         let new = directory.join("heap.new");
-        match std::fs::remove_file(&new) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed("remove a heap.new that was not finished", e));
-            }
-            _ => {}
-        }
+        remove_unfinished(&new, directory)?;
         let settings = options.memory();
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         let executors = options.executors as u64;
-        let file =
-            HeapFile::create(&new, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
-        let layout = NvmLayout::new(nvm, settings.segment_bytes);
-        file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
-        for number in 0..executors {
-            let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
-            let start = ROOT_BYTES + number * nvm.bytes;
-            file.reserve(start, bytes).map_err(OpenError::File)?;
-            if options.is_os_level() {
-                file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
-            }
-        }
+        let file = make_file(&new, executors, nvm, settings.segment_bytes, options)?;
         let root = Root {
             state: OPEN,
             salt: random_salt(),
@@ -204,6 +188,11 @@ impl Store {
         self.has_less_dram
     }
 
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// What the file lies on.
     pub(crate) fn medium(&self) -> Medium {
         self.file.medium()
@@ -220,19 +209,72 @@ impl Store {
     }
 }
 
+/// Makes the file of an index, with space on the disk for what it always has: root, slots, logs, dictionaries.
+pub(crate) fn make_file(
+    path: &Path,
+    executors: u64,
+    nvm: NvmSettings,
+    segment_bytes: u64,
+    options: &Options,
+) -> Result<HeapFile, OpenError> {
+    let file =
+        HeapFile::create(path, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
+    let layout = NvmLayout::new(nvm, segment_bytes);
+    file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
+    for number in 0..executors {
+        let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
+        let start = ROOT_BYTES + number * nvm.bytes;
+        file.reserve(start, bytes).map_err(OpenError::File)?;
+        if options.is_os_level() {
+            file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
+        }
+    }
+    Ok(file)
+}
+
+/// Removes a `heap.new` that was not finished.
+pub(crate) fn remove_unfinished(new: &Path, directory: &Path) -> Result<(), OpenError> {
+    match std::fs::remove_file(new) {
+        Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
+            let (path, action) = (directory.into(), "remove a heap.new that was not finished");
+            Err(OpenError::File(HeapFileError::System { path, action, reason }))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
 /// page cache that holds it is still the same.
-fn is_trusted(file: &HeapFile, options: &Options, root: &Root) -> Result<bool, OpenError> {
+pub(crate) fn is_trusted(
+    file: &HeapFile,
+    options: &Options,
+    root: &Root,
+) -> Result<bool, OpenError> {
     if file.medium() != Medium::File || options.is_os_level() {
         return Ok(true);
     }
     let identity = file.identity().map_err(OpenError::File)?;
-    let same_file =
-        (root.device, root.inode, root.mount) == (identity.device, identity.inode, identity.mount);
-    Ok(same_file && [root.boot_low, root.boot_high] == boot_id())
+    Ok(root.mount == identity.mount && is_of_this_boot(root, identity))
 }
 
-fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
+/// The same of an index that somebody has open, who may see it through another mount.
+pub(crate) fn is_trusted_by_another(
+    file: &HeapFile,
+    options: &Options,
+    root: &Root,
+) -> Result<bool, OpenError> {
+    if file.medium() != Medium::File || options.is_os_level() {
+        return Ok(true);
+    }
+    Ok(is_of_this_boot(root, file.identity().map_err(OpenError::File)?))
+}
+
+fn is_of_this_boot(root: &Root, identity: Identity) -> bool {
+    let same_file = (root.device, root.inode) == (identity.device, identity.inode);
+    same_file && [root.boot_low, root.boot_high] == boot_id()
+}
+
+pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
     let part = FilePart { file, start: 0, bytes: ROOT_BYTES };
     Region::reserve_tiers(Some(part), ROOT_BYTES, Residency::OnTouch)
         .map_err(|e| OpenError::Memory(e.into()))
@@ -274,7 +316,7 @@ fn random_salt() -> u64 {
 }
 
 /// Which start of the machine this is; zeros where it does not say.
-fn boot_id() -> [u64; 2] {
+pub(crate) fn boot_id() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let half = |range| digits.get(range).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);

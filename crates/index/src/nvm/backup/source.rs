@@ -248,12 +248,19 @@ impl<'a> Source<'a> {
         Ok(self.newest_position()? == point.newest.map(|(position, _)| position))
     }
 
-    /// Bytes of all segments up to the point's, about.
-    pub fn bytes(&self, point: &Point) -> u64 {
-        let Some((newest, _)) = point.newest else { return 0 };
+    /// How many segments there are up to the point's, and their bytes.
+    pub fn live(&self, point: &Point) -> (u64, u64) {
+        let Some((newest, _)) = point.newest else { return (0, 0) };
         let slots = self.slots();
         let live = |position: &Position| matches!(self.state(*position), Ok(Some(_)));
         let entries = (0..=newest).rev().take_while(live).map_while(|p| slots.entry(p).ok());
-        entries.map(|entry| entry.long_bytes.saturating_add(entry.short_bytes)).sum()
+        entries.fold((0, 0), |(segments, bytes): (u64, u64), entry| {
+            (segments + 1, bytes.saturating_add(entry.long_bytes).saturating_add(entry.short_bytes))
+        })
+    }
+
+    /// Bytes of the log behind the point's newest segment that were copied.
+    pub fn log_bytes(&self, point: &Point) -> u64 {
+        point.log_end - point.log_from()
     }
 }

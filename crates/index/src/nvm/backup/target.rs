@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::{Door, Site};
-use spirit_mem::{Region, Span};
+use spirit_mem::{Region, Ring, Span};
 
 use super::contents::{PartContents, SegmentContents, position_of};
 use super::frame::{Fault, FrameKind, FrameReader};
@@ -207,12 +207,33 @@ fn slot_error(entry: &Entry, why: &'static str) -> Corrupt {
     Corrupt { what: "segment slot", at: entry.long_start, why }
 }
 
-/// Makes the part of `memory`, which is new, of what a backup has of one. `step` is told of each segment that is done.
+/// Whether the blocks of a part's segments lie in their partitions, and none over another.
+pub fn check_rings(geometry: &Geometry, part: &PartContents) -> Result<(), PutError> {
+    let layout = geometry.nvm.as_ref().expect("a backup is of a part of a second tier");
+    let ring = |(start, bytes)| Ring::new(start, bytes, part.segments.len() * 2);
+    let (mut long, mut short) = (ring(layout.long), ring(layout.short));
+    for SegmentContents { entry, is_merged, .. } in &part.segments {
+        super::check_blocks(layout, entry.long_start, entry)?;
+        let fits = long.restore(entry.long_start, entry.long_bytes, entry.id)
+            && (*is_merged || short.restore(entry.short_start, entry.short_bytes, entry.id));
+        if !fits {
+            return Err(overlaps(entry).into());
+        }
+    }
+    Ok(())
+}
+
+fn overlaps(entry: &Entry) -> Corrupt {
+    slot_error(entry, "a block of it overlaps another segment's")
+}
+
+/// Makes the part of `memory`, which is new, of what a backup has of one. `step` is told how many bytes of
+/// the backup are before what is left, segment by segment.
 pub fn restore(
     memory: &Memory,
     reader: &mut FrameReader<'_>,
     part: &PartContents,
-    step: &mut dyn FnMut(),
+    step: &mut dyn FnMut(u64),
 ) -> Result<(), PutError> {
     let nvm = memory.nvm().expect("a backup is of a part of a second tier");
     let target = Target::new(memory.region(), nvm.door(), memory.geometry());
@@ -227,7 +248,7 @@ pub fn restore(
             });
             merge(memory, writer, segment)?;
         }
-        step();
+        step(segment.place.at);
     }
     target.put_newest(part)?;
     target.put_log(reader, part)
@@ -246,7 +267,7 @@ fn make_space(memory: &Memory, segment: &SegmentContents) -> Result<(), PutError
         // The short-term block of a merged segment is needed for as long as it takes to merge it.
         let is_kept = partition == Partition::NvmLong || !is_merged;
         if is_kept && !memory.restore(partition, start, bytes, SegmentId(entry.id as u32)) {
-            return Err(slot_error(entry, "a block of it overlaps another segment's").into());
+            return Err(overlaps(entry).into());
         }
         if !nvm.back(partition, start + bytes) {
             return Err(PutError::NoRoom);
