@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::backup::deaths::Early;
 use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter};
 use spirit_index::nvm::backup::segment::CopyError;
@@ -11,7 +12,6 @@ use spirit_index::nvm::backup::settings;
 use spirit_index::nvm::backup::source::{Point, Source};
 use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::slot::Entry;
-use spirit_index::nvm::Corrupt;
 use spirit_mem::Region;
 
 use crate::backup_error::BackupError;
@@ -83,7 +83,7 @@ impl Index {
     /// Writes a backup of the index to the file `out`, as [`backup`] does, while documents come and go and queries are answered.
     pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
         let store = self.store.as_ref().ok_or(BackupError::Volatile)?;
-        back_up(store.path(), out.as_ref(), None, &mut |_| {})
+        back_up(&store.path(), out.as_ref(), None, &mut |_| {})
     }
 }
 
@@ -218,7 +218,9 @@ impl<'a> Copier<'a> {
             .then_some((root.salt as u32, root.incarnation as u32));
         let (mut sources, mut early) = (Vec::new(), Vec::new());
         for (number, region) in regions.iter().enumerate() {
-            let mut source = Source::new(region, settings, log).map_err(OpenError::Memory)?;
+            let closed = root.state == CLOSED;
+            let mut source =
+                Source::new(region, settings, log, closed).map_err(OpenError::Memory)?;
             if let Some(rows) = far_rows {
                 source = source.with_far_rows(rows);
             }

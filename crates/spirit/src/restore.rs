@@ -61,10 +61,10 @@ pub fn restore_watched(
     let (path, directory) = (path.as_ref(), directory.as_ref());
     check_absent(directory)?;
     let mut input = open(path)?;
-    let mut reader = FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+    let mut reader =
+        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
     // Each byte is read twice: now, and when it is put in its place.
-    let mut twice =
-        |done: Progress| progress(Progress { done: done.done, total: done.total * 2 });
+    let mut twice = |done: Progress| progress(Progress { done: done.done, total: done.total * 2 });
     let contents = read_all(path, &mut reader, &mut twice)?;
     let place = NewIndex::create(directory)?;
     let mut maker = Maker { path, new: &place.new, contents: &contents, progress };

@@ -188,9 +188,9 @@ impl Store {
         self.has_less_dram
     }
 
-    /// Where the file is.
-    pub(crate) fn path(&self) -> &Path {
-        self.file.path()
+    /// Where the file is. The one that was made got its name afterwards.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path().with_file_name("heap")
     }
 
     /// What the file lies on.

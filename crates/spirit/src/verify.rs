@@ -39,7 +39,8 @@ pub fn verify_watched(
 ) -> Result<Report, BackupError> {
     let path = path.as_ref();
     let mut input = open(path)?;
-    let mut reader = FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+    let mut reader =
+        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
     let contents = read_all(path, &mut reader, progress)?;
     let mut report = Report { closed: true, ..Report::default() };
     for (number, part) in contents.parts.iter().enumerate() {

@@ -20,7 +20,7 @@ mod postings;
 mod rows;
 mod segment;
 mod slots;
-mod terms;
+pub(super) mod terms;
 
 use std::sync::atomic::AtomicU64;
 

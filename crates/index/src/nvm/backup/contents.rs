@@ -68,10 +68,7 @@ pub(super) fn position_of(entry: &Entry) -> Position {
 }
 
 /// Reads a backup from its first frame to its end. `seen` is told how many bytes there were so far.
-pub fn survey(
-    reader: &mut FrameReader<'_>,
-    seen: &mut dyn FnMut(u64),
-) -> Result<Contents, Fault> {
+pub fn survey(reader: &mut FrameReader<'_>, seen: &mut dyn FnMut(u64)) -> Result<Contents, Fault> {
     let first = reader.next_frame()?;
     let root = root_of(&first)?;
     let mut survey = Survey { root, logs: Vec::new(), parts: Vec::new(), open: None };
@@ -185,7 +182,10 @@ impl Survey {
             _ => Some(entry_of(frame)?),
         };
         let is_newest = match (segments.first(), &newest) {
-            (Some(first), Some(newest)) => first.entry == *newest,
+            // The table of its sections may have been made again.
+            (Some(first), Some(newest)) => {
+                Entry { sections_check: newest.sections_check, ..first.entry } == *newest
+            }
             (first, _) => first.is_none(),
         };
         if executor != self.parts.len() as u64 || count != segments.len() as u64 || !is_newest {
@@ -267,8 +267,7 @@ fn segment_of(frame: &Frame, place: Place) -> Result<SegmentContents, Fault> {
     if !table || checksum(0, &words) as u64 != entry.sections_check {
         return Err(damaged(frame, "a segment's section table is not the one that it had"));
     }
-    let blocks =
-        [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
+    let blocks = [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
     let sections = Sections::parse(&words, entry.long_start, blocks);
     let sections = sections.map_err(|corrupt| damaged(frame, corrupt.why))?;
     let [position, is_merged, _] = frame.numbers;

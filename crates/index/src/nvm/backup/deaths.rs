@@ -67,30 +67,38 @@ pub(super) struct Judge {
     pub(super) base_row: u64,
     /// Operations from this row on are not in the backup's segments.
     pub(super) row_end: u64,
+    /// What was dead early died by operations before this row.
+    pub(super) row_limit: u64,
     /// What was dead early is all that counts.
     pub(super) is_far: bool,
 }
 
 impl Judge {
-    /// The dead rows of a section: each with the stamp that it has in the backup, in order.
-    pub(super) fn deaths(
-        &self,
-        region: &Region,
-        rows: Section,
-    ) -> impl Iterator<Item = (u32, u32)> {
+    /// The dead rows of a section, in order: local id (low half) and the stamp that it has in the backup (high half). An error is
+    /// the local id of one that died by an operation that never was.
+    pub(super) fn deaths(&self, region: &Region, rows: Section) -> Result<Vec<u64>, u32> {
         let stamped = (0u32..).zip(stamps(region, rows)).filter(|(_, stamp)| *stamp != 0);
-        stamped.filter_map(|(local, stamp)| Some((local, self.stamp(local, stamp)?)))
+        let judged = stamped.filter_map(|(local, stamp)| match self.stamp(local, stamp) {
+            Ok(stamp) => stamp.map(|stamp| Ok(local as u64 | (stamp as u64) << 32)),
+            Err(()) => Some(Err(local)),
+        });
+        judged.collect()
     }
 
     /// The stamp that a row with this one has in the backup; none if it lives there.
-    fn stamp(&self, local: u32, stamp: u32) -> Option<u32> {
+    fn stamp(&self, local: u32, stamp: u32) -> Result<Option<u32>, ()> {
         // One past the last row that a stamp may name.
         let last = self.row_end.saturating_sub(self.base_row);
         if stamp as u64 <= last && !self.is_far {
-            return Some(stamp);
+            return Ok(Some(stamp));
         }
-        let was_dead = self.early.has(local);
-        was_dead.then_some((stamp as u64).min(last).min(u32::MAX as u64) as u32)
+        if !self.early.has(local) {
+            return Ok(None);
+        }
+        if stamp != u32::MAX && self.base_row.saturating_add(stamp as u64) > self.row_limit {
+            return Err(());
+        }
+        Ok(Some((stamp as u64).min(last).min(u32::MAX as u64) as u32))
     }
 }
 
@@ -101,30 +109,33 @@ mod tests {
     fn judge(is_far: bool) -> Judge {
         let mut early = Bits::default();
         [3, 70, 900].into_iter().for_each(|local| early.set(local));
-        Judge { early, base_row: 1000, row_end: 3000, is_far }
+        Judge { early, base_row: 1000, row_end: 3000, row_limit: 7000, is_far }
     }
 
     #[test]
     fn a_stamp_counts_if_it_is_early_or_by_a_row_of_the_backup() {
         let judge = judge(false);
-        assert_eq!(judge.stamp(5, 1), Some(1), "by the segment's first row");
-        assert_eq!(judge.stamp(5, 2000), Some(2000), "by the last row");
-        assert_eq!(judge.stamp(5, 2001), None, "by one behind it");
-        assert_eq!(judge.stamp(5, u32::MAX), None);
-        assert_eq!(judge.stamp(70, 2001), Some(2000), "it was dead before");
-        assert_eq!(judge.stamp(900, u32::MAX), Some(2000));
-        assert_eq!(judge.stamp(3, 17), Some(17));
+        assert_eq!(judge.stamp(5, 1), Ok(Some(1)), "by the segment's first row");
+        assert_eq!(judge.stamp(5, 2000), Ok(Some(2000)), "by the last row");
+        assert_eq!(judge.stamp(5, 2001), Ok(None), "by one behind it");
+        assert_eq!(judge.stamp(5, u32::MAX), Ok(None));
+        assert_eq!(judge.stamp(70, 2001), Ok(Some(2000)), "it was dead before");
+        assert_eq!(judge.stamp(900, u32::MAX), Ok(Some(2000)));
+        assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
+        assert_eq!(judge.stamp(3, 6000), Ok(Some(2000)), "by the last operation of the log");
+        assert_eq!(judge.stamp(3, 6001), Err(()), "by one that never was");
+        assert_eq!(judge.stamp(5, 6001), Ok(None), "by one that came later");
     }
 
     #[test]
     fn far_back_only_what_is_early_counts() {
         let judge = judge(true);
-        assert_eq!(judge.stamp(5, 1), None);
-        assert_eq!(judge.stamp(3, 17), Some(17));
-        assert_eq!(judge.stamp(3, 5000), Some(2000));
-        let far = Judge { base_row: 0, row_end: 1 << 40, ..judge };
-        assert_eq!(far.stamp(3, u32::MAX), Some(u32::MAX));
-        assert_eq!(far.stamp(4, u32::MAX), None);
+        assert_eq!(judge.stamp(5, 1), Ok(None));
+        assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
+        assert_eq!(judge.stamp(3, 5000), Ok(Some(2000)));
+        let far = Judge { base_row: 0, row_end: 1 << 40, row_limit: 1 << 41, ..judge };
+        assert_eq!(far.stamp(3, u32::MAX), Ok(Some(u32::MAX)));
+        assert_eq!(far.stamp(4, u32::MAX), Ok(None));
     }
 
     #[test]

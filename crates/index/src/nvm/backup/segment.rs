@@ -9,6 +9,7 @@ use super::source::{Point, Source};
 use super::terms::Terms;
 use super::to_bytes;
 use crate::descriptor::{Position, State};
+use crate::geometry::ROW_BYTES;
 use crate::nvm::section::{Kind, Section, contents_mask};
 use crate::nvm::slot::Entry;
 use crate::nvm::{Corrupt, checksum};
@@ -96,13 +97,15 @@ impl Source<'_> {
             return Err(Corrupt { what: "section table", at: entry.long_start, why }.into());
         }
         let is_merged = state == State::Merged;
-        let words = [&entry.words()[..], &sections.words()[..]].concat();
-        let numbers = [position as u64, is_merged.into(), 0];
-        frames.write(FrameKind::Segment, numbers, &to_bytes(&words))?;
         let terms = match is_merged {
             true => Some(Terms::again(self.region, &self.layout, &sections)?),
             false => None,
         };
+        let sections = terms.as_ref().map_or(sections, |terms| terms.sections(sections));
+        let entry = Entry { sections_check: checksum(0, &sections.words()) as u64, ..entry };
+        let words = [&entry.words()[..], &sections.words()[..]].concat();
+        let numbers = [position as u64, is_merged.into(), 0];
+        frames.write(FrameKind::Segment, numbers, &to_bytes(&words))?;
         for kind in Kind::ALL {
             let section = sections.get(kind);
             match &terms {
@@ -146,11 +149,14 @@ impl Source<'_> {
             early: early.get(position),
             base_row: entry.base_row,
             row_end: point.row_end(),
+            row_limit: point.row_limit,
             is_far: self.is_far(entry.base_row, point),
         };
-        let deaths = judge.deaths(self.region, rows);
-        let words: Vec<u64> =
-            deaths.map(|(local, stamp)| local as u64 | (stamp as u64) << 32).collect();
+        let words = judge.deaths(self.region, rows).map_err(|local| Corrupt {
+            what: "row",
+            at: rows.start + local as u64 * ROW_BYTES,
+            why: "it died by an operation that never was",
+        })?;
         for piece in words.chunks(PAYLOAD_BYTES_MAX as usize / 8) {
             frames.write(FrameKind::Deaths, [0; 3], &to_bytes(piece))?;
         }

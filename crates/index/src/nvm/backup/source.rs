@@ -29,6 +29,8 @@ use crate::nvm::slot::{Entry, Mark, Slots};
 const FAR_ROWS: u64 = u32::MAX as u64 - 1;
 /// Tries to read a slot that may be written anew meanwhile.
 const TRIES: usize = 64;
+/// How far behind the log's end records are looked for: further than almost any is long.
+const LOOK_BYTES: u64 = 1 << 20;
 
 /// A part that is copied, mapped from offset 0 of a region.
 pub struct Source<'a> {
@@ -37,6 +39,8 @@ pub struct Source<'a> {
     pub(super) layout: NvmLayout,
     /// The log, and the newest incarnation that may have written to it; none if operations are not logged.
     log: Option<(LogSpace, u32)>,
+    /// The index was closed, so its log ends with a whole record.
+    closed: bool,
     far_rows: u64,
 }
 
@@ -49,7 +53,12 @@ pub struct Point {
     pub log_end: u64,
     /// Operations in the copied log.
     pub operations: u64,
+    /// No stamp of before names this row or one behind it.
+    pub(super) row_limit: u64,
 }
+
+/// Rows that a replayed operation takes at most: a document may break off once.
+const ROWS_PER_OPERATION: u64 = 2;
 
 impl Point {
     pub(super) fn log_from(&self) -> u64 {
@@ -64,18 +73,18 @@ impl Point {
 
 impl<'a> Source<'a> {
     /// The part in `region`, with `settings` as those of an index of its sizes. `log`: what checksums of its records begin with,
-    /// and the newest incarnation, if operations are logged.
+    /// and the newest incarnation, if operations are logged. `closed`: the index was closed in an orderly way.
     pub fn new(
         region: &'a Region,
         settings: Settings,
         log: Option<(u32, u32)>,
+        closed: bool,
     ) -> Result<Source<'a>, GeometryError> {
         let geometry = Geometry::new(settings)?;
         let layout = geometry.nvm.expect("the settings have a second tier");
         let (start, bytes) = layout.log;
-        let log =
-            log.map(|(salt, incarnation)| (LogSpace { start, bytes, salt }, incarnation));
-        Ok(Source { region, geometry, layout, log, far_rows: FAR_ROWS })
+        let log = log.map(|(salt, incarnation)| (LogSpace { start, bytes, salt }, incarnation));
+        Ok(Source { region, geometry, layout, log, closed, far_rows: FAR_ROWS })
     }
 
     /// Takes segments for far back whose first row is `rows` before the newest. For tests: 2^32 rows are many.
@@ -182,9 +191,9 @@ impl<'a> Source<'a> {
         if self.state(position)?.is_none() {
             return Ok(None);
         }
-        let found = self.sections(position).map(|(entry, sections)| {
-            (entry, Bits::of_dead(self.region, sections.get(Kind::Rows)))
-        });
+        let found = self
+            .sections(position)
+            .map(|(entry, sections)| (entry, Bits::of_dead(self.region, sections.get(Kind::Rows))));
         match self.state(position)? {
             None => Ok(None),
             Some(_) => found.map(Some),
@@ -193,16 +202,48 @@ impl<'a> Source<'a> {
 
     /// Settles the newest segment, and reads the log behind it; returns one past the highest sequence number seen.
     pub fn settle(&self) -> Result<(Point, u64), Corrupt> {
-        let newest = self.newest()?;
-        let point = Point { newest, ..Point::default() };
-        let mut sequence_end = newest.map_or(0, |(_, entry)| entry.sequence_end);
-        if let Some(mut reader) = self.log_reader(&point) {
-            while let Some(record) = reader.next_record() {
-                let header = record.header;
-                sequence_end = sequence_end.max(header.sequence + u64::from(header.operations));
+        let mut tries = 0..TRIES;
+        loop {
+            let mut point = Point { newest: self.newest()?, ..Point::default() };
+            match self.read_log(&mut point) {
+                Ok(sequence_end) => return Ok((point, sequence_end)),
+                // What was wrong may have been written over.
+                Err(_) if tries.next().is_some() && !self.still_holds(&point)? => {}
+                Err(corrupt) => return Err(corrupt),
             }
         }
-        Ok((point, sequence_end))
+    }
+
+    /// Reads the log to its end; returns one past the highest sequence number in it or in segments.
+    fn read_log(&self, point: &mut Point) -> Result<u64, Corrupt> {
+        let mut sequence_end = point.newest.map_or(0, |(_, entry)| entry.sequence_end);
+        let (mut row_end, mut operations) = (point.row_end(), 0);
+        point.row_limit = row_end;
+        let Some(mut reader) = self.log_reader(point) else { return Ok(sequence_end) };
+        let mut end = None;
+        loop {
+            while let Some(record) = reader.next_record() {
+                let header = record.header;
+                let count = u64::from(header.operations);
+                sequence_end = sequence_end.max(header.sequence + count);
+                row_end = row_end.max(header.row + count);
+                operations += count;
+            }
+            point.row_limit = row_end + operations * ROWS_PER_OPERATION;
+            fence(SeqCst);
+            match reader.check_end(LOOK_BYTES) {
+                Ok(()) if self.closed && reader.has_remains() => {
+                    let why = "it is damaged: the index was closed when it was whole";
+                    let at = self.layout.log.0 + reader.position() % self.layout.log.1;
+                    return Err(Corrupt { what: "log record", at, why });
+                }
+                Ok(()) => return Ok(sequence_end),
+                // Nothing has been written there since.
+                Err(corrupt) if end == Some(reader.position()) => return Err(corrupt),
+                // A record is whole behind one that was not whole yet when it was looked at.
+                Err(_) => end = Some(reader.position()),
+            }
+        }
     }
 
     fn log_reader(&self, point: &Point) -> Option<LogReader<'_>> {

@@ -44,7 +44,9 @@ impl fmt::Display for PutError {
             PutError::Fault(fault) => fault.fmt(f),
             PutError::Corrupt(corrupt) => write!(f, "what it holds cannot be: {corrupt}"),
             PutError::NoRoom => f.write_str("no space left on the device"),
-            PutError::DictionaryFull => f.write_str("its terms do not fit in the merged dictionary"),
+            PutError::DictionaryFull => {
+                f.write_str("its terms do not fit in the merged dictionary")
+            }
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The terms of a merged segment, made again as they were engraved: the short-term block that had them has been given back. Each
 //! node names its term's record in the merged dictionary, and the record has the key.
 //!
-//! Nothing of it is believed: whoever writes them down compares them with the checksums of the sections that they were.
+//! Nothing of it is believed: nodes and records have checksums, the bytes of a long term are what its key was made of, and
+//! whoever writes the sections down compares them with the checksums that they had.
 
 use spirit_mem::Region;
 
 use super::to_bytes;
 use crate::nvm::Corrupt;
+use crate::nvm::check::terms::is_key_of;
 use crate::nvm::layout::NvmLayout;
 use crate::nvm::merged::{Merged, NODE_BYTES, Node};
 use crate::nvm::section::{Kind, Section, Sections};
@@ -41,6 +43,9 @@ impl Terms {
             }
             terms.hashes.push((key.hash() & 0xFFFF_FFFF) << 32 | ordinal);
             merged.long_bytes(node.record, &mut long);
+            if !is_key_of(key, &long) {
+                return Err(corrupt("the bytes of its term are another one's"));
+            }
             terms.longs.extend_from_slice(&long);
             terms.longs.resize(terms.longs.len().next_multiple_of(8), 0);
             if terms.longs.len() as u64 > longs_max {
@@ -49,6 +54,17 @@ impl Terms {
         }
         terms.hashes.sort_unstable();
         Ok(terms)
+    }
+
+    /// The sections of a segment with these terms. Behind its long terms there may have been room for some that were not kept,
+    /// because the one document that had them broke off; what was there is not known any more.
+    pub(super) fn sections(&self, mut sections: Sections) -> Sections {
+        let longs = sections.get(Kind::LongTerms);
+        let (bytes, check) = (self.longs.len() as u64, crc32c::crc32c(&self.longs));
+        if bytes < longs.bytes {
+            sections.set(Kind::LongTerms, Section { bytes, check, ..longs });
+        }
+        sections
     }
 
     /// The contents of a section in the short-term block.
