@@ -57,7 +57,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Run {
+    pub(crate) fn of(output: Output) -> Run {
         Run {
             code: output.status.code().expect("an exit code, not a signal"),
             out: String::from_utf8(output.stdout).unwrap(),
