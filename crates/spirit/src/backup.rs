@@ -310,3 +310,79 @@ impl<'a> Copier<'a> {
         self.write(frames, FrameKind::Part, [number as u64, segments, point.log_end], payload)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Search};
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::{Acquire, Release};
+
+    const KEYS: u64 = 50;
+    const ROUNDS: u64 = 400;
+
+    /// 2^32 rows are too many for a test, so all segments but the newest are taken for ones that are so far back that their
+    /// stamps do not say which row they name.
+    #[test]
+    fn deaths_that_are_too_far_back_to_name_their_row_are_right() {
+        let base = std::env::temp_dir().join(format!("spirit-far-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&base);
+        let options = |directory: &str| {
+            Options::default()
+                .directory(base.join(directory))
+                .dram_bytes(16 << 20)
+                .nvm_bytes(16 << 20)
+                .log_bytes(64 << 10)
+                .segment_bytes(64 << 10)
+                .document_bytes_max(4 << 10)
+        };
+        let index = options("index").open().unwrap();
+        let put = AtomicU64::new(0);
+        let mut taken = Vec::new();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for number in 0..KEYS * ROUNDS {
+                    let text = format!("all round{} v{number}", number / KEYS);
+                    index.put(&format!("k{}", number % KEYS), &text).unwrap();
+                    put.store(number + 1, Release);
+                }
+            });
+            while !writer.is_finished() && taken.len() < 30 {
+                let (out, before) = (base.join(format!("{}", taken.len())), put.load(Acquire));
+                let heap = base.join("index/heap");
+                back_up(&heap, &out, Some(0), &mut |_| {}).unwrap();
+                taken.push((before, out));
+            }
+        });
+        assert!(taken.len() > 2);
+        for (number, (before, out)) in taken.iter().enumerate() {
+            let directory = format!("restored{number}");
+            crate::restore(out, base.join(&directory)).unwrap();
+            let restored = options(&directory).open().unwrap();
+            let mut reader = restored.reader().unwrap();
+            let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+            let mut each = keys.clone();
+            each.sort_unstable();
+            each.dedup();
+            assert_eq!(each.len(), keys.len(), "a key has two documents");
+            assert_eq!(keys.len() as u64, KEYS.min((*before).max(keys.len() as u64)));
+            // The newest document says how many there were; each key has its last one of them.
+            let Some(newest) = keys.first() else { continue };
+            let key: u64 = newest[1..].parse().unwrap();
+            let round = (0..ROUNDS)
+                .rev()
+                .find(|round| {
+                    let word = format!("v{}", round * KEYS + key);
+                    reader.count_text(&word).unwrap() == 1
+                })
+                .unwrap();
+            let end = round * KEYS + key + 1;
+            assert!(end >= *before, "{end} of {before}");
+            for number in end.saturating_sub(KEYS)..end {
+                assert_eq!(reader.count_text(&format!("v{number}")).unwrap(), 1, "{number}, {end}");
+            }
+        }
+        drop(index);
+        std::fs::remove_dir_all(&base).unwrap();
+    }
+}
