@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::backup::deaths::Early;
-use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter};
+use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter, Sink};
 use spirit_index::nvm::backup::segment::CopyError;
 use spirit_index::nvm::backup::settings;
 use spirit_index::nvm::backup::source::{Point, Source};
@@ -176,10 +176,10 @@ fn copy(
     file: &mut NewFile,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Backup, BackupError> {
-    let out = file.path().to_owned();
+    let out = file.unfinished().to_owned();
     let failed = BackupError::file(&out, "write it");
     let mut copier = Copier::new(image, root, regions, far_rows, &out)?;
-    spirit_index::nvm::backup::frame::Sink::cut(file, 0).map_err(failed)?;
+    file.cut(0).map_err(failed)?;
     let mut frames = FrameWriter::new(file).map_err(BackupError::file(&out, "write it"))?;
     let words = root::words(root).map(u64::to_le_bytes);
     copier.write(&mut frames, FrameKind::Root, [0; 3], words.as_flattened())?;

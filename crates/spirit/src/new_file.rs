@@ -63,7 +63,7 @@ impl NewFile {
     }
 
     /// Where it is until it is finished.
-    pub(crate) fn path(&self) -> &Path {
+    pub(crate) fn unfinished(&self) -> &Path {
         &self.new
     }
 

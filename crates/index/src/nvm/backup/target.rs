@@ -156,7 +156,7 @@ impl<'a> Target<'a> {
         row_end: u64,
     ) -> Result<(), Corrupt> {
         let rows = sections.get(Kind::Rows);
-        let ascend = deaths.is_sorted_by(|a, b| *a as u32 as u64 + 1 <= *b as u32 as u64);
+        let ascend = deaths.is_sorted_by(|a, b| (*a as u32) < *b as u32);
         let last = row_end.saturating_sub(entry.base_row);
         let can_be = |word: &u64| {
             let (local, stamp) = (*word & 0xFFFF_FFFF, *word >> 32);
