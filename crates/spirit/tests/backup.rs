@@ -99,7 +99,7 @@ fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Asked]) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(60), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(size_of_run("SPIRIT_BACKUP_CASES", 50) as u32))]
 
     #[test]
     fn what_is_restored_is_what_was_there(
