@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use spirit::{GeometryError, OpenError};
+use spirit::{BackupError, GeometryError, OpenError};
 
 use crate::output;
 
@@ -70,5 +70,12 @@ impl From<OpenError> for Failure {
             OpenError::Memory(_) | OpenError::Setting { .. } => Failure::usage(error),
             _ => Failure::work(error),
         }
+    }
+}
+
+/// Files that cannot be used are no wrong usage.
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Failure {
+        Failure::work(error)
     }
 }

@@ -60,10 +60,57 @@ impl Progress {
             grouped(rate(totals.documents, time) as u64),
             rate(totals.bytes, time) / 1e6
         );
-        let mut error = io::stderr().lock();
-        let _ = match self.terminal {
-            true => write!(error, "\r{line:<72}").and_then(|()| error.flush()),
-            false => writeln!(error, "{line}"),
-        };
+        write_over(&line, self.terminal);
     }
+}
+
+/// Shows a line; on a terminal in place of the last one.
+fn write_over(line: &str, terminal: bool) {
+    let mut error = io::stderr().lock();
+    // If standard error is closed there is nobody left to tell.
+    let _ = match terminal {
+        true => write!(error, "\r{line:<72}").and_then(|()| error.flush()),
+        false => writeln!(error, "{line}"),
+    };
+}
+
+/// How much of a known number of bytes is done.
+pub(crate) struct BytesProgress {
+    wanted: bool,
+    terminal: bool,
+    next: Instant,
+    /// What is done to them.
+    done: &'static str,
+    shown: bool,
+}
+
+impl BytesProgress {
+    /// Shown if `forced`, or if somebody watches.
+    pub(crate) fn new(forced: bool, done: &'static str) -> BytesProgress {
+        let terminal = io::stderr().is_terminal();
+        let next = Instant::now() + PERIOD;
+        BytesProgress { wanted: forced || terminal, terminal, next, done, shown: false }
+    }
+
+    /// Shows how much is done if it is time, or if it is all.
+    pub(crate) fn tick(&mut self, done: u64, total: u64) {
+        if self.wanted && (Instant::now() >= self.next || done == total) {
+            self.next = Instant::now() + PERIOD;
+            self.shown = true;
+            let percent = done * 100 / total.max(1);
+            let line = format!("{:.1} of {:.1} MB {}, {percent} %", mb(done), mb(total), self.done);
+            write_over(&line, self.terminal);
+        }
+    }
+
+    /// Nothing more is shown.
+    pub(crate) fn finish(&self) {
+        if self.shown && self.terminal {
+            let _ = writeln!(io::stderr().lock());
+        }
+    }
+}
+
+fn mb(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }

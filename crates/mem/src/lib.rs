@@ -32,7 +32,7 @@ pub mod sync;
 pub mod zeroed;
 
 pub use buddies::Buddies;
-pub use heap_file::{FilePart, HeapFile, HeapFileError, Medium};
+pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::check::{Checked, Counts, Logged, Part};
-use spirit_index::nvm::layout::NvmSettings;
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
-use spirit_mem::{FilePart, HeapFile, Region, Residency};
+use spirit_index::nvm::root::{self, Root};
+use spirit_mem::Region;
 
 use crate::error::OpenError;
-use crate::options::Options;
+use crate::image::{Image, is_logged, part_settings};
 use crate::store::CLOSED;
 
 /// Something in the file is not what was stored there.
@@ -76,7 +75,7 @@ impl Report {
         self.findings.is_empty()
     }
 
-    fn take(&mut self, executor: Option<usize>, start: u64, checked: Checked) {
+    pub(crate) fn take(&mut self, executor: Option<usize>, start: u64, checked: Checked) {
         let found = |Corrupt { what, at, why }| Finding { what, executor, at: start + at, why };
         self.findings.extend(checked.findings.into_iter().map(found));
         self.more += checked.more;
@@ -134,59 +133,36 @@ impl fmt::Display for Report {
 /// What no check can tell: death stamps, which have none of their own; and the loss of the last record of the log if the
 /// index was not closed, which looks like one that was never written whole.
 pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
-    let path = directory.as_ref().join("heap");
-    let file = HeapFile::open_read_only(&path).map_err(OpenError::File)?;
-    let in_use = !file.keep_writers_out().map_err(OpenError::File)?;
-    let wrong = |why: String| OpenError::Root { path: path.clone(), why };
-    if file.bytes() < ROOT_BYTES {
-        return Err(wrong(format!(
-            "it has {} bytes, and a root alone has {ROOT_BYTES}",
-            file.bytes()
-        )));
-    }
-    let region = region_of(&file, 0, ROOT_BYTES)?;
-    let root = root::read(&region).map_err(|error| wrong(error.to_string()))?;
-    if root.file_bytes() != Some(file.bytes()) {
-        let (has, says) = (file.bytes(), root.file_bytes());
-        let says = says.map_or("more than there can be".into(), |bytes| bytes.to_string());
-        return Err(wrong(format!("it has {has} bytes, and its root says {says}")));
-    }
-    let mut options = Options::default();
-    options
-        .take_over(&root)
-        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
-    let mut report = Report { in_use, closed: root.state == CLOSED, ..Report::default() };
-    let findings = root::check(&region);
+    check_file(&directory.as_ref().join("heap"))
+}
+
+/// The same of the file at `path`.
+pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
+    let image = Image::open(path)?;
+    let closed = image.root.state == CLOSED;
+    let mut report = Report { in_use: image.in_use, closed, ..Report::default() };
+    let findings = root::check(&image.region);
     report.take(None, 0, Checked { findings, ..Checked::default() });
-    for executor in 0..root.executors {
-        let start = ROOT_BYTES + executor * root.nvm_bytes;
-        let checked = check_part(&file, start, &root, options.is_logged(), in_use)?;
-        report.take(Some(executor as usize), start, checked);
+    for executor in 0..image.root.executors {
+        let region = image.part(executor)?;
+        let checked = part(&region, &image.root, image.in_use)?.check();
+        report.take(Some(executor as usize), image.part_start(executor), checked);
         report.executors += 1;
     }
     Ok(report)
 }
 
-fn check_part(
-    file: &HeapFile,
-    start: u64,
+/// The part in `region` of an index with this root.
+pub(crate) fn part<'a>(
+    region: &'a Region,
     root: &Root,
-    is_logged: bool,
     in_use: bool,
-) -> Result<Checked, OpenError> {
-    let region = region_of(file, start, root.nvm_bytes)?;
-    let nvm = NvmSettings { bytes: root.nvm_bytes, log_bytes: root.log_bytes };
-    let logged = is_logged.then_some(Logged {
+) -> Result<Part<'a>, OpenError> {
+    let logged = is_logged(root).then_some(Logged {
         salt: root.salt as u32,
         incarnation: root.incarnation as u32,
         closed: root.state == CLOSED,
     });
-    let part = Part::new(&region, nvm, root.segment_bytes, root.positions != 0, logged, in_use);
-    Ok(part.map_err(OpenError::Memory)?.check())
-}
-
-fn region_of(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
-    let part = FilePart { file, start, bytes };
-    Region::reserve_tiers(Some(part), bytes, Residency::OnTouch)
-        .map_err(|reason| OpenError::Memory(reason.into()))
+    let (nvm, positions) = (part_settings(root), root.positions != 0);
+    Part::new(region, nvm, root.segment_bytes, positions, logged, in_use).map_err(OpenError::Memory)
 }

@@ -26,17 +26,21 @@
 //! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
+mod backup;
+mod backup_error;
 mod check;
 mod collector;
 mod durability;
 mod error;
 mod executor;
 mod flush_stage;
+mod image;
 mod index;
 mod ingest;
 mod journal;
 mod key_import;
 mod lease;
+mod new_file;
 mod open_root;
 mod options;
 mod placement;
@@ -45,12 +49,16 @@ mod reader;
 mod recovery;
 mod replacement;
 mod replay;
+mod restore;
 mod retention;
 mod shared;
 mod stats;
 mod store;
+mod verify;
 mod waiting;
 
+pub use backup::{Backup, Progress, backup, backup_watched};
+pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
 pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
@@ -59,6 +67,7 @@ pub use lease::LeaseExpired;
 pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use restore::{Restored, restore, restore_watched};
 pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::nvm::Corrupt;
@@ -66,3 +75,4 @@ pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
+pub use verify::{verify, verify_watched};

@@ -5,7 +5,7 @@
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
+use spirit_mem::{FilePart, HeapFile, HeapFileError, Identity, Medium, Region, Residency};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
@@ -62,12 +62,7 @@ impl Store {
     /// Makes the index, or leaves nothing that takes space.
     fn create(directory: &Path, path: &Path, options: &Options) -> Result<Store, OpenError> {
         let new = directory.join("heap.new");
-        match std::fs::remove_file(&new) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed(&new, "remove what was not finished")(e));
-            }
-            _ => {}
-        }
+        remove_unfinished(&new)?;
         let made = Self::make(&new, options).and_then(|store| {
             std::fs::rename(&new, path).map_err(failed(&new, "give it its name"))?;
             sync_directory(directory).inspect_err(|_| drop(std::fs::remove_file(path)))?;
@@ -83,19 +78,7 @@ impl Store {
         Geometry::new(settings).map_err(OpenError::Memory)?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         let executors = options.executors as u64;
-        let file =
-            HeapFile::create(new, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
-        check_medium(&file, options)?;
-        let layout = NvmLayout::new(nvm, settings.segment_bytes);
-        file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
-        for number in 0..executors {
-            let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
-            let start = ROOT_BYTES + number * nvm.bytes;
-            file.reserve(start, bytes).map_err(OpenError::File)?;
-            if options.is_os_level() {
-                file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
-            }
-        }
+        let file = make_file(new, executors, nvm, settings.segment_bytes, options)?;
         let root = Root {
             state: OPEN,
             salt: random_salt(),
@@ -199,6 +182,11 @@ impl Store {
         self.has_less_dram
     }
 
+    /// Where the file is. The one that was made got its name afterwards.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path().with_file_name("heap")
+    }
+
     /// What the file lies on.
     pub(crate) fn medium(&self) -> Medium {
         self.file.medium()
@@ -216,7 +204,7 @@ fn failed(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenE
 }
 
 /// Makes the directory and those above it, as far as they are not there. Each is on the disk before the next is made.
-fn make_directory(directory: &Path) -> Result<(), OpenError> {
+pub(crate) fn make_directory(directory: &Path) -> Result<(), OpenError> {
     if directory.is_dir() {
         return Ok(());
     }
@@ -237,6 +225,31 @@ fn sync_directory(directory: &Path) -> Result<(), OpenError> {
     synced.map_err(failed(directory, "sync the directory"))
 }
 
+/// Makes the file of an index, with space on the disk for what it always has: root, slots, logs, dictionaries. A level that
+/// the medium cannot keep is refused first.
+pub(crate) fn make_file(
+    path: &Path,
+    executors: u64,
+    nvm: NvmSettings,
+    segment_bytes: u64,
+    options: &Options,
+) -> Result<HeapFile, OpenError> {
+    let file =
+        HeapFile::create(path, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
+    check_medium(&file, options)?;
+    let layout = NvmLayout::new(nvm, segment_bytes);
+    file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
+    for number in 0..executors {
+        let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
+        let start = ROOT_BYTES + number * nvm.bytes;
+        file.reserve(start, bytes).map_err(OpenError::File)?;
+        if options.is_os_level() {
+            file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
+        }
+    }
+    Ok(file)
+}
+
 /// Refuses a level that the medium cannot keep.
 fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
     if options.is_os_level() && file.medium() == Medium::Tmpfs {
@@ -245,19 +258,48 @@ fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Removes a `heap.new` that was not finished.
+pub(crate) fn remove_unfinished(new: &Path) -> Result<(), OpenError> {
+    match std::fs::remove_file(new) {
+        Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
+            Err(failed(new, "remove what was not finished")(reason))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
 /// page cache that holds it is still the same.
-fn is_trusted(file: &HeapFile, options: &Options, root: &Root) -> Result<bool, OpenError> {
+pub(crate) fn is_trusted(
+    file: &HeapFile,
+    options: &Options,
+    root: &Root,
+) -> Result<bool, OpenError> {
     if file.medium() != Medium::File || options.is_os_level() {
         return Ok(true);
     }
     let identity = file.identity().map_err(OpenError::File)?;
-    let same_file =
-        (root.device, root.inode, root.mount) == (identity.device, identity.inode, identity.mount);
-    Ok(same_file && [root.boot_low, root.boot_high] == boot_id())
+    Ok(root.mount == identity.mount && is_of_this_boot(root, identity))
 }
 
-fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
+/// The same of an index that somebody has open, who may see it through another mount.
+pub(crate) fn is_trusted_by_another(
+    file: &HeapFile,
+    options: &Options,
+    root: &Root,
+) -> Result<bool, OpenError> {
+    if file.medium() != Medium::File || options.is_os_level() {
+        return Ok(true);
+    }
+    Ok(is_of_this_boot(root, file.identity().map_err(OpenError::File)?))
+}
+
+fn is_of_this_boot(root: &Root, identity: Identity) -> bool {
+    let same_file = (root.device, root.inode) == (identity.device, identity.inode);
+    same_file && [root.boot_low, root.boot_high] == boot_id()
+}
+
+pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
     let part = FilePart { file, start: 0, bytes: ROOT_BYTES };
     Region::reserve_tiers(Some(part), ROOT_BYTES, Residency::OnTouch)
         .map_err(|e| OpenError::Memory(e.into()))

@@ -13,6 +13,7 @@ use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
 use spirit::{AddError, Index, OnFull, OpenError, Search};
+use spirit_index::nvm::backup::frame::BACKUP_VERSION;
 use spirit_index::nvm::root::FORMAT_VERSION;
 use support::directory::Directory;
 
@@ -99,15 +100,14 @@ fn unpacked(fixture: &Path) -> Directory {
     directory
 }
 
-fn opens_and_answers(fixture: &Path) {
-    let directory = unpacked(fixture);
+fn opens_and_answers(directory: &Directory, fixture: &Path) {
     let report = spirit::check(directory.path()).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     assert!(report.segments >= 3 && report.log_operations >= 40, "{report}");
     let answers = fs::read_to_string(fixture.join("answers.tsv")).unwrap();
     assert!(answers.lines().count() >= QUERIES.len());
     for _ in 0..2 {
-        let index = sample::options(&directory).open().unwrap();
+        let index = sample::options(directory).open().unwrap();
         for expected in answers.lines() {
             let query = expected.split('\t').next().unwrap();
             assert_eq!(answer(&index, query), expected);
@@ -137,11 +137,42 @@ fn files_of_this_version_open_and_others_are_refused() {
     for version in 1..=FORMAT_VERSION {
         let fixture = fixtures().join(format!("format_{version}"));
         if version == FORMAT_VERSION {
-            opens_and_answers(&fixture);
+            opens_and_answers(&unpacked(&fixture), &fixture);
         } else {
             is_refused(version, &unpacked(&fixture));
         }
     }
+}
+
+/// A backup of the file of this version, one that was made when the format of backups was, is restored to the same answers; and so
+/// is one that is made now.
+#[test]
+fn backups_of_this_version_are_restored_and_others_are_refused() {
+    let fixture = fixtures().join(format!("format_{FORMAT_VERSION}"));
+    let directory = unpacked(&fixture);
+    let backup = directory.path().join("backup");
+    spirit::backup(directory.path(), &backup).unwrap();
+    let kept = fixtures().join(format!("backup_{BACKUP_VERSION}.zst"));
+    if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
+        let bytes = fs::read(&backup).unwrap();
+        fs::write(&kept, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+    }
+    let mut bytes = zstd::decode_all(&fs::read(&kept).unwrap()[..]).unwrap();
+    let made = directory.path().join("made");
+    fs::write(&made, &bytes).unwrap();
+    for backup in [&backup, &made] {
+        let restored = Directory::new();
+        spirit::restore(backup, restored.path()).unwrap();
+        opens_and_answers(&restored, &fixture);
+    }
+    bytes[8..12].copy_from_slice(&(BACKUP_VERSION + 1).to_le_bytes());
+    fs::write(&made, &bytes).unwrap();
+    let text = spirit::verify(&made).unwrap_err().to_string();
+    let said = [BACKUP_VERSION, BACKUP_VERSION + 1].map(|version| format!("version {version}"));
+    assert!(said.iter().all(|version| text.contains(version)), "{text}");
+    bytes[..8].reverse();
+    fs::write(&made, &bytes).unwrap();
+    assert!(spirit::verify(&made).unwrap_err().to_string().contains("another byte order"));
 }
 
 #[test]

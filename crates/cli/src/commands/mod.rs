@@ -1,13 +1,16 @@
 //! The commands, one a file.
 
+mod backup;
 mod check;
 mod count;
 mod delete;
 mod demo;
 mod ingest;
+mod restore;
 mod search;
 mod source;
 mod stats;
+mod verify;
 
 use crate::args::Command;
 use crate::directory::check_present;
@@ -22,6 +25,9 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Delete(args) => delete::run(&args),
         Command::Stats(args) => stats::run(args),
         Command::Check(args) => check::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Restore(args) => restore::run(&args),
         Command::Serve(args) => {
             check_present(&args.directory)?;
             Err(Failure::usage("serve: not in this version yet"))

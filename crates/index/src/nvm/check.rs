@@ -20,16 +20,17 @@ mod postings;
 mod rows;
 mod segment;
 mod slots;
-mod terms;
+pub(super) mod terms;
 
 use std::sync::atomic::AtomicU64;
 
-use spirit_mem::{Region, Residency, Span};
+use spirit_mem::{Region, Span};
 
 use super::Corrupt;
 use super::layout::{NvmLayout, NvmSettings};
-use crate::geometry::{Geometry, GeometryError, Settings};
-use crate::list::Blocks;
+use super::slot::Entry;
+use crate::descriptor::{Position, State};
+use crate::geometry::{Geometry, GeometryError};
 
 /// Findings that are kept; more are counted.
 pub const FINDINGS_MAX: usize = 1000;
@@ -99,17 +100,7 @@ impl<'a> Part<'a> {
         logged: Option<Logged>,
         in_use: bool,
     ) -> Result<Part<'a>, GeometryError> {
-        let settings = Settings {
-            dram_bytes: 0,
-            segment_bytes,
-            blocks: Blocks::Variable { doublings: 1 },
-            positions,
-            residency: Residency::OnTouch,
-            nvm: Some(nvm),
-        };
-        // Any DRAM does: what lies in the file does not depend on it.
-        let dram_bytes = Geometry::dram_bytes_min(settings)?;
-        let geometry = Geometry::new(Settings { dram_bytes, ..settings })?;
+        let geometry = Geometry::new(super::backup::settings(nvm, segment_bytes, positions)?)?;
         let layout = geometry.nvm.expect("the settings have a second tier");
         Ok(Part { region, geometry, layout, logged, in_use })
     }
@@ -118,7 +109,7 @@ impl<'a> Part<'a> {
     pub fn check(&self) -> Checked {
         let mut checked = Checked::default();
         let found = slots::check(self, &mut checked);
-        let segments = segment::check_all(self, &found, &mut checked);
+        let segments = segment::check_all(self, &found, None, &mut checked);
         if self.in_use {
             // What changes all the time cannot be told from what is wrong.
             return checked;
@@ -127,6 +118,21 @@ impl<'a> Part<'a> {
         merged::check(self, &found, &segments, &mut checked);
         let end = log::check(self, &found, &mut checked);
         rows::check_deaths(self, &segments, end, &mut checked);
+        checked
+    }
+
+    /// Looks at the segment at `position` alone, which is engraved; `before` is what the slot of the one before it says.
+    pub fn check_segment(&self, position: Position, before: Option<Entry>) -> Checked {
+        let mut checked = Checked::default();
+        let found = slots::Found { live: vec![(position, State::Engraved)], newest: None };
+        segment::check_all(self, &found, before, &mut checked);
+        checked
+    }
+
+    /// Looks at the log alone; `newest` is what the newest segment's slot says.
+    pub fn check_log(&self, newest: Option<Entry>) -> Checked {
+        let mut checked = Checked::default();
+        log::check(self, &slots::Found { newest, ..slots::Found::default() }, &mut checked);
         checked
     }
 

@@ -16,12 +16,14 @@
 //! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
 //! | [`check`] | whether all of it is what was stored |
+//! | [`backup`] | a copy of it as it is at one point of its operation order |
 //! | [`root`] | what is said once for a whole index |
 //!
 //! Everything is stored through the [door](spirit_door). Nothing here relies on the order in which stores become durable,
 //! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
 //! torn carries a checksum. The byte format is described in `docs/format.md`.
 
+pub mod backup;
 pub mod check;
 pub mod coverage;
 pub mod engrave;

@@ -25,7 +25,8 @@ use crate::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 /// Bytes at the beginning of the file that are the root's.
 pub const ROOT_BYTES: u64 = 8192;
 const SLOT_BYTES: u64 = 4096;
-const WORDS: usize = 64;
+/// Words of a root.
+pub const WORDS: usize = 64;
 const FIELDS: usize = WORDS - 3;
 const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_BYTES);
 /// `SPIRITIX`.
@@ -172,7 +173,11 @@ pub fn read(region: &Region) -> Result<Root, RootError> {
 fn read_slot(region: &Region, slot: u64) -> Result<Root, RootError> {
     let at = slot * SLOT_BYTES;
     let stored = region.view(Span::<AtomicU64>::new(at, WORDS as u64));
-    let words: [u64; WORDS] = std::array::from_fn(|i| stored[i].load(Relaxed));
+    parse(&std::array::from_fn(|i| stored[i].load(Relaxed)), at)
+}
+
+/// The root that these words are, which lie at `at` of a file.
+pub fn parse(words: &[u64; WORDS], at: u64) -> Result<Root, RootError> {
     if words[0] != MAGIC {
         return Err(if words[0] == MAGIC.swap_bytes() {
             RootError::ByteOrder
@@ -225,13 +230,19 @@ fn is_empty(region: &Region, slot: u64) -> bool {
     stored.iter().all(|word| word.load(Relaxed) == 0)
 }
 
-/// Writes `root`, whose generation is one more than the newest's; durable on return.
-pub fn write(region: &Region, door: &Door, root: &Root) {
+/// The words of a root.
+pub fn words(root: &Root) -> [u64; WORDS] {
     let mut words = [0; WORDS];
     words[0] = MAGIC;
     words[1] = FORMAT_VERSION as u64 | BYTE_ORDER << 32;
     words[2..WORDS - 1].copy_from_slice(&root.fields());
     words[WORDS - 1] = checksum(0, &words[..WORDS - 1]) as u64;
+    words
+}
+
+/// Writes `root`, whose generation is one more than the newest's; durable on return.
+pub fn write(region: &Region, door: &Door, root: &Root) {
+    let words = words(root);
     let at = root.generation % 2 * SLOT_BYTES;
     door.write_words(Site::Root, region, at, &words);
     door.write_back(Site::RootWriteBack, region, at, WORDS as u64 * 8);

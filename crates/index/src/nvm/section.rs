@@ -166,6 +166,16 @@ impl Sections {
         if checksum(0, &words) as u64 != check {
             return Err(corrupt(at, "its checksum is wrong"));
         }
+        Self::parse(&words, at, blocks)
+    }
+
+    /// The sections in a table's words, which lies at `at`.
+    pub(super) fn parse(
+        words: &[u64],
+        at: u64,
+        blocks: [(u64, u64); 2],
+    ) -> Result<Sections, Corrupt> {
+        let corrupt = |at, why| Corrupt { what: "section table", at, why };
         let mut sections = Sections::default();
         for (i, entry) in words.chunks(SECTION_WORDS).enumerate() {
             let Some(kind) = Kind::from_word(entry[0]) else { continue };
@@ -187,17 +197,22 @@ impl Sections {
     }
 }
 
-/// The checksum of what is stored in a section of `kind`, without what may change.
-pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
-    let words: Span<AtomicU64> = Span::new(section.start, section.bytes / 8);
-    let words = region.view(words);
-    let mask: &[u64] = match kind {
+/// What counts of the words in a section of `kind`, over and over: the rest may change.
+pub(super) fn contents_mask(kind: Kind) -> &'static [u64] {
+    match kind {
         // A row's second word holds the death stamp in its high half.
         Kind::Rows => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
         // A node's first word is its link, and the last one's high half its record.
         Kind::Nodes => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
         _ => &[u64::MAX],
-    };
+    }
+}
+
+/// The checksum of what is stored in a section of `kind`, without what may change.
+pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
+    let words: Span<AtomicU64> = Span::new(section.start, section.bytes / 8);
+    let words = region.view(words);
+    let mask = contents_mask(kind);
     const _: () = assert!(ROW_WORDS == 3);
     let mut buffer = [0; 1020];
     let mut crc = 0;

@@ -21,11 +21,16 @@ pub(super) struct Segment {
     pub(super) dead: Option<u32>,
 }
 
-/// Looks at the segments one by one; returns those that can be followed further.
-pub(super) fn check_all(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Vec<Segment> {
+/// Looks at the segments one by one, the first of which follows `before`; returns those that can be followed further.
+pub(super) fn check_all(
+    part: &Part<'_>,
+    found: &Found,
+    before: Option<Entry>,
+    checked: &mut Checked,
+) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for (position, state) in &found.live {
-        let before = segments.last().map(|segment| segment.entry);
+        let before = segments.last().map(|segment| segment.entry).or(before);
         let (segment, apart) = settled(part, *position, *state, before);
         checked.join(apart);
         segments.extend(segment);

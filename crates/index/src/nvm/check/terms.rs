@@ -92,7 +92,7 @@ fn is_term(part: &Part<'_>, segment: &Segment, ordinal: u64) -> bool {
 }
 
 /// Whether `key` is a term's, whose bytes are `long` if it is a long one.
-pub(super) fn is_key_of(key: TermKey, long: &[u8]) -> bool {
+pub(in crate::nvm) fn is_key_of(key: TermKey, long: &[u8]) -> bool {
     let (inline, len) = key.inline_bytes();
     let bytes = if key.is_long() { long } else { &inline[..len] };
     Term::new(key.field(), bytes).is_some_and(|term| term.key == key)

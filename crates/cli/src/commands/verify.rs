@@ -1,0 +1,23 @@
+//! `spirit verify`: whether a backup is whole.
+
+use std::io::Write;
+
+use crate::args::VerifyArgs;
+use crate::failure::Failure;
+use crate::output::out;
+use crate::progress::BytesProgress;
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
+    let mut progress = BytesProgress::new(args.progress, "verified");
+    let report = spirit::verify_watched(&args.backup, &mut |p| progress.tick(p.done, p.total));
+    progress.finish();
+    let report = report?;
+    let mut out = out();
+    writeln!(out, "{report}")?;
+    out.flush()?;
+    if report.is_sound() {
+        return Ok(());
+    }
+    let (name, found) = (args.backup.display(), report.findings.len() as u64 + report.more);
+    Err(Failure::work(format_args!("{name}: {found} things are wrong; take another backup")))
+}

@@ -1,0 +1,70 @@
+//! A backup: the state of a part at one point of its operation order, in frames that a checksum chains together.
+//!
+//! | file | noun |
+//! |---|---|
+//! | [`frame`] | a frame of the file, written and read |
+//! | [`source`] | a part that is copied while somebody may be changing it: its newest slot, its log |
+//! | [`deaths`] | which rows of a segment are dead in the backup |
+//! | [`terms`] | the terms of a merged segment, made again as they were engraved |
+//! | [`segment`] | a segment, copied |
+//! | [`contents`] | what a backup holds, and where |
+//! | [`target`] | a part that is made of it |
+//!
+//! The protocol, its argument and the bytes are described in `docs/backup.md`. Nothing here stores to the part that is
+//! copied, and nobody is asked to wait.
+
+pub mod contents;
+pub mod deaths;
+pub mod frame;
+pub mod segment;
+pub mod source;
+pub mod target;
+pub mod terms;
+
+use super::Corrupt;
+use super::layout::{NvmLayout, NvmSettings};
+use super::slot::Entry;
+use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::list::Blocks;
+use spirit_mem::Residency;
+
+/// Settings of a memory over a part with these sizes. Any DRAM does for what lies in the file, so it has the least.
+pub fn settings(
+    nvm: NvmSettings,
+    segment_bytes: u64,
+    positions: bool,
+) -> Result<Settings, GeometryError> {
+    let settings = Settings {
+        dram_bytes: 0,
+        segment_bytes,
+        blocks: Blocks::Variable { doublings: 1 },
+        positions,
+        residency: Residency::OnTouch,
+        nvm: Some(nvm),
+    };
+    Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
+}
+
+/// Whether a segment's blocks lie in their partitions, so that whatever is in them can be reached.
+fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result<(), Corrupt> {
+    let blocks = [
+        (layout.long, entry.long_start, entry.long_bytes),
+        (layout.short, entry.short_start, entry.short_bytes),
+    ];
+    let inside = blocks.into_iter().all(|((from, room), start, bytes)| {
+        let end = start.checked_add(bytes);
+        start >= from && start.is_multiple_of(8) && end.is_some_and(|end| end <= from + room)
+    });
+    let why = "a block of the segment leaves its partition";
+    if inside { Ok(()) } else { Err(Corrupt { what: "segment slot", at, why }) }
+}
+
+/// Words as they lie in a file.
+fn to_bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The words of whole ones.
+fn to_words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word))
+}

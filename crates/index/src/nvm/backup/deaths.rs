@@ -1,0 +1,156 @@
+//! Which rows of a segment are dead in a backup: those that were before its point was settled, and those that operations in its
+//! segments have killed since. What the operations in its log kill is killed again when they are replayed.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use crate::descriptor::Position;
+use crate::nvm::section::Section;
+use crate::rows::ROW_WORDS;
+
+/// A bit a row.
+#[derive(Clone, Debug, Default)]
+pub struct Bits(Vec<u64>);
+
+impl Bits {
+    /// The rows of a section that are dead.
+    pub(super) fn of_dead(region: &Region, rows: Section) -> Bits {
+        let mut bits = Bits::default();
+        for (local, stamp) in (0u32..).zip(stamps(region, rows)) {
+            if stamp != 0 {
+                bits.set(local);
+            }
+        }
+        bits
+    }
+
+    fn set(&mut self, local: u32) {
+        let word = local as usize / 64;
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (local % 64);
+    }
+
+    fn has(&self, local: u32) -> bool {
+        self.0.get(local as usize / 64).is_some_and(|word| word >> (local % 64) & 1 == 1)
+    }
+}
+
+/// The death stamps of a section's rows, in order.
+fn stamps(region: &Region, rows: Section) -> impl Iterator<Item = u32> {
+    let words = region.get(Span::<AtomicU64>::new(rows.start, rows.bytes / 8)).unwrap_or(&[]);
+    words.chunks_exact(ROW_WORDS as usize).map(|row| (row[1].load(Relaxed) >> 32) as u32)
+}
+
+/// The rows that were dead before the backup's point was settled, by segment.
+#[derive(Clone, Debug, Default)]
+pub struct Early(HashMap<Position, Bits>);
+
+impl Early {
+    pub(super) fn set(&mut self, position: Position, dead: Bits) {
+        self.0.insert(position, dead);
+    }
+
+    pub(super) fn get(&self, position: Position) -> Bits {
+        self.0.get(&position).cloned().unwrap_or_default()
+    }
+}
+
+/// What decides of a segment's rows.
+pub(super) struct Judge {
+    pub(super) early: Bits,
+    /// The segment's first row.
+    pub(super) base_row: u64,
+    /// Operations from this row on are not in the backup's segments.
+    pub(super) row_end: u64,
+    /// What was dead early died by operations before this row.
+    pub(super) row_limit: u64,
+    /// What was dead early is all that counts.
+    pub(super) is_far: bool,
+}
+
+impl Judge {
+    /// The dead rows of a section, in order: local id (low half) and the stamp that it has in the backup (high half). An error is
+    /// the local id of one that died by an operation that never was.
+    pub(super) fn deaths(&self, region: &Region, rows: Section) -> Result<Vec<u64>, u32> {
+        let stamped = (0u32..).zip(stamps(region, rows)).filter(|(_, stamp)| *stamp != 0);
+        let judged = stamped.filter_map(|(local, stamp)| match self.stamp(local, stamp) {
+            Ok(stamp) => stamp.map(|stamp| Ok(local as u64 | (stamp as u64) << 32)),
+            Err(()) => Some(Err(local)),
+        });
+        judged.collect()
+    }
+
+    /// The stamp that a row with this one has in the backup; none if it lives there.
+    fn stamp(&self, local: u32, stamp: u32) -> Result<Option<u32>, ()> {
+        // One past the last row that a stamp may name.
+        let last = self.row_end.saturating_sub(self.base_row);
+        if stamp as u64 <= last && !self.is_far {
+            return Ok(Some(stamp));
+        }
+        if !self.early.has(local) {
+            return Ok(None);
+        }
+        if stamp != u32::MAX && self.base_row.saturating_add(stamp as u64) > self.row_limit {
+            return Err(());
+        }
+        Ok(Some((stamp as u64).min(last).min(u32::MAX as u64) as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(is_far: bool) -> Judge {
+        let mut early = Bits::default();
+        [3, 70, 900].into_iter().for_each(|local| early.set(local));
+        Judge { early, base_row: 1000, row_end: 3000, row_limit: 7000, is_far }
+    }
+
+    #[test]
+    fn a_stamp_counts_if_it_is_early_or_by_a_row_of_the_backup() {
+        let judge = judge(false);
+        assert_eq!(judge.stamp(5, 1), Ok(Some(1)), "by the segment's first row");
+        assert_eq!(judge.stamp(5, 2000), Ok(Some(2000)), "by the last row");
+        assert_eq!(judge.stamp(5, 2001), Ok(None), "by one behind it");
+        assert_eq!(judge.stamp(5, u32::MAX), Ok(None));
+        assert_eq!(judge.stamp(70, 2001), Ok(Some(2000)), "it was dead before");
+        assert_eq!(judge.stamp(900, u32::MAX), Ok(Some(2000)));
+        assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
+        assert_eq!(judge.stamp(3, 6000), Ok(Some(2000)), "by the last operation of the log");
+        assert_eq!(judge.stamp(3, 6001), Err(()), "by one that never was");
+        assert_eq!(judge.stamp(5, 6001), Ok(None), "by one that came later");
+    }
+
+    #[test]
+    fn far_back_only_what_is_early_counts() {
+        let judge = judge(true);
+        assert_eq!(judge.stamp(5, 1), Ok(None));
+        assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
+        assert_eq!(judge.stamp(3, 5000), Ok(Some(2000)));
+        let far = Judge { base_row: 0, row_end: 1 << 40, row_limit: 1 << 41, ..judge };
+        assert_eq!(far.stamp(3, u32::MAX), Ok(Some(u32::MAX)));
+        assert_eq!(far.stamp(4, u32::MAX), Ok(None));
+    }
+
+    #[test]
+    fn bits_are_those_that_were_set() {
+        let early = judge(false).early;
+        let set: Vec<u32> = (0..2000).filter(|local| early.has(*local)).collect();
+        assert_eq!(set, [3, 70, 900]);
+    }
+
+    #[test]
+    fn stamps_are_read_from_their_rows() {
+        let region = Region::reserve(1 << 16, spirit_mem::Residency::OnTouch).unwrap();
+        let rows = Section { start: 64, bytes: 24 * 4, check: 0 };
+        region.view(Span::<AtomicU64>::new(64, 12))[7].store(9 << 32 | 5, Relaxed);
+        assert_eq!(stamps(&region, rows).collect::<Vec<_>>(), [0, 0, 9, 0]);
+        assert!(Bits::of_dead(&region, rows).has(2));
+    }
+}

@@ -1,0 +1,307 @@
+//! A part that is copied, as it is at rest or while somebody changes it: its slots, and the point of its operation order up to
+//! which it is copied.
+//!
+//! # Orderings
+//!
+//! Whoever reads may be another process, so nothing here waits for the writer or is waited for. Something is read, and then
+//! a mark is looked at that was stored before it can have been written over: the fence keeps these in order. The writer's end of
+//! it needs stores that keep their order.
+
+use std::io;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::fence;
+
+use spirit_mem::Region;
+
+use super::deaths::{Bits, Early};
+use super::frame::{FrameKind, FrameWriter, PAYLOAD_BYTES_MAX};
+use crate::descriptor::{Position, State};
+use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::nvm::Corrupt;
+use crate::nvm::layout::NvmLayout;
+use crate::nvm::log::LogSpace;
+use crate::nvm::log_reader::LogReader;
+use crate::nvm::section::{Kind, Sections};
+use crate::nvm::shape;
+use crate::nvm::slot::{Entry, Mark, Slots};
+
+/// Rows behind a segment's first from which on a death stamp does not say which one it names.
+const FAR_ROWS: u64 = u32::MAX as u64 - 1;
+/// Tries to read a slot that may be written anew meanwhile.
+const TRIES: usize = 64;
+/// How far behind the log's end records are looked for: further than almost any is long.
+const LOOK_BYTES: u64 = 1 << 20;
+
+/// A part that is copied, mapped from offset 0 of a region.
+pub struct Source<'a> {
+    pub(super) region: &'a Region,
+    pub(super) geometry: Geometry,
+    pub(super) layout: NvmLayout,
+    /// The log, and the newest incarnation that may have written to it; none if operations are not logged.
+    log: Option<(LogSpace, u32)>,
+    /// The index was closed, so its log ends with a whole record.
+    closed: bool,
+    far_rows: u64,
+}
+
+/// Up to where a part is copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// The newest segment that ever was; its slot says where the log goes on.
+    pub newest: Option<(Position, Entry)>,
+    /// Where the copied log ends.
+    pub log_end: u64,
+    /// Operations in the copied log.
+    pub operations: u64,
+    /// No stamp of before names this row or one behind it.
+    pub(super) row_limit: u64,
+}
+
+/// Rows that a replayed operation takes at most: a document may break off once.
+const ROWS_PER_OPERATION: u64 = 2;
+
+impl Point {
+    pub(super) fn log_from(&self) -> u64 {
+        self.newest.map_or(0, |(_, entry)| entry.log_from)
+    }
+
+    /// Rows of the segments that are copied are below this.
+    pub fn row_end(&self) -> u64 {
+        self.newest.map_or(0, |(_, entry)| entry.row_end)
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The part in `region`, with `settings` as those of an index of its sizes. `log`: what checksums of its records begin with,
+    /// and the newest incarnation, if operations are logged. `closed`: the index was closed in an orderly way.
+    pub fn new(
+        region: &'a Region,
+        settings: Settings,
+        log: Option<(u32, u32)>,
+        closed: bool,
+    ) -> Result<Source<'a>, GeometryError> {
+        let geometry = Geometry::new(settings)?;
+        let layout = geometry.nvm.expect("the settings have a second tier");
+        let (start, bytes) = layout.log;
+        let log = log.map(|(salt, incarnation)| (LogSpace { start, bytes, salt }, incarnation));
+        Ok(Source { region, geometry, layout, log, closed, far_rows: FAR_ROWS })
+    }
+
+    /// Takes segments for far back whose first row is `rows` before the newest. For tests: 2^32 rows are many.
+    pub fn with_far_rows(self, rows: u64) -> Source<'a> {
+        Source { far_rows: rows, ..self }
+    }
+
+    fn slots(&self) -> Slots<'_> {
+        Slots::new(self.region, &self.layout)
+    }
+
+    /// The state of the segment at `position`, if it lives; after all that was read before.
+    pub(super) fn state(&self, position: Position) -> Result<Option<State>, Corrupt> {
+        fence(SeqCst);
+        let slots = self.slots();
+        Ok(match slots.mark(position as u64 % slots.count())? {
+            Mark::Live(found, state) if found == position => Some(state),
+            _ => None,
+        })
+    }
+
+    /// The newest segment that ever was.
+    fn newest(&self) -> Result<Option<(Position, Entry)>, Corrupt> {
+        let mut tries = 0..TRIES;
+        loop {
+            let Some(position) = self.newest_position()? else { return Ok(None) };
+            match self.slots().entry(position) {
+                Ok(entry) => {
+                    shape::check_numbers(&self.geometry, &entry)?;
+                    return Ok(Some((position, entry)));
+                }
+                // Its slot may be another segment's by now.
+                Err(_) if tries.next().is_some() && self.newest_position()? > Some(position) => {}
+                Err(corrupt) => return Err(corrupt),
+            }
+        }
+    }
+
+    fn newest_position(&self) -> Result<Option<Position>, Corrupt> {
+        fence(SeqCst);
+        let slots = self.slots();
+        let mut newest = None;
+        for index in 0..slots.count() {
+            newest = match slots.mark(index)? {
+                Mark::Empty => newest,
+                Mark::Live(position, _) | Mark::Retired(position) => newest.max(Some(position)),
+            };
+        }
+        Ok(newest)
+    }
+
+    /// The slot and the sections of a segment.
+    pub(super) fn sections(&self, position: Position) -> Result<(Entry, Sections), Corrupt> {
+        let slots = self.slots();
+        let entry = slots.entry(position)?;
+        super::check_blocks(&self.layout, slots.place(position), &entry)?;
+        let sections = Sections::of(self.region, &entry)?;
+        shape::check(self.region, &self.geometry, &entry, &sections)?;
+        Ok((entry, sections))
+    }
+
+    /// Which rows are dead now.
+    pub fn early_deaths(&self) -> Result<Early, Corrupt> {
+        let mut early = Early::default();
+        let newest = self.newest_position()?;
+        for position in (0..newest.map_or(0, |newest| newest + 1)).rev() {
+            match self.dead_rows(position)? {
+                Some((_, dead)) => early.set(position, dead),
+                None => break,
+            }
+        }
+        Ok(early)
+    }
+
+    /// Takes the deaths of segments again that are too far back for their stamps to say all. `point` was settled before.
+    pub fn renew_far_deaths(&self, point: &Point, early: &mut Early) -> Result<(), Corrupt> {
+        let Some((newest, _)) = point.newest else { return Ok(()) };
+        for position in (0..=newest).rev() {
+            let Some(base_row) = self.base_row(position)? else { return Ok(()) };
+            if !self.is_far(base_row, point) {
+                continue;
+            }
+            let Some((_, dead)) = self.dead_rows(position)? else { return Ok(()) };
+            early.set(position, dead);
+        }
+        Ok(())
+    }
+
+    fn base_row(&self, position: Position) -> Result<Option<u64>, Corrupt> {
+        let entry = self.slots().entry(position);
+        match self.state(position)? {
+            None => Ok(None),
+            Some(_) => entry.map(|entry| Some(entry.base_row)),
+        }
+    }
+
+    /// Whether stamps of a segment with this first row may name a row before or behind the point's, and not say which.
+    pub(super) fn is_far(&self, base_row: u64, point: &Point) -> bool {
+        base_row.saturating_add(self.far_rows) < point.row_end()
+    }
+
+    /// The dead rows of the segment at `position`, if it lives.
+    fn dead_rows(&self, position: Position) -> Result<Option<(Entry, Bits)>, Corrupt> {
+        if self.state(position)?.is_none() {
+            return Ok(None);
+        }
+        let found = self
+            .sections(position)
+            .map(|(entry, sections)| (entry, Bits::of_dead(self.region, sections.get(Kind::Rows))));
+        match self.state(position)? {
+            None => Ok(None),
+            Some(_) => found.map(Some),
+        }
+    }
+
+    /// Settles the newest segment, and reads the log behind it; returns one past the highest sequence number seen.
+    pub fn settle(&self) -> Result<(Point, u64), Corrupt> {
+        let mut tries = 0..TRIES;
+        loop {
+            let mut point = Point { newest: self.newest()?, ..Point::default() };
+            match self.read_log(&mut point) {
+                Ok(sequence_end) => return Ok((point, sequence_end)),
+                // What was wrong may have been written over.
+                Err(_) if tries.next().is_some() && !self.still_holds(&point)? => {}
+                Err(corrupt) => return Err(corrupt),
+            }
+        }
+    }
+
+    /// Reads the log to its end; returns one past the highest sequence number in it or in segments.
+    fn read_log(&self, point: &mut Point) -> Result<u64, Corrupt> {
+        let mut sequence_end = point.newest.map_or(0, |(_, entry)| entry.sequence_end);
+        let (mut row_end, mut operations) = (point.row_end(), 0);
+        point.row_limit = row_end;
+        let Some(mut reader) = self.log_reader(point) else { return Ok(sequence_end) };
+        let mut end = None;
+        loop {
+            while let Some(record) = reader.next_record() {
+                let header = record.header;
+                let count = u64::from(header.operations);
+                sequence_end = sequence_end.max(header.sequence + count);
+                row_end = row_end.max(header.row + count);
+                operations += count;
+            }
+            point.row_limit = row_end + operations * ROWS_PER_OPERATION;
+            fence(SeqCst);
+            match reader.check_end(LOOK_BYTES) {
+                Ok(()) if self.closed && reader.has_remains() => {
+                    let why = "it is damaged: the index was closed when it was whole";
+                    let at = self.layout.log.0 + reader.position() % self.layout.log.1;
+                    return Err(Corrupt { what: "log record", at, why });
+                }
+                Ok(()) => return Ok(sequence_end),
+                // Nothing has been written there since.
+                Err(corrupt) if end == Some(reader.position()) => return Err(corrupt),
+                // A record is whole behind one that was not whole yet when it was looked at.
+                Err(_) => end = Some(reader.position()),
+            }
+        }
+    }
+
+    fn log_reader(&self, point: &Point) -> Option<LogReader<'_>> {
+        let (space, incarnation) = self.log?;
+        Some(LogReader::new(self.region, space, point.log_from(), incarnation))
+    }
+
+    /// Copies the log behind the point's newest segment, up to the first record of `sequence_end` or later. What was copied
+    /// counts if the point [still holds](Self::still_holds) afterwards.
+    pub fn copy_log(
+        &self,
+        executor: u64,
+        point: &mut Point,
+        sequence_end: u64,
+        frames: &mut FrameWriter<'_>,
+    ) -> io::Result<()> {
+        point.log_end = point.log_from();
+        point.operations = 0;
+        let Some(mut reader) = self.log_reader(point) else { return Ok(()) };
+        while let Some(record) = reader.next_record() {
+            if record.header.sequence >= sequence_end {
+                break;
+            }
+            point.operations += u64::from(record.header.operations);
+            point.log_end = reader.position();
+        }
+        let mut payload = Vec::new();
+        let mut position = point.log_from();
+        while position < point.log_end {
+            let lap = self.layout.log.1 - position % self.layout.log.1;
+            let bytes = PAYLOAD_BYTES_MAX.min(lap).min(point.log_end - position);
+            payload.clear();
+            let at = self.layout.log.0 + position % self.layout.log.1;
+            self.region.read_words(at, bytes, &mut payload);
+            frames.write(FrameKind::Log, [executor, position, 0], &payload)?;
+            position += bytes;
+        }
+        Ok(())
+    }
+
+    /// Whether the newest segment is the point's yet: then its log has not been written over.
+    pub fn still_holds(&self, point: &Point) -> Result<bool, Corrupt> {
+        Ok(self.newest_position()? == point.newest.map(|(position, _)| position))
+    }
+
+    /// How many segments there are up to the point's, and their bytes.
+    pub fn live(&self, point: &Point) -> (u64, u64) {
+        let Some((newest, _)) = point.newest else { return (0, 0) };
+        let slots = self.slots();
+        let live = |position: &Position| matches!(self.state(*position), Ok(Some(_)));
+        let entries = (0..=newest).rev().take_while(live).map_while(|p| slots.entry(p).ok());
+        entries.fold((0, 0), |(segments, bytes): (u64, u64), entry| {
+            (segments + 1, bytes.saturating_add(entry.long_bytes).saturating_add(entry.short_bytes))
+        })
+    }
+
+    /// Bytes of the log behind the point's newest segment that were copied.
+    pub fn log_bytes(&self, point: &Point) -> u64 {
+        point.log_end - point.log_from()
+    }
+}

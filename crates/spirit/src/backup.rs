@@ -1,0 +1,387 @@
+//! A backup of an index: its state at one point of its operation order, in one file, made by reading alone while whoever has the
+//! index open goes on. `docs/backup.md` has the protocol, with its argument.
+
+use std::path::Path;
+use std::time::Duration;
+
+use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::backup::deaths::Early;
+use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter, Sink};
+use spirit_index::nvm::backup::segment::CopyError;
+use spirit_index::nvm::backup::settings;
+use spirit_index::nvm::backup::source::{Point, Source};
+use spirit_index::nvm::root::{self, Root};
+use spirit_index::nvm::slot::Entry;
+use spirit_mem::Region;
+
+use crate::backup_error::BackupError;
+use crate::durability::Mode;
+use crate::error::OpenError;
+use crate::image::{Image, is_logged, part_settings};
+use crate::index::Index;
+use crate::new_file::NewFile;
+use crate::store::{CLOSED, is_trusted, is_trusted_by_another};
+
+/// Writers that may open the index anew while it is copied.
+const STARTS_MAX: usize = 5;
+/// Times that a log may be cut off while it is read.
+const POINTS_MAX: usize = 1000;
+/// How long a writer that is starting is waited for.
+const START_WAITS: (u32, Duration) = (100, Duration::from_millis(10));
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that are done.
+    pub done: u64,
+    /// Bytes in all, about.
+    pub total: u64,
+}
+
+/// What a backup holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backup {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Engraved segments.
+    pub segments: u64,
+    /// Rows of theirs.
+    pub rows: u64,
+    /// Rows of theirs that are dead, or never were documents.
+    pub dead_rows: u64,
+    /// Operations that no segment has, and that opening the restored index replays.
+    pub log_operations: u64,
+    /// Segments that retention dropped before they were copied.
+    pub segments_dropped: u64,
+    /// Somebody had the index open.
+    pub in_use: bool,
+}
+
+/// Writes a backup of the index in `directory` to the file `out`, whether or not somebody has the index open.
+///
+/// It holds every operation that was acknowledged before, and of those that come while it begins, none without all that were
+/// acknowledged before it was asked for. Nobody waits for it. Segments that [retention](crate::OnFull::DropOldest) drops before they are copied are not in it.
+/// The file is made as `out.new`, and gets its name when all of it is on the disk; `out` must not be there.
+///
+/// # Errors
+/// If the index cannot be read, is damaged, or is in mode graceful and open; or if the file cannot be written. Nothing is left of it then.
+pub fn backup(directory: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
+    backup_watched(directory, out, &mut |_| {})
+}
+
+/// The same; `progress` is told how far it is, often.
+pub fn backup_watched(
+    directory: impl AsRef<Path>,
+    out: impl AsRef<Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Backup, BackupError> {
+    back_up(&directory.as_ref().join("heap"), out.as_ref(), None, progress)
+}
+
+impl Index {
+    /// Writes a backup of the index to the file `out`, as [`backup`] does, while documents come and go and queries are answered.
+    pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
+        let store = self.store.as_ref().ok_or(BackupError::Volatile)?;
+        back_up(&store.path(), out.as_ref(), None, &mut |_| {})
+    }
+}
+
+fn back_up(
+    heap: &Path,
+    out: &Path,
+    far_rows: Option<u64>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Backup, BackupError> {
+    let image = open(heap)?;
+    let mut file = NewFile::create(out)?;
+    let regions: Vec<Region> =
+        (0..image.root.executors).map(|number| image.part(number)).collect::<Result<_, _>>()?;
+    let mut starts = 0..STARTS_MAX;
+    while starts.next().is_some() {
+        let root = image.read_root()?;
+        let copied = copy(&image, &root, &regions, far_rows, &mut file, progress);
+        let now = image.read_root()?;
+        // What another writer did meanwhile may be why it went wrong, or right.
+        if now.incarnation == root.incarnation {
+            let copied = copied?;
+            check_writer_gone(&image, &now)?;
+            file.finish()?;
+            return Ok(copied);
+        }
+    }
+    let why = "it was opened again and again while it was copied";
+    Err(BackupError::Restless { path: heap.into(), why })
+}
+
+/// Opens the index's file for reading, if what it holds can be gone by.
+fn open(heap: &Path) -> Result<Image, BackupError> {
+    let (waits, wait) = START_WAITS;
+    for _ in 0..waits {
+        let image = Image::open(heap)?;
+        let Image { file, root, options, .. } = &image;
+        if options.mode == Mode::Graceful && image.in_use {
+            return Err(BackupError::Graceful { path: heap.into() });
+        }
+        if root.state == CLOSED {
+            return Ok(image);
+        }
+        if !image.in_use {
+            return check_trusted(&image, root).map(|()| image);
+        }
+        if is_trusted_by_another(file, options, root)? {
+            return Ok(image);
+        }
+        // Somebody is starting, and will say so in the root, or refuse to.
+        std::thread::sleep(wait);
+    }
+    Err(OpenError::Untrusted { path: heap.into() }.into())
+}
+
+/// What opening an index that nobody has open would ask of it.
+fn check_trusted(image: &Image, root: &Root) -> Result<(), BackupError> {
+    let path = image.path();
+    if root.state == CLOSED {
+        Ok(())
+    } else if image.options.mode == Mode::Graceful {
+        Err(OpenError::Unclean { path }.into())
+    } else if is_trusted(&image.file, &image.options, root)? {
+        Ok(())
+    } else {
+        Err(OpenError::Untrusted { path }.into())
+    }
+}
+
+/// A writer that was there at the beginning and is not any more may have been one that refused the index.
+fn check_writer_gone(image: &Image, root: &Root) -> Result<(), BackupError> {
+    if image.in_use && image.file.keep_writers_out().map_err(OpenError::File)? {
+        return check_trusted(image, root);
+    }
+    Ok(())
+}
+
+/// The index that is copied.
+struct Copier<'a> {
+    image: &'a Image,
+    sources: Vec<Source<'a>>,
+    early: Vec<Early>,
+    out: &'a Path,
+}
+
+fn copy(
+    image: &Image,
+    root: &Root,
+    regions: &[Region],
+    far_rows: Option<u64>,
+    file: &mut NewFile,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Backup, BackupError> {
+    let out = file.unfinished().to_owned();
+    let failed = BackupError::file(&out, "write it");
+    let mut copier = Copier::new(image, root, regions, far_rows, &out)?;
+    file.cut(0).map_err(failed)?;
+    let mut frames = FrameWriter::new(file).map_err(BackupError::file(&out, "write it"))?;
+    let words = root::words(root).map(u64::to_le_bytes);
+    copier.write(&mut frames, FrameKind::Root, [0; 3], words.as_flattened())?;
+    let points = copier.settle(&mut frames)?;
+    let mut copied = Backup { in_use: image.in_use, ..Backup::default() };
+    let live: Vec<_> = copier.sources.iter().zip(&points).map(|(s, p)| s.live(p)).collect();
+    let total = frames.place().at + live.iter().map(|(_, bytes)| bytes).sum::<u64>();
+    for (number, point) in points.iter().enumerate() {
+        let before = copied.segments;
+        copier.part(number, point, &mut frames, &mut copied, &mut |done| {
+            progress(Progress { done: done.min(total), total });
+        })?;
+        copied.segments_dropped += live[number].0.saturating_sub(copied.segments - before);
+        copied.log_operations += point.operations;
+    }
+    copier.write(&mut frames, FrameKind::End, [0; 3], &[])?;
+    copied.bytes = frames.place().at;
+    Ok(copied)
+}
+
+fn corrupt(executor: usize) -> impl Fn(Corrupt) -> BackupError {
+    move |what| OpenError::Corrupt { executor, what }.into()
+}
+
+impl<'a> Copier<'a> {
+    fn new(
+        image: &'a Image,
+        root: &Root,
+        regions: &'a [Region],
+        far_rows: Option<u64>,
+        out: &'a Path,
+    ) -> Result<Copier<'a>, BackupError> {
+        let settings = settings(part_settings(root), root.segment_bytes, root.positions != 0)
+            .map_err(OpenError::Memory)?;
+        let log = is_logged(root).then_some((root.salt as u32, root.incarnation as u32));
+        let (mut sources, mut early) = (Vec::new(), Vec::new());
+        for (number, region) in regions.iter().enumerate() {
+            let closed = root.state == CLOSED;
+            let mut source =
+                Source::new(region, settings, log, closed).map_err(OpenError::Memory)?;
+            if let Some(rows) = far_rows {
+                source = source.with_far_rows(rows);
+            }
+            early.push(source.early_deaths().map_err(corrupt(number))?);
+            sources.push(source);
+        }
+        Ok(Copier { image, sources, early, out })
+    }
+
+    fn write(
+        &self,
+        frames: &mut FrameWriter<'_>,
+        kind: FrameKind,
+        numbers: [u64; 3],
+        payload: &[u8],
+    ) -> Result<(), BackupError> {
+        frames.write(kind, numbers, payload).map_err(BackupError::file(self.out, "write it"))
+    }
+
+    /// Settles up to where each executor is copied, and copies the logs up to there.
+    fn settle(&mut self, frames: &mut FrameWriter<'_>) -> Result<Vec<Point>, BackupError> {
+        let place = frames.place();
+        for _ in 0..POINTS_MAX {
+            if let Some(points) = self.try_to_settle(frames)? {
+                return Ok(points);
+            }
+            frames.cut(place).map_err(BackupError::file(self.out, "write it"))?;
+        }
+        let why = "its segments are engraved faster than its log is read";
+        Err(BackupError::Restless { path: self.image.path(), why })
+    }
+
+    fn try_to_settle(
+        &mut self,
+        frames: &mut FrameWriter<'_>,
+    ) -> Result<Option<Vec<Point>>, BackupError> {
+        let (mut points, mut sequence_end) = (Vec::new(), 0);
+        for (number, source) in self.sources.iter().enumerate() {
+            let (point, end) = source.settle().map_err(corrupt(number))?;
+            sequence_end = sequence_end.max(end);
+            points.push(point);
+        }
+        for (number, point) in points.iter().enumerate() {
+            let renewed = self.sources[number].renew_far_deaths(point, &mut self.early[number]);
+            renewed.map_err(corrupt(number))?;
+        }
+        for (number, point) in points.iter_mut().enumerate() {
+            self.sources[number]
+                .copy_log(number as u64, point, sequence_end, frames)
+                .map_err(BackupError::file(self.out, "write it"))?;
+        }
+        for (number, (source, point)) in self.sources.iter().zip(&points).enumerate() {
+            if !source.still_holds(point).map_err(corrupt(number))? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(points))
+    }
+
+    /// Copies the segments of a part, newest first: who goes meanwhile is the oldest.
+    fn part(
+        &self,
+        number: usize,
+        point: &Point,
+        frames: &mut FrameWriter<'_>,
+        copied: &mut Backup,
+        step: &mut dyn FnMut(u64),
+    ) -> Result<(), BackupError> {
+        let (source, early) = (&self.sources[number], &self.early[number]);
+        let end = point.newest.map_or(0, |(newest, _)| newest + 1);
+        let mut segments = 0;
+        for position in (0..end).rev() {
+            let segment = source.copy_segment(position, point, early, frames);
+            let segment = segment.map_err(|error| match error {
+                CopyError::Corrupt(what) => corrupt(number)(what),
+                CopyError::Out(reason) => BackupError::file(self.out, "write it")(reason),
+            })?;
+            let Some(segment) = segment else { break };
+            segments += 1;
+            copied.rows += segment.rows;
+            copied.dead_rows += segment.dead_rows;
+            step(frames.place().at);
+        }
+        copied.segments += segments;
+        let entry = point.newest.map(|(_, entry)| Entry::words(&entry).map(u64::to_le_bytes));
+        let payload = entry.as_ref().map_or(&[][..], |words| words.as_flattened());
+        self.write(frames, FrameKind::Part, [number as u64, segments, point.log_end], payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Search};
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::{Acquire, Release};
+
+    const KEYS: u64 = 50;
+    const ROUNDS: u64 = 400;
+
+    /// 2^32 rows are too many for a test, so all segments but the newest are taken for ones that are so far back that their
+    /// stamps do not say which row they name.
+    #[test]
+    fn deaths_that_are_too_far_back_to_name_their_row_are_right() {
+        let base = std::env::temp_dir().join(format!("spirit-far-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&base);
+        let options = |directory: &str| {
+            Options::default()
+                .directory(base.join(directory))
+                .dram_bytes(16 << 20)
+                .nvm_bytes(16 << 20)
+                .log_bytes(64 << 10)
+                .segment_bytes(64 << 10)
+                .document_bytes_max(4 << 10)
+        };
+        let index = options("index").open().unwrap();
+        let put = AtomicU64::new(0);
+        let mut taken = Vec::new();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for number in 0..KEYS * ROUNDS {
+                    let text = format!("all round{} v{number}", number / KEYS);
+                    index.put(&format!("k{}", number % KEYS), &text).unwrap();
+                    put.store(number + 1, Release);
+                }
+            });
+            while !writer.is_finished() && taken.len() < 30 {
+                let (out, before) = (base.join(format!("{}", taken.len())), put.load(Acquire));
+                let heap = base.join("index/heap");
+                back_up(&heap, &out, Some(0), &mut |_| {}).unwrap();
+                taken.push((before, out));
+            }
+        });
+        assert!(taken.len() > 2);
+        for (number, (before, out)) in taken.iter().enumerate() {
+            let directory = format!("restored{number}");
+            crate::restore(out, base.join(&directory)).unwrap();
+            let restored = options(&directory).open().unwrap();
+            let mut reader = restored.reader().unwrap();
+            let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+            let mut each = keys.clone();
+            each.sort_unstable();
+            each.dedup();
+            assert_eq!(each.len(), keys.len(), "a key has two documents");
+            assert_eq!(keys.len() as u64, KEYS.min((*before).max(keys.len() as u64)));
+            // The newest document says how many there were; each key has its last one of them.
+            let Some(newest) = keys.first() else { continue };
+            let key: u64 = newest[1..].parse().unwrap();
+            let round = (0..ROUNDS)
+                .rev()
+                .find(|round| {
+                    let word = format!("v{}", round * KEYS + key);
+                    reader.count_text(&word).unwrap() == 1
+                })
+                .unwrap();
+            let end = round * KEYS + key + 1;
+            assert!(end >= *before, "{end} of {before}");
+            for number in end.saturating_sub(KEYS)..end {
+                assert_eq!(reader.count_text(&format!("v{number}")).unwrap(), 1, "{number}, {end}");
+            }
+        }
+        drop(index);
+        std::fs::remove_dir_all(&base).unwrap();
+    }
+}

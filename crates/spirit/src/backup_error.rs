@@ -1,0 +1,124 @@
+//! Why a backup was not made, is not whole, or was not restored.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use spirit_index::nvm::backup::frame::Fault;
+use spirit_index::nvm::backup::target::PutError;
+
+use crate::error::OpenError;
+
+/// A backup could not be made, verified or restored. Nothing is left of the attempt.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The index cannot be read, or the restored one cannot be made.
+    Index(OpenError),
+    /// The index is in memory alone.
+    Volatile,
+    /// What a graceful index was given since it was opened is in memory alone.
+    Graceful {
+        /// The index's file.
+        path: PathBuf,
+    },
+    /// The index changed too fast to be copied.
+    Restless {
+        /// The index's file.
+        path: PathBuf,
+        /// What it did, again and again.
+        why: &'static str,
+    },
+    /// There is a file of that name, or an index.
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another backup is being written to the same file.
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file could not be read or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        reason: io::Error,
+    },
+    /// The backup is not one, not one that this version reads, or not what was written.
+    Damaged {
+        /// The backup.
+        path: PathBuf,
+        /// Where, and what is wrong.
+        why: String,
+    },
+}
+
+impl BackupError {
+    pub(crate) fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> BackupError {
+        let path = path.into();
+        move |reason| BackupError::File { path, action, reason }
+    }
+
+    pub(crate) fn no_room(path: &Path) -> BackupError {
+        Self::file(path, "reserve space for it")(io::ErrorKind::StorageFull.into())
+    }
+
+    pub(crate) fn fault(path: &Path, fault: Fault) -> BackupError {
+        match fault {
+            Fault::System(reason) => Self::file(path, "read it")(reason),
+            fault => BackupError::Damaged { path: path.into(), why: fault.to_string() },
+        }
+    }
+
+    pub(crate) fn put(path: &Path, executor: usize, error: PutError) -> BackupError {
+        match error {
+            PutError::Fault(fault) => Self::fault(path, fault),
+            error => {
+                let why = format!("executor {executor}: {error}");
+                BackupError::Damaged { path: path.into(), why }
+            }
+        }
+    }
+}
+
+impl From<OpenError> for BackupError {
+    fn from(error: OpenError) -> BackupError {
+        BackupError::Index(error)
+    }
+}
+
+impl fmt::Display for BackupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackupError::Index(error) => error.fmt(f),
+            BackupError::Volatile => f.write_str(
+                "the index is in memory alone: there is no file to back up; open it with a directory",
+            ),
+            BackupError::Graceful { path } => write!(
+                f,
+                "{}: a graceful index keeps what it was given in memory until it is closed: close it first, or make it in \
+                 mode crash",
+                path.display()
+            ),
+            BackupError::Restless { path, why } => {
+                write!(f, "{}: {why}: try again when less is going on", path.display())
+            }
+            BackupError::Exists { path } => {
+                write!(f, "{}: it is there already; choose another name, or remove it", path.display())
+            }
+            BackupError::Busy { path } => {
+                write!(f, "{}: another backup is being written to it", path.display())
+            }
+            BackupError::File { path, action, reason } => {
+                write!(f, "{}: cannot {action}: {reason}", path.display())
+            }
+            BackupError::Damaged { path, why } => write!(f, "{}: {why}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for BackupError {}

@@ -1,0 +1,205 @@
+//! A backup becomes an index again: in a directory where there is none, under another name until all of it is there and was
+//! checked.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spirit_door::{Barrier, Door};
+use spirit_index::geometry::Settings;
+use spirit_index::memory::Memory;
+use spirit_index::nvm::backup::contents::{Contents, PartContents};
+use spirit_index::nvm::backup::frame::FrameReader;
+use spirit_index::nvm::backup::settings;
+use spirit_index::nvm::backup::target;
+use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::tier::Tier;
+use spirit_mem::{HeapFile, Pins};
+
+use crate::backup::Progress;
+use crate::backup_error::BackupError;
+use crate::check::check_file;
+use crate::error::OpenError;
+use crate::image::part_settings;
+use crate::new_file::sync_directory_of;
+use crate::options::Options;
+use crate::store::{
+    CLOSED, OPEN, boot_id, make_directory, make_file, remove_unfinished, root_region,
+};
+use crate::verify::{open, read_all};
+
+/// What was restored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Restored {
+    /// Engraved segments.
+    pub segments: u64,
+    /// Rows of theirs.
+    pub rows: u64,
+    /// Rows of theirs that are dead, or never were documents.
+    pub dead_rows: u64,
+    /// Operations that no segment has, and that opening the index replays.
+    pub log_operations: u64,
+}
+
+/// Makes an index in `directory` of the backup in the file `path`. The directory is made if there is none, and must not
+/// have an index. What is restored opens like an index that was closed.
+///
+/// # Errors
+/// If the file is no backup or is not what was written, if there is an index, or if there is no room. Nothing is left of it then.
+pub fn restore(
+    path: impl AsRef<Path>,
+    directory: impl AsRef<Path>,
+) -> Result<Restored, BackupError> {
+    restore_watched(path, directory, &mut |_| {})
+}
+
+/// The same; `progress` is told how far it is, often.
+pub fn restore_watched(
+    path: impl AsRef<Path>,
+    directory: impl AsRef<Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Restored, BackupError> {
+    let (path, directory) = (path.as_ref(), directory.as_ref());
+    check_absent(directory)?;
+    let mut input = open(path)?;
+    let mut reader =
+        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+    // Each byte is read twice: now, and when it is put in its place.
+    let mut twice = |done: Progress| progress(Progress { done: done.done, total: done.total * 2 });
+    let contents = read_all(path, &mut reader, &mut twice)?;
+    let place = NewIndex::create(directory)?;
+    let mut maker = Maker { path, new: &place.new, contents: &contents, progress };
+    maker.make(&mut reader)?;
+    let restored = maker.check()?;
+    place.finish()?;
+    Ok(restored)
+}
+
+fn check_absent(directory: &Path) -> Result<(), BackupError> {
+    let heap = directory.join("heap");
+    match heap.symlink_metadata() {
+        Ok(_) => Err(BackupError::Exists { path: heap }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// An index's directory while its file is made.
+struct NewIndex {
+    /// Nobody else makes an index here meanwhile.
+    _held: File,
+    heap: PathBuf,
+    new: PathBuf,
+    directory: PathBuf,
+    made_directory: bool,
+    is_done: bool,
+}
+
+impl NewIndex {
+    fn create(directory: &Path) -> Result<NewIndex, BackupError> {
+        let made_directory = !directory.exists();
+        make_directory(directory)?;
+        let held =
+            File::open(directory).map_err(BackupError::file(directory, "open the directory"))?;
+        held.lock().map_err(BackupError::file(directory, "lock the directory"))?;
+        check_absent(directory)?;
+        let (heap, new) = (directory.join("heap"), directory.join("heap.new"));
+        remove_unfinished(&new)?;
+        let directory = directory.into();
+        Ok(NewIndex { _held: held, heap, new, directory, made_directory, is_done: false })
+    }
+
+    fn finish(mut self) -> Result<(), BackupError> {
+        std::fs::rename(&self.new, &self.heap)
+            .map_err(BackupError::file(&self.heap, "name the index's file"))?;
+        self.is_done = true;
+        sync_directory_of(&self.heap)?;
+        if self.made_directory { sync_directory_of(&self.directory) } else { Ok(()) }
+    }
+}
+
+impl Drop for NewIndex {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // What cannot be removed is no index, and goes when one is made here.
+            let _ = std::fs::remove_file(&self.new);
+            if self.made_directory {
+                let _ = std::fs::remove_dir(&self.directory);
+            }
+        }
+    }
+}
+
+/// Makes the file of an index.
+struct Maker<'a> {
+    path: &'a Path,
+    new: &'a Path,
+    contents: &'a Contents,
+    progress: &'a mut dyn FnMut(Progress),
+}
+
+impl Maker<'_> {
+    fn make(&mut self, reader: &mut FrameReader<'_>) -> Result<(), BackupError> {
+        let root = &self.contents.root;
+        let mut options = Options::default();
+        options.take_over(root).expect("the root was looked at");
+        let nvm = part_settings(root);
+        let settings =
+            settings(nvm, root.segment_bytes, root.positions != 0).map_err(OpenError::Memory)?;
+        let file = make_file(self.new, root.executors, nvm, root.segment_bytes, &options)?;
+        let file = Arc::new(file);
+        for (number, part) in self.contents.parts.iter().enumerate() {
+            self.part(number, part, settings, &file, reader)?;
+        }
+        write_roots(&file, root)?;
+        Ok(file.sync_all().map_err(OpenError::File)?)
+    }
+
+    fn part(
+        &mut self,
+        number: usize,
+        part: &PartContents,
+        settings: Settings,
+        file: &Arc<HeapFile>,
+        reader: &mut FrameReader<'_>,
+    ) -> Result<(), BackupError> {
+        let start = ROOT_BYTES + number as u64 * self.contents.root.nvm_bytes;
+        // Nobody goes by the file before it is synced as a whole.
+        let tier = Tier { file: file.clone(), start, door: Door::new(Barrier::Order) };
+        let pins = Arc::new(Pins::new(1));
+        let memory = Memory::new(settings, Some(tier), pins).map_err(OpenError::Memory)?;
+        let (bytes, progress) = (self.contents.bytes, &mut *self.progress);
+        target::restore(&memory, reader, part, &mut |left| {
+            progress(Progress { done: bytes * 2 - left.min(bytes), total: bytes * 2 });
+        })
+        .map_err(|error| match error {
+            target::PutError::NoRoom => BackupError::no_room(self.new),
+            error => BackupError::put(self.path, number, error),
+        })
+    }
+
+    /// Looks at what was made as `check` does.
+    fn check(&self) -> Result<Restored, BackupError> {
+        let report = check_file(self.new)?;
+        if let Some(finding) = report.findings.first() {
+            let why = format!("what was made of it is not sound: {finding}");
+            return Err(BackupError::Damaged { path: self.path.into(), why });
+        }
+        let (segments, rows, dead_rows) = (report.segments, report.rows, report.dead_rows);
+        let log_operations = report.log_operations;
+        Ok(Restored { segments, rows, dead_rows, log_operations })
+    }
+}
+
+/// As if the index had been made, and then closed.
+fn write_roots(file: &HeapFile, root: &Root) -> Result<(), OpenError> {
+    let identity = file.identity().map_err(OpenError::File)?;
+    let [boot_low, boot_high] = boot_id();
+    let (device, inode, mount) = (identity.device, identity.inode, identity.mount);
+    let root = Root { boot_low, boot_high, device, inode, mount, ..*root };
+    let (region, door) = (root_region(file)?, Door::new(Barrier::Order));
+    for (generation, state) in [(0, OPEN), (1, CLOSED)] {
+        root::write(&region, &door, &Root { generation, state, ..root });
+    }
+    Ok(())
+}

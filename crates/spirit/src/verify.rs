@@ -1,0 +1,147 @@
+//! Whether a backup is whole: all its checksums; then each segment, put into memory by itself, and the log, by the rules of
+//! [`check`](crate::check()).
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use spirit_door::{Barrier, Door};
+use spirit_index::geometry::Geometry;
+use spirit_index::nvm::backup::contents::{Contents, PartContents, survey};
+use spirit_index::nvm::backup::frame::FrameReader;
+use spirit_index::nvm::backup::settings;
+use spirit_index::nvm::backup::target::{PutError, Target, check_rings};
+use spirit_index::nvm::check::Checked;
+use spirit_index::nvm::root::{ROOT_BYTES, Root};
+use spirit_mem::{Region, Residency};
+
+use crate::backup::Progress;
+use crate::backup_error::BackupError;
+use crate::check::{Report, part};
+use crate::error::OpenError;
+use crate::image::part_settings;
+use crate::options::Options;
+use crate::store::CLOSED;
+
+/// Verifies the backup in the file `path`, and changes nothing.
+///
+/// # Errors
+/// If the file is no backup, or is not what was written: the error says where. What is wrong in spite of right checksums is a
+/// [finding](Report::findings).
+pub fn verify(path: impl AsRef<Path>) -> Result<Report, BackupError> {
+    verify_watched(path, &mut |_| {})
+}
+
+/// The same; `progress` is told how far it is, often.
+pub fn verify_watched(
+    path: impl AsRef<Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, BackupError> {
+    let path = path.as_ref();
+    let mut input = open(path)?;
+    let mut reader =
+        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+    let contents = read_all(path, &mut reader, progress)?;
+    let mut report = Report { closed: true, ..Report::default() };
+    for (number, part) in contents.parts.iter().enumerate() {
+        let verifier = Verifier::new(&contents.root, number, path)?;
+        verifier.segments(&mut reader, part, &mut report)?;
+        verifier.log(&mut reader, part, &mut report)?;
+        report.executors += 1;
+    }
+    Ok(report)
+}
+
+pub(crate) fn open(path: &Path) -> Result<BufReader<File>, BackupError> {
+    let file = File::open(path).map_err(BackupError::file(path, "open it"))?;
+    Ok(BufReader::with_capacity(1 << 20, file))
+}
+
+/// Goes through all of a backup; whatever it holds then is what was written.
+pub(crate) fn read_all(
+    path: &Path,
+    reader: &mut FrameReader<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Contents, BackupError> {
+    let total = path.metadata().map_err(BackupError::file(path, "look at it"))?.len();
+    let contents = survey(reader, &mut |done| progress(Progress { done, total }))
+        .map_err(|fault| BackupError::fault(path, fault))?;
+    let unknown = Options::default().take_over(&contents.root).err();
+    let wrong = match unknown {
+        Some(what) => Some(format!("its root names no {what} that this version knows")),
+        None => {
+            contents.root.file_bytes().is_none().then(|| "its root cannot be of an index".into())
+        }
+    };
+    match wrong {
+        Some(why) => Err(BackupError::Damaged { path: path.into(), why }),
+        None => Ok(contents),
+    }
+}
+
+/// A part that is verified.
+struct Verifier<'a> {
+    root: &'a Root,
+    geometry: Geometry,
+    number: usize,
+    path: &'a Path,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(root: &'a Root, number: usize, path: &'a Path) -> Result<Verifier<'a>, OpenError> {
+        let settings = settings(part_settings(root), root.segment_bytes, root.positions != 0);
+        let geometry = settings.and_then(Geometry::new).map_err(OpenError::Memory)?;
+        Ok(Verifier { root, geometry, number, path })
+    }
+
+    /// Address space of a whole part; only what is put there takes memory, for as long as the region is there.
+    fn region(&self) -> Result<Region, OpenError> {
+        Region::reserve(self.root.nvm_bytes, Residency::OnTouch)
+            .map_err(|reason| OpenError::Memory(reason.into()))
+    }
+
+    fn segments(
+        &self,
+        reader: &mut FrameReader<'_>,
+        contents: &PartContents,
+        report: &mut Report,
+    ) -> Result<(), BackupError> {
+        check_rings(&self.geometry, contents).map_err(|error| self.failed(error))?;
+        let mut before = None;
+        for segment in &contents.segments {
+            let (region, door) = (self.region()?, Door::new(Barrier::Order));
+            Target::new(&region, &door, &self.geometry)
+                .put_segment(reader, segment, contents.row_end())
+                .map_err(|error| self.failed(error))?;
+            let part = part(&region, self.root, false)?;
+            self.take(report, part.check_segment(segment.position(), before));
+            before = Some(segment.entry);
+        }
+        Ok(())
+    }
+
+    fn log(
+        &self,
+        reader: &mut FrameReader<'_>,
+        contents: &PartContents,
+        report: &mut Report,
+    ) -> Result<(), BackupError> {
+        let (region, door) = (self.region()?, Door::new(Barrier::Order));
+        let target = Target::new(&region, &door, &self.geometry);
+        let put = target.put_newest(contents).and_then(|()| target.put_log(reader, contents));
+        put.map_err(|error| self.failed(error))?;
+        // What is restored says that it was closed.
+        let root = Root { state: CLOSED, ..*self.root };
+        self.take(report, part(&region, &root, false)?.check_log(contents.newest));
+        Ok(())
+    }
+
+    fn take(&self, report: &mut Report, checked: Checked) {
+        let start = ROOT_BYTES + self.number as u64 * self.root.nvm_bytes;
+        report.take(Some(self.number), start, checked);
+    }
+
+    fn failed(&self, error: PutError) -> BackupError {
+        BackupError::put(self.path, self.number, error)
+    }
+}
