@@ -66,10 +66,9 @@ fn a_stream_many_times_the_second_tier_keeps_its_newest() {
             assert!(index.stats().unwrap().dropped_segments > 0);
             index.close().unwrap();
             index = open(&directory, OnFull::DropOldest);
-            // Closing it may have dropped some to have room for the last; opening it drops none.
-            let found = check(&index, added);
+            // What the log had is engraved, for which the oldest may have to go.
             index.settle();
-            assert_eq!(check(&index, added), found);
+            check(&index, added);
             assert_eq!(index.accepted(), added);
         }
     }
