@@ -34,6 +34,8 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
         key.clear();
         keys::write_key(&segment, word, &mut key);
         if table.insert(memory, keys::hash(&key), segment.row_number(local)).is_err() {
+            // Else it would pass for entered, and be found by nobody.
+            importer.again_from(local);
             return false;
         }
     }

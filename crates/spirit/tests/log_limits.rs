@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options};
+use spirit::{AddError, Analyzer, Mode, OnFull, OpenError, Options};
 use support::comes_back;
 use support::directory::Directory;
 

@@ -243,6 +243,11 @@ impl Importer {
         }
         None
     }
+
+    /// The row `local` of the segment that was given last found no place: it comes next.
+    pub fn again_from(&mut self, local: u32) {
+        self.key_row = local;
+    }
 }
 
 /// The row of the document with an explicit key, in a base segment: for as long as keys are not all in the key table.
