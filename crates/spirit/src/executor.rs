@@ -62,6 +62,8 @@ impl Executor {
         let mut role = executor.role().map_err(OpenError::Recovery)?;
         recovery.finish(&executor.shared, &mut role).map_err(OpenError::Recovery)?;
         drop(role);
+        // A stage that is gone has poisoned the index.
+        let _ = executor.tasks.send(Task::ImportKeys);
         Ok(executor)
     }
 

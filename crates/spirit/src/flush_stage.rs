@@ -37,6 +37,8 @@ pub(crate) enum Task {
     EngraveAll,
     /// The ingest role found the long-term partition full.
     MakeRoom,
+    /// The log is replayed: what the start found may be entered in the key table.
+    ImportKeys,
     /// Say so on the channel when everything before is done.
     Report(SyncSender<()>),
     /// End.
@@ -121,6 +123,7 @@ impl FlushStage {
                 Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MakeRoom) => self.make_room_or_say_so(),
+                Ok(Task::ImportKeys) => self.import_keys(),
                 Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => self.idle(),
@@ -192,6 +195,12 @@ impl FlushStage {
         self.log_is_full = true;
         if let Some(placement) = &mut self.placement {
             placement.engrave_all();
+        }
+    }
+
+    fn import_keys(&mut self) {
+        if let Some(placement) = &mut self.placement {
+            placement.import_keys(&self.shared.memory);
         }
     }
 
@@ -445,7 +454,7 @@ impl FlushStage {
         };
         let Some(dropped) = dropped else { return false };
         if let Some(placement) = &mut self.placement {
-            placement.forget(oldest);
+            placement.forget(&self.shared.memory, oldest);
         }
         Shared::add_to(&self.shared.dropped_segments, 1);
         self.shared.note_progress();

@@ -1,5 +1,5 @@
-//! After a start the key table is empty, and filled in the background. Until it is full a key that is not in it is looked for
-//! in each segment of the base.
+//! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room.
+//! Until all keys are in it, one that is not is looked for in each segment that the start found.
 
 use spirit_index::keys;
 use spirit_index::nvm::import::Importer;
@@ -8,7 +8,7 @@ use spirit_index::snapshot::Snapshot;
 
 use crate::shared::Shared;
 
-/// Enters the keys of the next rows in the key table; says whether there may be more. If the table has no room they stay where
+/// Enters the keys of the next rows in the key table; says whether it can go on. If the table has no room the keys stay where
 /// they are, and are looked for there. Nobody drops segments meanwhile.
 pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let memory = &shared.memory;
@@ -35,6 +35,8 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
         key.clear();
         keys::write_key(&segment, word, &mut key);
         if table.insert(memory, keys::hash(&key), segment.row_number(local)).is_err() {
+            // Else it would pass for entered, and be found by nobody.
+            importer.again_from(local);
             return false;
         }
     }

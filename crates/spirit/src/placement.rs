@@ -29,8 +29,10 @@ pub(crate) struct Placement {
     /// Made when it is needed for the first time.
     merged: Option<MergedWriter>,
     importer: Importer,
-    /// Keys that the start found are still to be entered.
+    /// Keys that the start found are to be entered now.
     has_keys: bool,
+    /// The log is replayed.
+    is_replayed: bool,
     /// The last step could not be taken.
     blocked: bool,
     /// All that is flushed goes now, whatever the policy.
@@ -62,7 +64,8 @@ impl Placement {
             merged: None,
             importer,
             blocked: false,
-            has_keys: !memory.coverage().has_keys(),
+            has_keys: false,
+            is_replayed: false,
             at_once: false,
         }
     }
@@ -223,8 +226,16 @@ impl Placement {
     }
 
     /// The segment at `position` is dropped.
-    pub(crate) fn forget(&mut self, position: Position) {
+    pub(crate) fn forget(&mut self, memory: &Memory, position: Position) {
         self.engraved.retain(|id| id.position() != position);
+        // Its keys leave room for others.
+        self.has_keys = self.is_replayed && !memory.coverage().has_keys();
+    }
+
+    /// The log is replayed: the keys of what the start found may be entered.
+    pub(crate) fn import_keys(&mut self, memory: &Memory) {
+        self.is_replayed = true;
+        self.has_keys = !memory.coverage().has_keys();
     }
 
     /// Segments that take room in DRAM.

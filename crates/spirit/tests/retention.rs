@@ -72,6 +72,7 @@ fn a_stream_many_times_the_second_tier_keeps_its_newest() {
             assert_eq!(index.accepted(), added);
         }
     }
+    assert!(index.stats().unwrap().expired > 0);
     // Full after the first rounds, and no less at the end than then.
     let least = held[4..].iter().min().unwrap();
     assert!(*least * 2 > held[3], "documents held: {held:?}");

@@ -92,6 +92,11 @@ impl Importer {
         }
         None
     }
+
+    /// The row `local` of the segment that was given last found no place: it comes next.
+    pub fn again_from(&mut self, local: u32) {
+        self.key_row = local;
+    }
 }
 
 fn begin(coverage: &Coverage, to: Position) -> Terms {

@@ -1,0 +1,140 @@
+//! The log at its limits, where nothing may be dropped: a document that was logged and then refused, with the cut before the
+//! record that says so; and the largest document in the smallest log, wherever the log is at.
+
+mod support;
+
+use std::fs;
+
+use spirit::{AddError, Analyzer, Mode, OnFull, OpenError, Options};
+use support::comes_back;
+use support::directory::Directory;
+
+const REFUSING: [OnFull; 2] = [OnFull::Refuse, OnFull::Wait];
+
+fn options(directory: &Directory, on_full: OnFull) -> Options {
+    Options::default()
+        .directory(directory.path())
+        .segment_bytes(64 << 10)
+        .nvm_bytes(16 << 20)
+        .analyzer(Analyzer::Simple)
+        .on_full(on_full)
+}
+
+/// Bytes of a record without operations.
+const HEADER: usize = 48;
+
+/// Makes the newest cancellation in the log what it was before it was written; says whether there was one.
+fn cut_before_the_cancellation(directory: &Directory) -> bool {
+    let path = directory.path().join("heap");
+    let mut bytes = fs::read(&path).unwrap();
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let is_cancellation =
+        |at: &usize| word(*at) as u32 == 6 && word(*at) >> 32 != 0 && word(at + 16) >> 32 == 3;
+    let log = 8192 + 64 * 256..bytes.len() - HEADER;
+    let newest = log.step_by(8).filter(is_cancellation).max_by_key(|at| word(at + 8));
+    let Some(at) = newest else { return false };
+    bytes[at..at + HEADER].fill(0);
+    fs::write(path, bytes).unwrap();
+    true
+}
+
+/// It kept the next start from starting.
+#[test]
+fn what_found_no_place_for_its_key_is_whole_or_absent_after_a_cut() {
+    comes_back(|| REFUSING.into_iter().for_each(refused_and_cut));
+}
+
+fn refused_and_cut(on_full: OnFull) {
+    let directory = Directory::new();
+    let open = |directory: &Directory| {
+        let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(256 << 10);
+        options.document_bytes_max(4 << 10).open().unwrap()
+    };
+    let index = open(&directory);
+    let mut taken = 0;
+    let refused = loop {
+        match index.put(&format!("k{taken:x}"), &format!("all w{}", taken % 10)) {
+            Ok(()) => taken += 1,
+            Err(AddError::KeysFull) => break format!("k{taken:x}"),
+            Err(other) => panic!("after {taken}: {other}"),
+        }
+    };
+    index.settle();
+    let cut = directory.killed();
+    drop(index);
+    assert!(cut_before_the_cancellation(&cut));
+    for _ in 0..3 {
+        let index = open(&cut);
+        // Nobody was told that it was refused: so it is there whole, or not at all.
+        let more = index.reader().unwrap().count_text(&format!("key:{refused}")).unwrap();
+        assert!(more <= 1);
+        assert_eq!(index.accepted(), taken + more);
+        assert_eq!(index.reader().unwrap().count_text("all").unwrap(), taken + more);
+    }
+}
+
+const LOG: u64 = 16 << 10;
+
+/// In the middle of the ring it fitted neither before the ring's end nor behind its beginning, and waited for ever.
+#[test]
+fn the_largest_document_goes_into_the_smallest_log_wherever_that_is_at() {
+    comes_back(|| {
+        for on_full in REFUSING {
+            for mode in [Mode::Crash, Mode::Graceful] {
+                largest(mode, on_full);
+            }
+        }
+    });
+}
+
+/// The most that a log of this size lets a document have.
+fn bytes_max(mode: Mode, on_full: OnFull) -> usize {
+    let directory = Directory::new();
+    let options = options(&directory, on_full).mode(mode).dram_bytes(4 << 20).log_bytes(LOG);
+    match options.document_bytes_max(1 << 20).open() {
+        Err(OpenError::Setting { max, .. }) => max as usize,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("a document of any size"),
+    }
+}
+
+fn largest(mode: Mode, on_full: OnFull) {
+    let most = bytes_max(mode, on_full);
+    assert!(most > 6000 && most < LOG as usize / 2);
+    let mut directory = Directory::new();
+    let open = |directory: &Directory| {
+        let options = options(directory, on_full).mode(mode).dram_bytes(4 << 20).log_bytes(LOG);
+        options.document_bytes_max(most).open().unwrap()
+    };
+    let mut index = open(&directory);
+    let padded = |bytes: usize, n: u64| {
+        let word = format!("all n{n}");
+        format!("{word}{}", " ".repeat(bytes.saturating_sub(word.len())))
+    };
+    let mut taken = 0;
+    // Ever so many bytes between one large document and the next: each place of the ring is one's beginning.
+    for gap in (0..LOG as usize).step_by(328) {
+        for part in [gap.min(most), gap.saturating_sub(most).min(most), most, most] {
+            match taken % 2 {
+                0 => index
+                    .put(&format!("{taken:a>width$}", width = 1 + gap % 512), &padded(part, taken)),
+                _ => index.add(&padded(part, taken)).map(drop),
+            }
+            .unwrap_or_else(|error| {
+                panic!("{mode} {on_full:?}: {part} bytes behind {gap}: {error}")
+            });
+            taken += 1;
+        }
+        if mode == Mode::Crash && gap % 5 == 0 {
+            index.settle();
+            let killed = directory.killed();
+            drop(index);
+            directory = killed;
+            index = open(&directory);
+        }
+    }
+    index.close().unwrap();
+    let index = open(&directory);
+    assert_eq!(index.accepted(), taken);
+    assert_eq!(index.reader().unwrap().count_text("all").unwrap(), taken);
+}
