@@ -41,7 +41,7 @@ const WORDS: u64 = 61;
 
 /// Adds documents, the first of them with this number, until one is refused; gives its number.
 fn add_until_full(index: &Index, mut number: u64) -> u64 {
-    while let Ok(_) = index.add(&document(number)) {
+    while index.add(&document(number)).is_ok() {
         number += 1;
         assert!(number < 1_000_000, "it is not full");
     }
