@@ -110,6 +110,7 @@ impl Flush {
         descriptor.set_posting_count(self.counts.postings);
         descriptor.set_tokens(self.counts.tokens);
         descriptor.set_vector_units(self.counts.vector_units);
+        descriptor.set_text_bytes(self.counts.text_bytes);
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);

@@ -11,7 +11,7 @@
 //! step waits until no reader is left that loaded the root before the last one:
 //!
 //! 1. *Announce*: readers skip the version that is about to be built. Nobody has seen an entry of it.
-//! 2. *Build*: copy rows, vectors and lists; give each term an entry for the new version. Readers skip them.
+//! 2. *Build*: copy rows, vectors, texts and lists; give each term an entry for the new version. Readers skip them.
 //! 3. *Switch*: under the key lock, so that no row dies meanwhile, carry over the deaths since the copy,
 //!    point the table at the new version, and make readers skip the run: the store that moves them. Then the
 //!    window begins at the new version; a reader loads the window before the root, so it never sees the new
@@ -32,11 +32,12 @@ use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
 use crate::flush::{FlushStop, layout, sweep};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
-use crate::geometry::ROW_BYTES;
+use crate::geometry::{ROW_BYTES, TEXT_PLACE_BYTES};
 use crate::memory::{Memory, Partition};
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
+use crate::texts::TextPlace;
 use crate::vector;
 
 const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
@@ -177,6 +178,9 @@ struct Copy<'a> {
     row_words: Span<AtomicU64>,
     row_map: Span<AtomicU32>,
     vectors: Span<AtomicU16>,
+    /// Of the rows' texts, if they are kept.
+    text_places: Span<AtomicU64>,
+    texts: Span<AtomicU64>,
     term_map: Span<AtomicU32>,
     postings: Span<AtomicU32>,
 }
@@ -192,6 +196,8 @@ impl<'a> Copy<'a> {
             row_words: Span::default(),
             row_map: Span::default(),
             vectors: Span::default(),
+            text_places: Span::default(),
+            texts: Span::default(),
             term_map: Span::default(),
             postings: Span::default(),
         };
@@ -205,6 +211,7 @@ impl<'a> Copy<'a> {
         }
         copy.allocate(memory)?;
         copy.copy_rows(memory);
+        copy.copy_texts(memory);
         Ok(copy)
     }
 
@@ -263,7 +270,11 @@ impl<'a> Copy<'a> {
         // The readers' view of a directory has a fixed size, whatever of it is used.
         let row_entries = row_chunks.max(geometry.row_chunks_max);
         let vector_entries = vector_chunks.max(geometry.vector_chunks_max);
-        if row_entries > geometry.row_chunks_max || vector_entries > geometry.vector_chunks_max {
+        let text_words = self.text_words();
+        if row_entries > geometry.row_chunks_max
+            || vector_entries > geometry.vector_chunks_max
+            || text_words > geometry.text_entries << geometry.text_shift
+        {
             return Err(FlushStop::HeapFull);
         }
         let words = self.posting_words(memory);
@@ -275,15 +286,20 @@ impl<'a> Copy<'a> {
             units * 2,
             self.terms.len() as u64 * 4,
             words * 4,
+            geometry.text_directory_words() * 8,
+            if geometry.settings.store { self.rows as u64 * TEXT_PLACE_BYTES } else { 0 },
+            text_words * 8,
         ];
         let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
         let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
-        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings] = sizes
-            .map(|size| {
-                let start = next;
-                next += size.next_multiple_of(64);
-                start
-            });
+        let starts = sizes.map(|size| {
+            let start = next;
+            next += size.next_multiple_of(64);
+            start
+        });
+        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings, ..] =
+            starts;
+        let [.., text_directory, text_places, texts] = starts;
         let directory = |start, entries, chunk_bytes, first: u64| {
             let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
             for (i, entry) in view.iter().enumerate() {
@@ -292,6 +308,17 @@ impl<'a> Copy<'a> {
         };
         directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
         directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
+        if geometry.settings.store {
+            let places = geometry.row_chunks_max;
+            directory(text_directory, places, TEXT_PLACE_BYTES << geometry.row_shift, text_places);
+            let chunks = text_directory + places * 8;
+            directory(chunks, geometry.text_entries, 8 << geometry.text_shift, texts);
+            self.new.set_texts(text_directory);
+            self.text_places = Span::new(text_places, self.rows as u64);
+            self.texts = Span::new(texts, text_words);
+        } else {
+            self.new.set_texts(0);
+        }
         self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
         self.row_map = Span::new(row_map, self.rows as u64);
         self.vectors = Span::new(vectors, units);
@@ -355,6 +382,35 @@ impl<'a> Copy<'a> {
         }
         self.new.set_vector_units(at as u64);
         self.new.set_tokens(tokens);
+    }
+
+    /// Words that the living rows' texts take.
+    fn text_words(&self) -> u64 {
+        let of_source = |source: &Source<'_>| -> u64 {
+            let Some(texts) = source.segment.dram_texts() else { return 0 };
+            source.living().map(|(old, _)| texts.place(old).words()).sum()
+        };
+        self.sources.iter().map(of_source).sum()
+    }
+
+    fn copy_texts(&self, memory: &Memory) {
+        let (mut words, mut bytes) = (0, 0);
+        for source in &self.sources {
+            let Some(texts) = source.segment.dram_texts() else { continue };
+            for (old, new) in source.living() {
+                let old = texts.place(old);
+                let place = TextPlace { first: words as u32, ..old };
+                if old.bytes > 0 {
+                    let to = self.texts.start() + words * 8;
+                    memory.region().copy_words(to, texts.start(old), old.words());
+                }
+                let places = memory.region().view(self.text_places);
+                places[new as usize].store(place.word(), Relaxed);
+                words += old.words();
+                bytes += old.bytes as u64;
+            }
+        }
+        self.new.set_text_bytes(bytes);
     }
 
     fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {

@@ -61,6 +61,8 @@ pub struct Report {
     pub terms: u64,
     /// Postings of theirs.
     pub postings: u64,
+    /// Bytes of texts, as they were given.
+    pub text_bytes: u64,
     /// Terms of the merged dictionary.
     pub merged_terms: u64,
     /// Records of the log whose operations no segment has.
@@ -82,12 +84,14 @@ impl Report {
         self.findings.extend(checked.findings.into_iter().map(found));
         self.more += checked.more;
         let Counts { segments, rows, dead_rows, terms, postings, .. } = checked.counts;
-        let Counts { merged_terms, log_records, log_operations, bytes, .. } = checked.counts;
+        let Counts { text_bytes, merged_terms, .. } = checked.counts;
+        let Counts { log_records, log_operations, bytes, .. } = checked.counts;
         self.segments += segments;
         self.rows += rows;
         self.dead_rows += dead_rows;
         self.terms += terms;
         self.postings += postings;
+        self.text_bytes += text_bytes;
         self.merged_terms += merged_terms;
         self.log_records += log_records;
         self.log_operations += log_operations;
@@ -111,13 +115,14 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "{} segments with {} rows ({} dead), {} terms, {} postings; {} terms in the dictionary; {} operations in \
+            "{} segments with {} rows ({} dead), {} terms, {} postings, {} bytes of text; {} terms in the dictionary; {} operations in \
              {} records of the log; {} bytes: {}",
             self.segments,
             self.rows,
             self.dead_rows,
             self.terms,
             self.postings,
+            self.text_bytes,
             self.merged_terms,
             self.log_operations,
             self.log_records,
@@ -180,7 +185,8 @@ fn check_part(
         incarnation: root.incarnation as u32,
         closed: root.state == CLOSED,
     });
-    let part = Part::new(&region, nvm, root.segment_bytes, root.positions != 0, logged, in_use);
+    let (positions, store) = (root.positions != 0, root.store != 0);
+    let part = Part::new(&region, nvm, root.segment_bytes, positions, store, logged, in_use);
     Ok(part.map_err(OpenError::Memory)?.check())
 }
 

@@ -47,6 +47,7 @@ mod replay;
 mod shared;
 mod stats;
 mod store;
+mod texts;
 mod waiting;
 
 pub use check::{Finding, Report, check};
@@ -64,3 +65,4 @@ pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
+pub use texts::TextError;

@@ -6,6 +6,7 @@
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
 //! | `rows` | rows, keys, document vectors |
+//! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, bitmaps |
 //! | `terms` | terms and keys, by hash |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
@@ -21,6 +22,7 @@ mod rows;
 mod segment;
 mod slots;
 mod terms;
+mod texts;
 
 use std::sync::atomic::AtomicU64;
 
@@ -68,6 +70,8 @@ pub struct Counts {
     pub terms: u64,
     /// Postings.
     pub postings: u64,
+    /// Bytes of texts, as they were given.
+    pub text_bytes: u64,
     /// Terms of the merged dictionary.
     pub merged_terms: u64,
     /// Records of the log that no segment has.
@@ -96,6 +100,7 @@ impl<'a> Part<'a> {
         nvm: NvmSettings,
         segment_bytes: u64,
         positions: bool,
+        store: bool,
         logged: Option<Logged>,
         in_use: bool,
     ) -> Result<Part<'a>, GeometryError> {
@@ -104,6 +109,7 @@ impl<'a> Part<'a> {
             segment_bytes,
             blocks: Blocks::Variable { doublings: 1 },
             positions,
+            store,
             residency: Residency::OnTouch,
             nvm: Some(nvm),
         };
@@ -166,6 +172,7 @@ impl std::ops::AddAssign for Counts {
         self.dead_rows += other.dead_rows;
         self.terms += other.terms;
         self.postings += other.postings;
+        self.text_bytes += other.text_bytes;
         self.merged_terms += other.merged_terms;
         self.log_records += other.log_records;
         self.log_operations += other.log_operations;

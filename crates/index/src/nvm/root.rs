@@ -101,6 +101,8 @@ root! {
     mount = 19,
     /// The DRAM that the index was opened with.
     dram_bytes = 20,
+    /// 1 if the documents' texts are kept.
+    store = 21,
 }
 
 impl Root {

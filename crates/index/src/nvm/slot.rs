@@ -145,6 +145,8 @@ entry! {
     sections_check = 21,
     /// When its last operation arrived, in milliseconds since 1970.
     arrived_ms = 22,
+    /// Bytes of its documents' texts, if they are kept.
+    text_bytes = 23,
 }
 
 /// The slots of an executor.
@@ -280,7 +282,7 @@ mod tests {
 
     #[test]
     fn entries_survive_their_words() {
-        let words = std::array::from_fn(|i| if i < 23 { i as u64 * 7 + 1 } else { 0 });
+        let words = std::array::from_fn(|i| if i < 24 { i as u64 * 7 + 1 } else { 0 });
         assert_eq!(Entry::from_words(&words).words(), words);
     }
 }
