@@ -331,8 +331,10 @@ fn each_term(
         let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
         terms().for_each(|term| dictionary.prefetch_record(term));
         let mut writer = memory.dictionary();
-        for term in terms() {
-            act(&mut writer, term)?;
+        for number in group.iter().filter(|number| number.load(Relaxed) != TermId::NONE.0) {
+            act(&mut writer, TermId(number.load(Relaxed)))?;
+            // It may be another's when the rest is tried again.
+            number.store(TermId::NONE.0, Relaxed);
         }
     }
     memory.dictionary().collect(memory);

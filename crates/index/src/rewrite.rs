@@ -236,11 +236,16 @@ impl<'a> Copy<'a> {
         let descriptor = segment.descriptor();
         let term_map: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
         let terms = &mut self.terms;
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
         let number = |id: &AtomicU32| {
             let id = id.load(Relaxed);
             if id == TermId::NONE.0 {
                 return TermId::NONE.0;
             }
+            debug_assert!(
+                dictionary.entries(TermId(id)).find(memory.region(), segment.id()).is_some(),
+                "a segment's term has its entry: without one it would go, and its number to another"
+            );
             *numbers.entry(id).or_insert_with(|| {
                 terms.push(TermId(id));
                 terms.len() as u32 - 1
@@ -448,9 +453,14 @@ impl<'a> Copy<'a> {
         let mut next = 0;
         let mut total = 0;
         for (ordinal, term) in self.terms.iter().enumerate() {
-            memory.region().view(self.term_map)[ordinal].store(term.0, Relaxed);
+            let number = &memory.region().view(self.term_map)[ordinal];
             let postings = self.list(memory, *term).count() as u32;
-            let Some(newest) = self.list(memory, *term).next() else { continue };
+            let Some(newest) = self.list(memory, *term).next() else {
+                // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
+                number.store(TermId::NONE.0, Relaxed);
+                continue;
+            };
+            number.store(term.0, Relaxed);
             let (first, after) = layout(next, postings, self.rows);
             if postings > 1 {
                 self.write_list(memory, ordinal as u32, *term, first, postings);
