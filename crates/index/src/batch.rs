@@ -125,6 +125,15 @@ impl Batch {
         }
     }
 
+    /// The same, and `bytes` bytes of texts of as many documents.
+    pub fn with_texts(mut self, bytes: usize) -> Batch {
+        self.texts.reserve(bytes);
+        if bytes > 0 {
+            self.text_ends.reserve(self.documents.capacity());
+        }
+        self
+    }
+
     /// Empties it.
     pub fn clear(&mut self) {
         self.tokens.clear();

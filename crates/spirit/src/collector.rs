@@ -18,7 +18,7 @@ use crate::shared::Shared;
 pub(crate) const TEXT: FieldId = FieldId(0);
 
 /// Bytes of texts that are to be stored after which a batch is full, however few tokens they have.
-const TEXT_BYTES_MAX: usize = 256 << 10;
+pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
 
 /// When a batch is full.
 #[derive(Clone, Copy, Debug)]
