@@ -19,10 +19,10 @@ fn texts_are_stored_in_a_directory_and_printed() {
     let made = ["--store", "yes", "--format", "tsv", "--dram", "64MiB", "--nvm", "128MiB"];
     ingest_into(&directory, &made, DOCUMENTS).done();
     // Replaced by a later start, which knows that texts are stored.
-    ingest_into(&directory, &["--format", "tsv", "--dram", "64MiB"], "a\tno more sea, see?\n").done();
-    let search = |more: &[&str]| {
-        spirit(&[&["search", "-d", &directory, "--dram", "64MiB"], more].concat())
-    };
+    ingest_into(&directory, &["--format", "tsv", "--dram", "64MiB"], "a\tno more sea, see?\n")
+        .done();
+    let search =
+        |more: &[&str]| spirit(&[&["search", "-d", &directory, "--dram", "64MiB"], more].concat());
     let answers = search(&["--json", "sea"]).json();
     assert_eq!(texts(&answers[0]), ["no more sea, see?", "The \"whale\"\u{1F433} and the sea"]);
     let answers = search(&["--json", "key:c"]).json();

@@ -32,12 +32,12 @@ use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
 use crate::flush::{FlushStop, layout, sweep};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
-use crate::geometry::{ROW_BYTES, TEXT_PLACE_BYTES};
+use crate::geometry::ROW_BYTES;
 use crate::memory::{Memory, Partition};
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
-use crate::texts::TextPlace;
+use crate::text_copy::TextCopy;
 use crate::vector;
 
 const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
@@ -178,9 +178,7 @@ struct Copy<'a> {
     row_words: Span<AtomicU64>,
     row_map: Span<AtomicU32>,
     vectors: Span<AtomicU16>,
-    /// Of the rows' texts, if they are kept.
-    text_places: Span<AtomicU64>,
-    texts: Span<AtomicU64>,
+    texts: TextCopy,
     term_map: Span<AtomicU32>,
     postings: Span<AtomicU32>,
 }
@@ -196,8 +194,7 @@ impl<'a> Copy<'a> {
             row_words: Span::default(),
             row_map: Span::default(),
             vectors: Span::default(),
-            text_places: Span::default(),
-            texts: Span::default(),
+            texts: TextCopy::default(),
             term_map: Span::default(),
             postings: Span::default(),
         };
@@ -278,11 +275,12 @@ impl<'a> Copy<'a> {
         let text_words = self.text_words();
         if row_entries > geometry.row_chunks_max
             || vector_entries > geometry.vector_chunks_max
-            || text_words > geometry.text_entries << geometry.text_shift
+            || !TextCopy::fits(geometry, text_words)
         {
             return Err(FlushStop::HeapFull);
         }
         let words = self.posting_words(memory);
+        let text_sizes = TextCopy::sizes(geometry, self.rows, text_words);
         let sizes = [
             row_entries * 8,
             vector_entries * 8,
@@ -291,9 +289,9 @@ impl<'a> Copy<'a> {
             units * 2,
             self.terms.len() as u64 * 4,
             words * 4,
-            geometry.text_directory_words() * 8,
-            if geometry.settings.store { self.rows as u64 * TEXT_PLACE_BYTES } else { 0 },
-            text_words * 8,
+            text_sizes[0],
+            text_sizes[1],
+            text_sizes[2],
         ];
         let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
         let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
@@ -304,7 +302,6 @@ impl<'a> Copy<'a> {
         });
         let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings, ..] =
             starts;
-        let [.., text_directory, text_places, texts] = starts;
         let directory = |start, entries, chunk_bytes, first: u64| {
             let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
             for (i, entry) in view.iter().enumerate() {
@@ -313,17 +310,8 @@ impl<'a> Copy<'a> {
         };
         directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
         directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
-        if geometry.settings.store {
-            let places = geometry.row_chunks_max;
-            directory(text_directory, places, TEXT_PLACE_BYTES << geometry.row_shift, text_places);
-            let chunks = text_directory + places * 8;
-            directory(chunks, geometry.text_entries, 8 << geometry.text_shift, texts);
-            self.new.set_texts(text_directory);
-            self.text_places = Span::new(text_places, self.rows as u64);
-            self.texts = Span::new(texts, text_words);
-        } else {
-            self.new.set_texts(0);
-        }
+        let [.., text_directory, text_places, texts] = starts;
+        self.texts = TextCopy::new(memory, self.rows, [text_directory, text_places, texts]);
         self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
         self.row_map = Span::new(row_map, self.rows as u64);
         self.vectors = Span::new(vectors, units);
@@ -398,24 +386,13 @@ impl<'a> Copy<'a> {
         self.sources.iter().map(of_source).sum()
     }
 
-    fn copy_texts(&self, memory: &Memory) {
-        let (mut words, mut bytes) = (0, 0);
+    fn copy_texts(&mut self, memory: &Memory) {
         for source in &self.sources {
             let Some(texts) = source.segment.dram_texts() else { continue };
-            for (old, new) in source.living() {
-                let old = texts.place(old);
-                let place = TextPlace { first: words as u32, ..old };
-                if old.bytes > 0 {
-                    let to = self.texts.start() + words * 8;
-                    memory.region().copy_words(to, texts.start(old), old.words());
-                }
-                let places = memory.region().view(self.text_places);
-                places[new as usize].store(place.word(), Relaxed);
-                words += old.words();
-                bytes += old.bytes as u64;
-            }
+            source.living().for_each(|(old, new)| self.texts.add(memory, texts, old, new));
         }
-        self.new.set_text_bytes(bytes);
+        self.new.set_texts(self.texts.directory());
+        self.new.set_text_bytes(self.texts.bytes());
     }
 
     fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {

@@ -190,7 +190,8 @@ impl Adding<'_> {
                 segment.bytes.vectors = counts.vector_units * 2;
                 segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES);
                 segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
-                segment.bytes.texts = text_bytes(memory, descriptor, counts.rows, counts.text_bytes);
+                segment.bytes.texts =
+                    text_bytes(memory, descriptor, counts.rows, counts.text_bytes);
                 segment.bytes.texts_raw = counts.text_bytes;
             }
             let executor = self.number;

@@ -102,7 +102,8 @@ fn a_flush_in_between_changes_no_answer() {
 fn a_term_that_dies_out_in_a_rewrite_is_none_of_the_new_segment() {
     let index = small(2 << 20, OnFull::Wait);
     for number in 0..40_000 {
-        let text = format!("all words that stay w{} and one that goes g{}", number % 97, number / 8);
+        let text =
+            format!("all words that stay w{} and one that goes g{}", number % 97, number / 8);
         index.put(&format!("k{}", number % 60), &text).unwrap();
     }
     let stats = index.stats().unwrap();

@@ -67,7 +67,8 @@ fn compare(index: &spirit::Index, oracle: &Oracle) {
         let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
         if index.options().get_store() {
-            let texts = reader.search_text(&query, Search::newest(10_000)).unwrap().texts().unwrap();
+            let texts =
+                reader.search_text(&query, Search::newest(10_000)).unwrap().texts().unwrap();
             assert!(oracle.matches(&asked).map(|d| &d.text).eq(&texts), "texts of {query}");
         }
         assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");

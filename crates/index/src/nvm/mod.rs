@@ -42,8 +42,8 @@ pub mod section;
 pub mod shape;
 pub mod shed;
 pub mod slot;
-mod text_block;
-mod text_engraver;
+pub mod text_block;
+pub mod text_engraver;
 pub mod text_index;
 pub mod tier;
 #[cfg(test)]

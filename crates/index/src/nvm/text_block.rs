@@ -12,13 +12,13 @@
 //! A block has as many whole texts as make up [`BLOCK_BYTES`], and one at least. A text of more than [`PART_BYTES`] is cut
 //! into parts of so many bytes, and each has a block alone. What cannot be made shorter is stored as it is.
 
-use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 use lz4_flex::block::get_maximum_output_size;
+use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 
 /// Bytes before compression that a block of several texts has at most.
-pub(crate) const BLOCK_BYTES: usize = 16 << 10;
+pub const BLOCK_BYTES: usize = 16 << 10;
 /// Bytes of a text that a block has at most.
-pub(crate) const PART_BYTES: u32 = 256 << 10;
+pub const PART_BYTES: u32 = 256 << 10;
 /// Bytes before compression that a block has at most.
 pub(crate) const RAW_BYTES_MAX: usize = HEADER_BYTES + LENGTH_BYTES + PART_BYTES as usize;
 const HEADER_BYTES: usize = 8;
@@ -230,7 +230,7 @@ mod tests {
         let long = (any::<u8>(), 0usize..40_000).prop_map(|(byte, len)| vec![byte; len]);
         let parts = (0usize..3, 0usize..9).prop_map(|(parts, more)| {
             let len = parts * PART_BYTES as usize + more;
-            (0..len).map(|at| (at * at >> 7) as u8).collect()
+            (0..len).map(|at| (at * at / 128) as u8).collect()
         });
         prop_oneof![20 => mixed, 3 => Just(Vec::new()), 3 => long, 1 => parts]
     }
@@ -276,7 +276,9 @@ mod tests {
         for bit in 0..stored.len() * 8 {
             let mut bent = stored.clone();
             bent[bit / 8] ^= 1 << (bit % 8);
-            if unpack(&bent, len, &mut raw) && let Some(block) = Unpacked::of(&raw) {
+            if unpack(&bent, len, &mut raw)
+                && let Some(block) = Unpacked::of(&raw)
+            {
                 (0..block.rows).for_each(|row| drop(block.text(row).to_vec()));
             }
         }

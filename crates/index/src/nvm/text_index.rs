@@ -202,7 +202,8 @@ impl<'a> TextIndex<'a> {
             }
             let first = self.entry(index).first;
             let block = self.block(index, scratch)?;
-            let Some(inside) = local.checked_sub(first).filter(|inside| *inside < block.rows) else {
+            let Some(inside) = local.checked_sub(first).filter(|inside| *inside < block.rows)
+            else {
                 return Err(corrupt("a row is not in the block where it should be"));
             };
             let done = out.len() - before;

@@ -147,7 +147,8 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
         let hits = reader.search_text(query, Search::newest(500)).unwrap();
         let keys = hits.keys().unwrap();
         let mut texts = Vec::new();
-        let read = (0..hits.len()).map(|hit| hits.write_text(hit, &mut texts)).filter(Result::is_ok);
+        let read =
+            (0..hits.len()).map(|hit| hits.write_text(hit, &mut texts)).filter(Result::is_ok);
         let read = read.count();
         format!("{query}: {count} {keys:?} {read} texts {:x}", crc32c::crc32c(&texts))
     };
