@@ -4,13 +4,16 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Index, ParseError, Reader, Search};
+use spirit::{Hits, Index, ParseError, Reader, Search};
 
 use crate::args::AnsweringArgs;
 use crate::choice::{OperatorName, YesNo};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, malformed};
+
+/// Characters of a text that are shown to people.
+const LINE_CHARACTERS: usize = 100;
 
 /// One query's answer, in the shape that `--json` prints.
 #[derive(Serialize)]
@@ -33,6 +36,9 @@ struct Hit {
     key: String,
     /// Only with an order that scores.
     score: Option<f64>,
+    /// Only of an index that stores it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 /// A reader of `index` with the operator that was asked for.
@@ -53,7 +59,7 @@ pub(crate) fn answer_all(
 ) -> Result<(), Failure> {
     let mut reader = reader(index, args.default_operator)?;
     queries.for_each(|query, place| {
-        let answer = answer(&mut reader, query, place, args)?;
+        let answer = answer(index, &mut reader, query, place, args)?;
         if args.json {
             return json_line(out, &answer);
         }
@@ -65,6 +71,7 @@ pub(crate) fn answer_all(
 }
 
 fn answer<'a>(
+    index: &Index,
     reader: &mut Reader<'_>,
     query: &'a str,
     place: Place<'_>,
@@ -101,15 +108,25 @@ fn answer<'a>(
             .map_err(Failure::work)?
             .filter(|_| more && shown > 0)
             .map(|cursor| cursor.to_string()),
-        hits: hits
-            .keys()
-            .map_err(Failure::work)?
-            .into_iter()
-            .take(shown)
-            .map(|key| Hit { key, score: None })
-            .collect(),
+        hits: found(index, &hits, shown)?,
         took,
     })
+}
+
+/// The first `shown` hits, with their texts if the index stores them.
+fn found(index: &Index, hits: &Hits<'_>, shown: usize) -> Result<Vec<Hit>, Failure> {
+    let text = |hit| {
+        let mut text = Vec::new();
+        hits.write_text(hit, &mut text).map_err(Failure::work)?;
+        Ok::<_, Failure>(String::from_utf8_lossy(&text).into_owned())
+    };
+    let keys = hits.keys().map_err(Failure::work)?;
+    let stored = index.options().get_store();
+    let hit = |(hit, key)| {
+        let text = stored.then(|| text(hit)).transpose()?;
+        Ok(Hit { key, score: None, text })
+    };
+    keys.into_iter().take(shown).enumerate().map(hit).collect()
 }
 
 fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
@@ -117,9 +134,46 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
     for hit in &answer.hits {
         writeln!(out, "{}", hit.key)?;
+        if let Some(text) = &hit.text {
+            writeln!(out, "    {}", shortened(text))?;
+        }
     }
     match &answer.cursor {
         Some(cursor) => writeln!(out, "next page: --after {cursor}"),
         None => Ok(()),
+    }
+}
+
+/// A text on one line, and no longer than that: blanks and control characters are one blank.
+fn shortened(text: &str) -> String {
+    let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let mut line = String::new();
+    for word in words.by_ref().filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if let Some((end, _)) = line.char_indices().nth(LINE_CHARACTERS) {
+            line.truncate(end);
+            line.push('…');
+            break;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_shown_on_one_line() {
+        assert_eq!(shortened(""), "");
+        assert_eq!(shortened(" the \n\u{1b}[31msea\t "), "the [31msea");
+        let whole = "é".repeat(LINE_CHARACTERS);
+        assert_eq!(shortened(&whole), whole);
+        assert_eq!(shortened(&format!("{whole} ")), whole);
+        assert_eq!(shortened(&format!("{whole}é")), format!("{whole}…"));
+        assert_eq!(shortened(&format!("a {whole}")).chars().count(), LINE_CHARACTERS + 1);
     }
 }

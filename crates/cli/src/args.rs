@@ -410,6 +410,9 @@ pub(crate) struct IndexArgs {
     /// Keep the order of tokens [default: yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) positions: Option<YesNo>,
+    /// Keep the documents' text: `search` prints it with what it finds [default: no]
+    #[arg(long, value_name = "yes|no", hide_possible_values = true)]
+    pub(crate) store: Option<YesNo>,
     /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
@@ -442,9 +445,6 @@ pub(crate) struct TierArgs {
     /// The file of the whole index, a hard cap: 512MiB, 2GiB [default: eight times --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
-    /// Keep the documents' text (not in this version yet) [default: no]
-    #[arg(long, hide_possible_values = true, value_name = "yes|no")]
-    pub(crate) store: Option<YesNo>,
 }
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
         "segment" => parsed(&mut args.segment, value),
         "executors" => parsed(&mut args.executors, value),
         "positions" => choice(&mut args.positions, value),
+        "store" => choice(&mut args.store, value),
         "on-full" => choice(&mut args.on_full, value),
         "retain" => parsed(&mut args.retain, value),
         _ => return None,
@@ -80,7 +81,6 @@ fn set_tier(args: &mut TierArgs, key: &str, value: &str) -> Option<Result<(), St
         "group-bytes" => parsed(&mut args.group_bytes, value),
         "reserve" => choice(&mut args.reserve, value),
         "nvm" => parsed(&mut args.nvm, value),
-        "store" => choice(&mut args.store, value),
         _ => return None,
     })
 }

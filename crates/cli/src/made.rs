@@ -38,8 +38,9 @@ pub(crate) fn check(
     Ok(())
 }
 
-fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 6] {
-    let positions = if made.get_positions() { YesNo::Yes } else { YesNo::No };
+fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 7] {
+    let yes_no = |yes| if yes { YesNo::Yes } else { YesNo::No };
+    let (positions, store) = (yes_no(made.get_positions()), yes_no(made.get_store()));
     let on_full = OnFullName::from(made.get_on_full());
     let segment = args.segment.zip(Some(Size(made.get_segment_bytes())));
     [
@@ -47,6 +48,7 @@ fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 6] {
         ("--analyzer", differing(args.analyzer.zip(Some(made.get_analyzer())))),
         ("--segment", differing(segment)),
         ("--positions", differing(args.positions.map(|p| (word(p), word(positions))))),
+        ("--store", differing(args.store.map(|s| (word(s), word(store))))),
         ("--on-full", differing(args.on_full.map(|o| (word(o), word(on_full))))),
         ("--retain", differing(args.retain.map(|asked| (asked.to_string(), retained(made))))),
     ]

@@ -35,6 +35,9 @@ impl IndexArgs {
         if let Some(positions) = self.positions {
             options = options.positions(positions == YesNo::Yes);
         }
+        if let Some(store) = self.store {
+            options = options.store(store == YesNo::Yes);
+        }
         if let Some(on_full) = self.on_full {
             options = options.on_full(on_full.into());
         }
@@ -58,7 +61,6 @@ impl IngestArgs {
             config::fill(&mut self, &path)?;
         }
         self.answering.check()?;
-        self.tier.check_text()?;
         match (&self.directory, self.tier.mode) {
             (None, Some(Mode::Volatile)) => self.tier.check_volatile()?,
             (None, mode) => return Err(no_directory(mode)),
@@ -131,15 +133,6 @@ impl TierArgs {
             (Some(_), _) => Err(named("--group-ms")),
             (None, Some(_)) => Err(named("--group-bytes")),
             (None, None) => Ok(()),
-        }
-    }
-
-    fn check_text(&self) -> Result<(), Failure> {
-        match self.store {
-            Some(YesNo::Yes) => Err(Failure::usage(
-                "--store yes: not in this version yet: it does not keep the documents' text",
-            )),
-            _ => Ok(()),
         }
     }
 }

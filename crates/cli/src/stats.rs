@@ -67,6 +67,10 @@ pub(crate) struct Bytes {
     term_maps: u64,
     keys: u64,
     dictionary: u64,
+    /// Stored texts, where they lie: compressed in the second tier.
+    texts: u64,
+    /// The same texts as they were given.
+    texts_raw: u64,
 }
 
 /// The heap by tier.
@@ -133,6 +137,10 @@ impl Stats {
         line("tokens", grouped(self.tokens));
         line("postings", grouped(self.postings));
         line("terms in the dictionary", grouped(self.dictionary.terms));
+        if self.bytes.texts > 0 {
+            let (taken, given) = (Size(self.bytes.texts), Size(self.bytes.texts_raw));
+            line("stored texts", format!("{taken} for {given}"));
+        }
         for segments in &self.segments {
             let (count, rows) = (grouped(segments.count), grouped(segments.rows));
             line(&format!("segments, {}", segments.state), format!("{count} of {rows} rows"));
@@ -204,6 +212,8 @@ fn bytes(bytes: &spirit::Bytes) -> Bytes {
         term_maps: bytes.term_maps,
         keys: bytes.keys,
         dictionary: bytes.dictionary,
+        texts: bytes.texts,
+        texts_raw: bytes.texts_raw,
     }
 }
 

@@ -98,7 +98,7 @@ fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
 fn what_is_not_built_yet_says_so() {
     let folder = Folder::new();
     let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
-    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4096"), ("--store", "yes")] {
+    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4096")] {
         let line = spirit(&["ingest", "-d", &directory, option, value, &file]).failed(2);
         assert!(line.starts_with(&format!("spirit: {option}")), "{line}");
         assert!(line.contains("not in this version yet"), "{line}");
@@ -123,11 +123,6 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(
-        ingest(&["--store", "yes", &file])
-            .failed(2)
-            .contains("--store yes: not in this version yet")
-    );
     assert!(ingest(&["--order", "bm25", &file]).failed(2).contains("--order bm25: this version"));
     let line = spirit(&["search", "--in", &file, "--order", "bm25", "a"]).failed(2);
     assert!(line.contains("--order bm25: this version does not score yet"), "{line}");

@@ -99,6 +99,9 @@ pub struct Batch {
     documents: Vec<Document>,
     long: LongTerms,
     keys: Vec<u8>,
+    /// The documents' texts one behind the other, and where each ends, if they are kept; the dropped ones included.
+    texts: Vec<u8>,
+    text_ends: Vec<usize>,
     /// Whether a document was given a key of its own.
     keyed: bool,
     /// Tokens of the documents that were dropped from the front.
@@ -114,10 +117,21 @@ impl Batch {
             documents: Vec::with_capacity(documents),
             long: LongTerms(Vec::with_capacity(4096)),
             keys: Vec::with_capacity(KEY_BYTES_MAX * 16),
+            texts: Vec::new(),
+            text_ends: Vec::new(),
             keyed: false,
             dropped_tokens: 0,
             dropped_documents: 0,
         }
+    }
+
+    /// The same, and `bytes` bytes of texts of as many documents.
+    pub fn with_texts(mut self, bytes: usize) -> Batch {
+        self.texts.reserve(bytes);
+        if bytes > 0 {
+            self.text_ends.reserve(self.documents.capacity());
+        }
+        self
     }
 
     /// Empties it.
@@ -126,6 +140,8 @@ impl Batch {
         self.documents.clear();
         self.long.0.clear();
         self.keys.clear();
+        self.texts.clear();
+        self.text_ends.clear();
         self.keyed = false;
         self.dropped_tokens = 0;
         self.dropped_documents = 0;
@@ -153,6 +169,17 @@ impl Batch {
     /// Adds a position without a term.
     pub fn push_hole(&mut self) {
         self.tokens.push(BatchToken { key: TermKey::HOLE, hash: 0, ordinal: 0, long: 0 });
+    }
+
+    /// Keeps the text of the document that the next [`finish`](Self::finish) ends. If texts are kept, each has one.
+    pub fn keep_text(&mut self, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.text_ends.push(self.texts.len());
+    }
+
+    /// Bytes of the texts that were kept, since the last [`clear`](Self::clear).
+    pub fn text_bytes(&self) -> usize {
+        self.texts.len()
     }
 
     /// Ends a document: it has the tokens since the last one. Its sequence number comes later.
@@ -239,6 +266,14 @@ impl Batch {
         let start = if index == 0 { 0 } else { documents[index - 1].token_end as usize };
         let tokens = &self.tokens[self.dropped_tokens..];
         &tokens[start..documents[index].token_end as usize]
+    }
+
+    /// The text of a document; none if texts are not kept.
+    pub(crate) fn text_of(&self, index: usize) -> &[u8] {
+        let index = self.dropped_documents + index;
+        let Some(end) = self.text_ends.get(index) else { return &[] };
+        let start = index.checked_sub(1).map_or(0, |before| self.text_ends[before]);
+        &self.texts[start..*end]
     }
 
     /// Drops the first `documents` documents.

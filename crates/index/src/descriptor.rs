@@ -151,6 +151,11 @@ words! {
     numbers_end, set_numbers_end = 18;
     /// Offset of the rows' copy in the second tier, once deaths are to be stamped there too; 0 before.
     nvm_rows, set_nvm_rows = 19;
+    /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
+    /// tier. One word, so that readers are moved by one store.
+    texts, set_texts = 20;
+    /// Bytes of its documents' texts, as they were given.
+    text_bytes, set_text_bytes = 21;
 }
 
 impl<'a> Descriptor<'a> {
@@ -161,6 +166,8 @@ impl<'a> Descriptor<'a> {
         self.set_row_directory(start(Kind::RowDirectory));
         self.set_vector_directory(start(Kind::VectorDirectory));
         self.set_postings(start(Kind::Postings));
+        let texts = sections.get(Kind::TextIndex);
+        self.set_texts(if texts.bytes > 0 { texts.start } else { 0 });
         self.set_term_map(0);
     }
 

@@ -117,6 +117,7 @@ impl Flush {
         descriptor.set_posting_count(self.counts.postings);
         descriptor.set_tokens(self.counts.tokens);
         descriptor.set_vector_units(self.counts.vector_units);
+        descriptor.set_text_bytes(self.counts.text_bytes);
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
@@ -338,8 +339,10 @@ fn each_term(
         let terms = || group.iter().map(|t| TermId(t.load(Relaxed))).filter(|t| *t != TermId::NONE);
         terms().for_each(|term| dictionary.prefetch_record(term));
         let mut writer = memory.dictionary();
-        for term in terms() {
-            act(&mut writer, term)?;
+        for number in group.iter().filter(|number| number.load(Relaxed) != TermId::NONE.0) {
+            act(&mut writer, TermId(number.load(Relaxed)))?;
+            // It may be another's when the rest is tried again.
+            number.store(TermId::NONE.0, Relaxed);
         }
     }
     memory.dictionary().collect(memory);

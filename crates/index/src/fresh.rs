@@ -29,7 +29,7 @@ use crate::vector::{self, UNITS_PER_TOKEN_MAX};
 pub enum Stop {
     /// The segment is full: seal it and go on with the next.
     SegmentFull,
-    /// The long-term partition has no room for more rows or vectors now.
+    /// The long-term partition has no room for more rows, vectors or texts now.
     HeapFull,
 }
 
@@ -71,6 +71,8 @@ pub struct FreshCounts {
     pub vector_units: u64,
     /// One past the last of those units: chunks are not always filled.
     pub unit_end: u32,
+    /// Bytes of the documents' texts, if they are kept.
+    pub text_bytes: u64,
     /// Bytes of long terms, each in whole words of 8.
     pub long_bytes: u64,
     /// Bytes of the extent in use: table, records, blocks.
@@ -137,7 +139,7 @@ impl FreshWriter {
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { terms, postings, tokens, vector_units, long_bytes, .. } = *self;
-        let unit_end = self.rows.unit();
+        let (unit_end, text_bytes) = (self.rows.unit(), self.rows.text_bytes());
         let rows = self.rows();
         let extent_bytes =
             self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
@@ -148,6 +150,7 @@ impl FreshWriter {
             tokens,
             vector_units,
             unit_end,
+            text_bytes,
             long_bytes,
             extent_bytes,
         }
@@ -161,6 +164,7 @@ impl FreshWriter {
         descriptor.set_base_sequence(self.base_sequence);
         descriptor.set_rows(u64::MAX);
         self.rows.describe(descriptor);
+        descriptor.set_text_bytes(0);
         descriptor.set_extent(self.extent);
         descriptor.set_dead(0);
         descriptor.set_postings(0);
@@ -311,6 +315,8 @@ impl FreshWriter {
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
         self.rows.reserve_units(memory, vector_units + key_units)?;
+        let text = batch.text_of(index);
+        self.rows.reserve_text(memory, text.len())?;
         let key = self.write_key(memory, batch.key(document));
         let start = self.rows.unit();
         let posted = if positions {
@@ -325,6 +331,7 @@ impl FreshWriter {
         self.rows.take_units(units);
         self.vector_units += (units + key_units) as u64;
         self.tokens += tokens.len() as u64;
+        self.rows.put_text(memory, Some(text));
         self.rows.next_row(memory).write(delta, start, tokens.len() as u32, key);
         self.rows.end_row(memory);
         Ok(())
@@ -414,6 +421,7 @@ impl FreshWriter {
         let row = self.rows.next_row(memory);
         row.write(delta, 0, 0, RowKey::default());
         row.kill(0);
+        self.rows.put_text(memory, None);
         self.rows.end_row(memory);
         memory.note_dead(memory.table().descriptor(self.id));
     }

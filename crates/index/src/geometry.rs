@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | control | descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
-//! | long-term | rows, document vectors, posting arrays | ring, chunks |
+//! | long-term | rows, document vectors, texts, posting arrays | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
 //! | keys | the key table | slot |
 //!
@@ -44,6 +44,8 @@ pub struct Settings {
     pub blocks: Blocks,
     /// Whether document vectors (token order) are kept.
     pub positions: bool,
+    /// Whether the documents' texts are kept.
+    pub store: bool,
     /// When pages become resident.
     pub residency: Residency,
     /// The second tier, if there is one.
@@ -60,7 +62,7 @@ impl Settings {
         let Some(NvmSettings { bytes: nvm_bytes, log_bytes }) = self.nvm else {
             return Ok(());
         };
-        let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, log_bytes);
+        let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, log_bytes, self.store);
         if nvm_bytes > NVM_BYTES_MAX {
             return Err(GeometryError::NvmTooLarge { nvm_bytes });
         }
@@ -185,10 +187,20 @@ pub struct Geometry {
     pub row_chunks_max: u64,
     /// Vector chunks a segment may have.
     pub vector_chunks_max: u64,
+    /// log2 of the words of text in a chunk.
+    pub text_shift: u32,
+    /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
+    pub text_chunks_max: u64,
+    /// Chunks of text that a rewritten segment may have, which takes over what lives in several.
+    pub text_entries: u64,
 }
 
 /// Bytes of a row: three words.
 pub const ROW_BYTES: u64 = 24;
+/// Bytes of what says where a row's text is: a word.
+pub const TEXT_PLACE_BYTES: u64 = 8;
+/// What a rewritten segment may have of texts, in those of one that is being filled.
+const REWRITTEN_TEXTS: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
@@ -211,7 +223,8 @@ impl Geometry {
         settings.check_tier()?;
         let alone = settings.segment_bytes * 16;
         let divided = Self::divide(Settings { dram_bytes: alone, ..settings });
-        if divided.long.1 >= settings.segment_bytes * 4 {
+        let segments = if settings.store { 7 } else { 4 };
+        if divided.long.1 >= settings.segment_bytes * segments {
             return Ok(alone);
         }
         // A large second tier has many segments, and each has its place in the table.
@@ -249,6 +262,8 @@ impl Geometry {
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
         let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
+        let text_chunk = (segment_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
+        let text_chunks_max = if settings.store { segment_bytes.div_ceil(text_chunk) } else { 0 };
         Geometry {
             settings,
             nvm,
@@ -266,7 +281,21 @@ impl Geometry {
             vector_shift,
             row_chunks_max: rows_max >> row_shift,
             vector_chunks_max: (segment_bytes / 2) >> vector_shift,
+            text_shift: (text_chunk / 8).ilog2(),
+            text_chunks_max,
+            text_entries: text_chunks_max * REWRITTEN_TEXTS,
         }
+    }
+
+    /// Bytes of a chunk of rows, and where their texts are if those are kept.
+    pub fn row_chunk_bytes(&self) -> u64 {
+        let place = if self.settings.store { TEXT_PLACE_BYTES } else { 0 };
+        (ROW_BYTES + place) << self.row_shift
+    }
+
+    /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
+    pub fn text_directory_words(&self) -> u64 {
+        if self.settings.store { self.row_chunks_max + self.text_entries } else { 0 }
     }
 
     /// Rows a segment may have.

@@ -29,4 +29,7 @@ mod row_writer;
 pub mod rows;
 pub mod snapshot;
 pub mod term;
+mod text_copy;
+mod text_writer;
+mod texts;
 pub mod vector;

@@ -408,6 +408,13 @@ impl Memory {
         self.collect(&mut rings);
     }
 
+    /// Gives back what the newest block in `partition`, which is `owner`'s, has beyond `bytes`.
+    pub(crate) fn shrink(&self, partition: Partition, bytes: u64, owner: SegmentId) {
+        let shrunk = self.rings().ring(partition).shrink(bytes, owner.0 as u64);
+        debug_assert!(shrunk, "whoever shrinks a block is the only one that takes any");
+        self.space.notify_all();
+    }
+
     /// Returns blocks of `owner` that no reader was ever shown.
     pub fn give_back(&self, partition: Partition, owner: SegmentId) {
         self.rings().ring(partition).release(owner.0 as u64);

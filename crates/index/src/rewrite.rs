@@ -11,7 +11,7 @@
 //! step waits until no reader is left that loaded the root before the last one:
 //!
 //! 1. *Announce*: readers skip the version that is about to be built. Nobody has seen an entry of it.
-//! 2. *Build*: copy rows, vectors and lists; give each term an entry for the new version. Readers skip them.
+//! 2. *Build*: copy rows, vectors, texts and lists; give each term an entry for the new version. Readers skip them.
 //! 3. *Switch*: under the key lock, so that no row dies meanwhile, carry over the deaths since the copy,
 //!    point the table at the new version, and make readers skip the run: the store that moves them. Then the
 //!    window begins at the new version; a reader loads the window before the root, so it never sees the new
@@ -37,6 +37,7 @@ use crate::memory::{Memory, Partition};
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
+use crate::text_copy::TextCopy;
 use crate::vector;
 
 const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
@@ -177,6 +178,7 @@ struct Copy<'a> {
     row_words: Span<AtomicU64>,
     row_map: Span<AtomicU32>,
     vectors: Span<AtomicU16>,
+    texts: TextCopy,
     term_map: Span<AtomicU32>,
     postings: Span<AtomicU32>,
 }
@@ -192,6 +194,7 @@ impl<'a> Copy<'a> {
             row_words: Span::default(),
             row_map: Span::default(),
             vectors: Span::default(),
+            texts: TextCopy::default(),
             term_map: Span::default(),
             postings: Span::default(),
         };
@@ -205,6 +208,7 @@ impl<'a> Copy<'a> {
         }
         copy.allocate(memory)?;
         copy.copy_rows(memory);
+        copy.copy_texts(memory);
         Ok(copy)
     }
 
@@ -229,11 +233,16 @@ impl<'a> Copy<'a> {
         let descriptor = segment.descriptor();
         let term_map: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
         let terms = &mut self.terms;
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
         let number = |id: &AtomicU32| {
             let id = id.load(Relaxed);
             if id == TermId::NONE.0 {
                 return TermId::NONE.0;
             }
+            debug_assert!(
+                dictionary.entries(TermId(id)).find(memory.region(), segment.id()).is_some(),
+                "a segment's term has its entry: without one it would go, and its number to another"
+            );
             *numbers.entry(id).or_insert_with(|| {
                 terms.push(TermId(id));
                 terms.len() as u32 - 1
@@ -263,10 +272,15 @@ impl<'a> Copy<'a> {
         // The readers' view of a directory has a fixed size, whatever of it is used.
         let row_entries = row_chunks.max(geometry.row_chunks_max);
         let vector_entries = vector_chunks.max(geometry.vector_chunks_max);
-        if row_entries > geometry.row_chunks_max || vector_entries > geometry.vector_chunks_max {
+        let text_words = self.text_words();
+        if row_entries > geometry.row_chunks_max
+            || vector_entries > geometry.vector_chunks_max
+            || !TextCopy::fits(geometry, text_words)
+        {
             return Err(FlushStop::HeapFull);
         }
         let words = self.posting_words(memory);
+        let text_sizes = TextCopy::sizes(geometry, self.rows, text_words);
         let sizes = [
             row_entries * 8,
             vector_entries * 8,
@@ -275,15 +289,19 @@ impl<'a> Copy<'a> {
             units * 2,
             self.terms.len() as u64 * 4,
             words * 4,
+            text_sizes[0],
+            text_sizes[1],
+            text_sizes[2],
         ];
         let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
         let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
-        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings] = sizes
-            .map(|size| {
-                let start = next;
-                next += size.next_multiple_of(64);
-                start
-            });
+        let starts = sizes.map(|size| {
+            let start = next;
+            next += size.next_multiple_of(64);
+            start
+        });
+        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings, ..] =
+            starts;
         let directory = |start, entries, chunk_bytes, first: u64| {
             let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
             for (i, entry) in view.iter().enumerate() {
@@ -292,6 +310,8 @@ impl<'a> Copy<'a> {
         };
         directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
         directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
+        let [.., text_directory, text_places, texts] = starts;
+        self.texts = TextCopy::new(memory, self.rows, [text_directory, text_places, texts]);
         self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
         self.row_map = Span::new(row_map, self.rows as u64);
         self.vectors = Span::new(vectors, units);
@@ -357,6 +377,24 @@ impl<'a> Copy<'a> {
         self.new.set_tokens(tokens);
     }
 
+    /// Words that the living rows' texts take.
+    fn text_words(&self) -> u64 {
+        let of_source = |source: &Source<'_>| -> u64 {
+            let Some(texts) = source.segment.dram_texts() else { return 0 };
+            source.living().map(|(old, _)| texts.place(old).words()).sum()
+        };
+        self.sources.iter().map(of_source).sum()
+    }
+
+    fn copy_texts(&mut self, memory: &Memory) {
+        for source in &self.sources {
+            let Some(texts) = source.segment.dram_texts() else { continue };
+            source.living().for_each(|(old, new)| self.texts.add(memory, texts, old, new));
+        }
+        self.new.set_texts(self.texts.directory());
+        self.new.set_text_bytes(self.texts.bytes());
+    }
+
     fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {
         Row::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
     }
@@ -392,9 +430,14 @@ impl<'a> Copy<'a> {
         let mut next = 0;
         let mut total = 0;
         for (ordinal, term) in self.terms.iter().enumerate() {
-            memory.region().view(self.term_map)[ordinal].store(term.0, Relaxed);
+            let number = &memory.region().view(self.term_map)[ordinal];
             let postings = self.list(memory, *term).count() as u32;
-            let Some(newest) = self.list(memory, *term).next() else { continue };
+            let Some(newest) = self.list(memory, *term).next() else {
+                // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
+                number.store(TermId::NONE.0, Relaxed);
+                continue;
+            };
+            number.store(term.0, Relaxed);
             let (first, after) = layout(next, postings, self.rows);
             if postings > 1 {
                 self.write_list(memory, ordinal as u32, *term, first, postings);

@@ -1,4 +1,4 @@
-//! What the writer of a fresh segment lays down in the long-term partition: rows and document vectors, in
+//! What the writer of a fresh segment lays down in the long-term partition: rows, document vectors and [texts](TextWriter), in
 //! chunks that are taken from the ring as they are needed (paper §4.4).
 //!
 //! The place of the next row and of the next unit are kept as offsets, so that a document costs no walk through
@@ -14,6 +14,7 @@ use crate::fresh::Stop;
 use crate::geometry::ROW_BYTES;
 use crate::memory::{Memory, Partition};
 use crate::rows::{ROW_WORDS, Row};
+use crate::text_writer::TextWriter;
 
 const UNIT_BYTES: u64 = 2;
 
@@ -32,6 +33,8 @@ pub(crate) struct RowWriter {
     /// Offset of the next unit.
     unit_place: u64,
     vector_directory: Span<AtomicU64>,
+    /// Where texts go, if they are kept.
+    texts: Option<TextWriter>,
 }
 
 impl RowWriter {
@@ -39,7 +42,8 @@ impl RowWriter {
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
         let chunks = geometry.row_chunks_max + geometry.vector_chunks_max;
-        let start = memory.allocate(Partition::Long, chunks * 8, id)?;
+        let words = chunks + geometry.text_directory_words();
+        let start = memory.allocate(Partition::Long, words * 8, id)?;
         let row_directory = Span::new(start, geometry.row_chunks_max);
         Some(RowWriter {
             id,
@@ -51,6 +55,7 @@ impl RowWriter {
             unit_end: 0,
             unit_place: 0,
             vector_directory: Span::new(row_directory.end(), geometry.vector_chunks_max),
+            texts: geometry.settings.store.then(|| TextWriter::new(id, start + chunks * 8)),
         })
     }
 
@@ -58,6 +63,7 @@ impl RowWriter {
     pub(crate) fn describe(&self, descriptor: Descriptor<'_>) {
         descriptor.set_row_directory(self.row_directory.start());
         descriptor.set_vector_directory(self.vector_directory.start());
+        descriptor.set_texts(self.texts.as_ref().map_or(0, TextWriter::directory));
     }
 
     /// Rows written.
@@ -76,9 +82,12 @@ impl RowWriter {
             if room >= wanted || self.row_chunks as u64 == geometry.row_chunks_max {
                 return room.min(wanted);
             }
-            let bytes = ROW_BYTES << geometry.row_shift;
+            let bytes = geometry.row_chunk_bytes();
             let Some(chunk) = memory.allocate(Partition::Long, bytes, self.id) else { return room };
             directory[self.row_chunks as usize].store(chunk, Release);
+            if let Some(texts) = &self.texts {
+                texts.enter_row_chunk(memory, self.row_chunks, chunk);
+            }
             self.row_chunks += 1;
             if room == 0 {
                 self.row_place = chunk;
@@ -109,6 +118,28 @@ impl RowWriter {
             let directory = memory.region().view(self.row_directory);
             self.row_place = directory[chunk as usize].load(Relaxed);
         }
+    }
+
+    /// Backs a text of `bytes` bytes, if texts are kept.
+    #[inline(always)]
+    pub(crate) fn reserve_text(&mut self, memory: &Memory, bytes: usize) -> Result<(), Stop> {
+        self.texts.as_mut().map_or(Ok(()), |texts| texts.reserve(memory, bytes))
+    }
+
+    /// Writes the next row's text, or that it has none, if texts are kept.
+    #[inline(always)]
+    pub(crate) fn put_text(&mut self, memory: &Memory, text: Option<&[u8]>) {
+        if let Some(texts) = &mut self.texts {
+            match text {
+                Some(text) => texts.put(memory, self.rows, text),
+                None => texts.put_none(memory, self.rows),
+            }
+        }
+    }
+
+    /// Bytes of the texts written.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.texts.as_ref().map_or(0, TextWriter::bytes)
     }
 
     /// Backs `units` contiguous units.

@@ -14,9 +14,12 @@ use crate::entries::Entries;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
+use crate::nvm::Corrupt;
+use crate::nvm::text_index::{TextIndex, TextScratch};
 use crate::posting::LOCAL_MAX;
 use crate::rows::Rows;
 use crate::term::Term;
+use crate::texts::Texts;
 use crate::vector::Vectors;
 
 /// Fresh segments that can be alive at once: as many as there are extents.
@@ -266,6 +269,34 @@ impl<'a> Segment<'a> {
         let geometry = self.memory.geometry();
         let directory = Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
+    }
+
+    /// Appends the text of a row that the snapshot sees, if texts are kept: nothing where the row is no document's.
+    pub fn write_text(
+        &self,
+        local: u32,
+        scratch: &mut TextScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Corrupt> {
+        // One word leads to either copy of all texts.
+        let (region, texts) = (self.memory.region(), self.descriptor.texts());
+        if texts == 0 {
+            Ok(())
+        } else if texts < region.nvm_bytes() {
+            TextIndex::at(region, texts)?.write(local, scratch, out)
+        } else {
+            let texts = Texts::new(region, self.memory.geometry(), texts);
+            let place = texts.place(local);
+            texts.write(place, 0, place.bytes, out);
+            Ok(())
+        }
+    }
+
+    /// Its texts, if they are kept and were not moved to the second tier.
+    pub(crate) fn dram_texts(&self) -> Option<Texts<'a>> {
+        let (region, texts) = (self.memory.region(), self.descriptor.texts());
+        let in_dram = texts != 0 && texts >= region.nvm_bytes();
+        in_dram.then(|| Texts::new(region, self.memory.geometry(), texts))
     }
 
     /// Its lists in fresh form. For segments of [`Snapshot::fresh`] only.

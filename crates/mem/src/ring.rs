@@ -90,6 +90,19 @@ impl Ring {
         true
     }
 
+    /// Gives back what the newest block has beyond `bytes`, if it is `owner`'s; says whether it is.
+    pub fn shrink(&mut self, bytes: u64, owner: u64) -> bool {
+        let bytes = bytes.max(1).next_multiple_of(RING_ALIGN);
+        let newest = self.blocks.back_mut().filter(|b| b.owner == owner && b.bytes >= bytes);
+        let Some(newest) = newest.filter(|b| !b.released) else { return false };
+        let left = newest.bytes - bytes;
+        newest.bytes = bytes;
+        self.used -= left;
+        let end = if self.head == 0 { self.bytes } else { self.head };
+        self.head = (end - left) % self.bytes;
+        true
+    }
+
     /// Releases all blocks of `owner`.
     pub fn release(&mut self, owner: u64) {
         for block in self.blocks.iter_mut().filter(|b| b.owner == owner) {
@@ -196,15 +209,36 @@ mod tests {
         assert_eq!(ring.allocate(256, 4), Some(0));
     }
 
+    #[test]
+    fn the_newest_block_gives_back_what_it_does_not_need() {
+        let mut ring = Ring::new(0, 256, 8);
+        assert_eq!(ring.allocate(64, 1), Some(0));
+        assert_eq!(ring.allocate(192, 2), Some(64));
+        assert!(!ring.shrink(64, 1), "another one is newer");
+        assert!(!ring.shrink(256, 2), "a block does not grow");
+        assert!(ring.shrink(192, 2) && ring.used() == 256);
+        assert!(ring.shrink(65, 2) && ring.used() == 192 && ring.owned(2) == 128);
+        assert_eq!(ring.allocate(64, 3), Some(192));
+        assert!(ring.shrink(0, 3));
+        ring.release(1);
+        assert_eq!(ring.allocate(64, 4), Some(0));
+    }
+
     proptest! {
         /// Shadow model: live blocks never overlap, stay inside, and a drained ring is empty again.
         #[test]
-        fn blocks_never_overlap(steps in prop::collection::vec((1u64..700, 0u64..3, any::<bool>()), 1..200)) {
+        fn blocks_never_overlap(steps in prop::collection::vec((1u64..700, 0u64..4, any::<bool>()), 1..200)) {
             let mut ring = Ring::new(128, 2048, 16);
             let mut live: Vec<(u64, u64, u64)> = Vec::new();
             let (mut oldest, mut newest) = (0, 0);
             for (bytes, near, release) in steps {
-                if release && oldest < newest {
+                if near == 3 {
+                    let Some((owner, start, end)) = live.pop() else { continue };
+                    let less = bytes.next_multiple_of(RING_ALIGN).min(end - start);
+                    // Not if a neighbour's gap is newer.
+                    let end = if ring.shrink(less, owner) { start + less } else { end };
+                    live.push((owner, start, end));
+                } else if release && oldest < newest {
                     // Mostly the oldest, as segments do; sometimes a neighbour goes first.
                     let owner = (oldest + near.saturating_sub(1)).min(newest);
                     ring.release(owner);

@@ -59,6 +59,8 @@ pub struct Document {
     pub key: String,
     /// Its words, in order.
     pub words: Vec<String>,
+    /// What was given.
+    pub text: String,
 }
 
 /// The naive index.
@@ -83,7 +85,8 @@ impl Oracle {
         self.delete(&key);
         self.live.insert(key.clone(), self.documents.len());
         let words = text.split_whitespace().map(str::to_owned).collect();
-        self.documents.push(Some(Document { key: key.clone(), words }));
+        let text = text.to_owned();
+        self.documents.push(Some(Document { key: key.clone(), words, text }));
         key
     }
 
@@ -103,8 +106,12 @@ impl Oracle {
 
     /// The keys of all matches, newest first.
     pub fn search(&self, asked: &Asked) -> Vec<String> {
-        let newest_first = self.documents.iter().rev().flatten();
-        newest_first.filter(|d| asked.matches(d)).map(|d| d.key.clone()).collect()
+        self.matches(asked).map(|d| d.key.clone()).collect()
+    }
+
+    /// All matches, newest first.
+    pub fn matches(&self, asked: &Asked) -> impl Iterator<Item = &Document> {
+        self.documents.iter().rev().flatten().filter(|d| asked.matches(d))
     }
 
     /// The live documents, oldest first.

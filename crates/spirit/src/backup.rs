@@ -8,7 +8,6 @@ use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::backup::deaths::Early;
 use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter, Sink};
 use spirit_index::nvm::backup::segment::CopyError;
-use spirit_index::nvm::backup::settings;
 use spirit_index::nvm::backup::source::{Point, Source};
 use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::slot::Entry;
@@ -17,7 +16,7 @@ use spirit_mem::Region;
 use crate::backup_error::BackupError;
 use crate::durability::Mode;
 use crate::error::OpenError;
-use crate::image::{Image, is_logged, part_settings};
+use crate::image::{Image, is_logged};
 use crate::index::Index;
 use crate::new_file::NewFile;
 use crate::store::{CLOSED, is_trusted, is_trusted_by_another};
@@ -212,8 +211,7 @@ impl<'a> Copier<'a> {
         far_rows: Option<u64>,
         out: &'a Path,
     ) -> Result<Copier<'a>, BackupError> {
-        let settings = settings(part_settings(root), root.segment_bytes, root.positions != 0)
-            .map_err(OpenError::Memory)?;
+        let settings = root.settings().map_err(OpenError::Memory)?;
         let log = is_logged(root).then_some((root.salt as u32, root.incarnation as u32));
         let (mut sources, mut early) = (Vec::new(), Vec::new());
         for (number, region) in regions.iter().enumerate() {

@@ -9,7 +9,7 @@ use spirit_index::nvm::root::{self, Root};
 use spirit_mem::Region;
 
 use crate::error::OpenError;
-use crate::image::{Image, is_logged, part_settings};
+use crate::image::{Image, is_logged};
 use crate::store::CLOSED;
 
 /// Something in the file is not what was stored there.
@@ -59,6 +59,8 @@ pub struct Report {
     pub terms: u64,
     /// Postings of theirs.
     pub postings: u64,
+    /// Bytes of texts, as they were given.
+    pub text_bytes: u64,
     /// Terms of the merged dictionary.
     pub merged_terms: u64,
     /// Records of the log whose operations no segment has.
@@ -80,12 +82,14 @@ impl Report {
         self.findings.extend(checked.findings.into_iter().map(found));
         self.more += checked.more;
         let Counts { segments, rows, dead_rows, terms, postings, .. } = checked.counts;
-        let Counts { merged_terms, log_records, log_operations, bytes, .. } = checked.counts;
+        let Counts { text_bytes, merged_terms, .. } = checked.counts;
+        let Counts { log_records, log_operations, bytes, .. } = checked.counts;
         self.segments += segments;
         self.rows += rows;
         self.dead_rows += dead_rows;
         self.terms += terms;
         self.postings += postings;
+        self.text_bytes += text_bytes;
         self.merged_terms += merged_terms;
         self.log_records += log_records;
         self.log_operations += log_operations;
@@ -109,13 +113,14 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "{} segments with {} rows ({} dead), {} terms, {} postings; {} terms in the dictionary; {} operations in \
+            "{} segments with {} rows ({} dead), {} terms, {} postings, {} bytes of text; {} terms in the dictionary; {} operations in \
              {} records of the log; {} bytes: {}",
             self.segments,
             self.rows,
             self.dead_rows,
             self.terms,
             self.postings,
+            self.text_bytes,
             self.merged_terms,
             self.log_operations,
             self.log_records,
@@ -163,6 +168,5 @@ pub(crate) fn part<'a>(
         incarnation: root.incarnation as u32,
         closed: root.state == CLOSED,
     });
-    let (nvm, positions) = (part_settings(root), root.positions != 0);
-    Part::new(region, nvm, root.segment_bytes, positions, logged, in_use).map_err(OpenError::Memory)
+    Part::new(region, root, logged, in_use).map_err(OpenError::Memory)
 }

@@ -17,6 +17,9 @@ use crate::shared::Shared;
 /// The field of a document's text.
 pub(crate) const TEXT: FieldId = FieldId(0);
 
+/// Bytes of texts that are to be stored after which a batch is full, however few tokens they have.
+pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
+
 /// When a batch is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchSize {
@@ -65,6 +68,7 @@ impl Collector<'_> {
     pub(crate) fn is_full(&self) -> bool {
         self.batch.token_count() >= self.size.tokens
             || self.batch.documents().len() >= self.size.documents
+            || self.batch.text_bytes() >= TEXT_BYTES_MAX
             || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 
@@ -88,6 +92,9 @@ impl Collector<'_> {
         }
         if let Some(journal) = &mut self.journal {
             journal.push(called, text);
+        }
+        if self.shared.memory.geometry().settings.store {
+            self.batch.keep_text(text.as_bytes());
         }
         self.batch.finish(match called {
             Called::By(key) => Key::Bytes(key.as_bytes()),

@@ -95,7 +95,9 @@ impl FlushStage {
     ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
-            shared.memory.set_reserve(2 * shared.memory.geometry().settings.segment_bytes);
+            let settings = shared.memory.geometry().settings;
+            let segments = if settings.store { 3 } else { 2 };
+            shared.memory.set_reserve(segments * settings.segment_bytes);
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));

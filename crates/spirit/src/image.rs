@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit_index::nvm::layout::NvmSettings;
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_mem::{FilePart, HeapFile, Region, Residency};
 
@@ -68,11 +67,6 @@ impl Image {
     pub(crate) fn part(&self, executor: u64) -> Result<Region, OpenError> {
         region_of(&self.file, self.part_start(executor), self.root.nvm_bytes)
     }
-}
-
-/// The sizes of a part of an index with this root.
-pub(crate) fn part_settings(root: &Root) -> NvmSettings {
-    NvmSettings { bytes: root.nvm_bytes, log_bytes: root.log_bytes }
 }
 
 /// Whether operations of an index with this root, which was looked at, are in its log.

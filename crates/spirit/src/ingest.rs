@@ -19,7 +19,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 use spirit_text::Tokenizer;
 
-use crate::collector::{BatchSize, Collector};
+use crate::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
 use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::journal::Journal;
@@ -110,7 +110,8 @@ impl Ingester {
                 options.document_bytes_max,
                 options.vectors,
             ),
-            batch: Batch::with_capacity(batch_size.tokens * 4, batch_size.documents),
+            batch: Batch::with_capacity(batch_size.tokens * 4, batch_size.documents)
+                .with_texts(if options.store { TEXT_BYTES_MAX } else { 0 }),
             batch_size,
             writer,
             tasks,

@@ -54,6 +54,7 @@ mod retention;
 mod shared;
 mod stats;
 mod store;
+mod texts;
 mod verify;
 mod waiting;
 
@@ -75,4 +76,5 @@ pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
+pub use texts::TextError;
 pub use verify::{verify, verify_watched};

@@ -51,7 +51,7 @@ impl OnFull {
 /// Settings of an index. Start from [`Options::default`].
 ///
 /// An index in a [directory](Options::directory) keeps what it was made with: executors, sizes of the second tier and of
-/// segments, mode and durability, analyzer, positions, longest document, what happens when it is full. Opening it again
+/// segments, mode and durability, analyzer, positions, stored texts, longest document, what happens when it is full. Opening it again
 /// takes those from there, whatever is said here; DRAM, readers and policies may be others each time.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -62,6 +62,7 @@ pub struct Options {
     pub(crate) reader_lease: Duration,
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
+    pub(crate) store: bool,
     pub(crate) on_full: OnFull,
     pub(crate) retain: Option<Duration>,
     pub(crate) fixed_blocks: bool,
@@ -91,6 +92,7 @@ impl Default for Options {
             reader_lease: Duration::from_secs(10),
             analyzer: Analyzer::default(),
             positions: true,
+            store: false,
             on_full: OnFull::default(),
             retain: None,
             fixed_blocks: false,
@@ -165,6 +167,13 @@ impl Options {
         self
     }
 
+    /// Whether the documents' texts are kept, so that [`Hits::texts`](crate::Hits::texts) gives them back. Default no. A segment is full
+    /// when its texts are as long as a segment; a document whose text alone is longer is refused.
+    pub fn store(mut self, keep: bool) -> Self {
+        self.store = keep;
+        self
+    }
+
     /// What happens when the heap is full. Default: the oldest segment is dropped.
     pub fn on_full(mut self, policy: OnFull) -> Self {
         self.on_full = policy;
@@ -225,6 +234,11 @@ impl Options {
     /// Whether the order of tokens is kept, as set.
     pub fn get_positions(&self) -> bool {
         self.positions
+    }
+
+    /// Whether the documents' texts are kept, as set.
+    pub fn get_store(&self) -> bool {
+        self.store
     }
 
     /// What happens when the heap is full, as set.
@@ -358,6 +372,7 @@ impl Options {
         self.nvm_bytes = Some(root.nvm_bytes * root.executors);
         self.log_bytes = Some(root.log_bytes);
         self.positions = root.positions != 0;
+        self.store = root.store != 0;
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
         self.durability = Durability::from_number(root.level).ok_or("durability")?;
         self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
@@ -406,6 +421,7 @@ impl Options {
             segment_bytes,
             blocks,
             positions: self.positions,
+            store: self.store,
             residency: self.residency,
             nvm: self.directory.as_ref().map(|_| self.nvm()),
         }

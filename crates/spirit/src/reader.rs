@@ -3,10 +3,12 @@
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
 use spirit_index::keys;
+use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
@@ -245,14 +247,16 @@ impl Drop for Pinned<'_> {
 
 /// The newest matches, newest first.
 pub struct Hits<'r> {
-    index: &'r Index,
-    hits: &'r [Hit],
+    pub(crate) index: &'r Index,
+    pub(crate) hits: &'r [Hit],
+    /// Made when the first text is read.
+    pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
     /// Held, but for the time of a call that reads.
     pinned: Pinned<'r>,
 }
 
 /// The slot of some hits is pinned while this lives, and held again afterwards.
-struct Reading<'h>(&'h Pinned<'h>);
+pub(crate) struct Reading<'h>(&'h Pinned<'h>);
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
@@ -264,11 +268,11 @@ impl<'r> Hits<'r> {
     #[inline]
     fn new(index: &'r Index, hits: &'r [Hit], pinned: Pinned<'r>) -> Hits<'r> {
         pinned.pins.hold(pinned.slot);
-        Hits { index, hits, pinned }
+        Hits { index, hits, scratch: RefCell::new(None), pinned }
     }
 
     /// Where the hits lead to can be read while the answer lives.
-    fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
+    pub(crate) fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
         if self.pinned.pins.resume(self.pinned.slot) {
             return Ok(Reading(&self.pinned));
         }

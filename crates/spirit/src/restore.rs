@@ -10,7 +10,6 @@ use spirit_index::geometry::Settings;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::backup::contents::{Contents, PartContents};
 use spirit_index::nvm::backup::frame::FrameReader;
-use spirit_index::nvm::backup::settings;
 use spirit_index::nvm::backup::target;
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
@@ -20,7 +19,6 @@ use crate::backup::Progress;
 use crate::backup_error::BackupError;
 use crate::check::check_file;
 use crate::error::OpenError;
-use crate::image::part_settings;
 use crate::new_file::sync_directory_of;
 use crate::options::Options;
 use crate::store::{
@@ -143,9 +141,8 @@ impl Maker<'_> {
         let root = &self.contents.root;
         let mut options = Options::default();
         options.take_over(root).expect("the root was looked at");
-        let nvm = part_settings(root);
-        let settings =
-            settings(nvm, root.segment_bytes, root.positions != 0).map_err(OpenError::Memory)?;
+        let nvm = root.nvm();
+        let settings = root.settings().map_err(OpenError::Memory)?;
         let file = make_file(self.new, root.executors, nvm, root.segment_bytes, &options)?;
         let file = Arc::new(file);
         for (number, part) in self.contents.parts.iter().enumerate() {

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::descriptor::{Descriptor, State};
-use spirit_index::geometry::ROW_BYTES;
+use spirit_index::geometry::{ROW_BYTES, TEXT_PLACE_BYTES};
 use spirit_index::memory::Memory;
+use spirit_index::nvm::text_index::engraved_bytes;
 use spirit_mem::PinSlot;
 
 use crate::error::AddError;
@@ -17,7 +18,7 @@ use crate::shared::Work;
 /// A row's key word; the rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
 
-/// Bytes by structure. Keys are apart: they are the application's data.
+/// Bytes by structure. Keys and texts are apart: they are the application's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
@@ -35,10 +36,14 @@ pub struct Bytes {
     pub keys: u64,
     /// The dictionary: records and arrays in use, and its table.
     pub dictionary: u64,
+    /// Documents' texts, if they are kept, where they lie: compressed in the second tier.
+    pub texts: u64,
+    /// The same texts as they were given.
+    pub texts_raw: u64,
 }
 
 impl Bytes {
-    /// All but the keys.
+    /// All but keys and texts.
     pub fn index(&self) -> u64 {
         self.postings + self.fresh + self.vectors + self.rows + self.term_maps + self.dictionary
     }
@@ -51,6 +56,8 @@ impl Bytes {
         self.term_maps += other.term_maps;
         self.keys += other.keys;
         self.dictionary += other.dictionary;
+        self.texts += other.texts;
+        self.texts_raw += other.texts_raw;
     }
 }
 
@@ -185,6 +192,9 @@ impl Adding<'_> {
                 segment.bytes.vectors = counts.vector_units * 2;
                 segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES);
                 segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
+                segment.bytes.texts =
+                    text_bytes(memory, descriptor, counts.rows, counts.text_bytes);
+                segment.bytes.texts_raw = counts.text_bytes;
             }
             let executor = self.number;
             stats.segments.push(SegmentStats { executor, position, in_dictionary, ..segment });
@@ -268,6 +278,8 @@ fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> Segmen
         term_maps: if flushed { descriptor.terms() * 4 } else { 0 },
         keys: rows * ROW_KEY_BYTES,
         dictionary: 0,
+        texts: text_bytes(memory, descriptor, rows as u32, descriptor.text_bytes()),
+        texts_raw: descriptor.text_bytes(),
     };
     SegmentStats {
         executor: 0,
@@ -281,4 +293,13 @@ fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> Segmen
         tokens: if flushed { descriptor.tokens() } else { 0 },
         bytes,
     }
+}
+
+/// What the texts of a segment of `rows` rows, `raw` bytes, take where they are, with what leads to them.
+fn text_bytes(memory: &Memory, descriptor: Descriptor<'_>, rows: u32, raw: u64) -> u64 {
+    if descriptor.texts() == 0 {
+        return 0;
+    }
+    engraved_bytes(memory.region(), descriptor.texts())
+        .unwrap_or_else(|| raw + rows as u64 * TEXT_PLACE_BYTES)
 }

@@ -9,7 +9,6 @@ use spirit_door::{Barrier, Door};
 use spirit_index::geometry::Geometry;
 use spirit_index::nvm::backup::contents::{Contents, PartContents, survey};
 use spirit_index::nvm::backup::frame::FrameReader;
-use spirit_index::nvm::backup::settings;
 use spirit_index::nvm::backup::target::{PutError, Target, check_rings};
 use spirit_index::nvm::check::Checked;
 use spirit_index::nvm::root::{ROOT_BYTES, Root};
@@ -19,7 +18,6 @@ use crate::backup::Progress;
 use crate::backup_error::BackupError;
 use crate::check::{Report, part};
 use crate::error::OpenError;
-use crate::image::part_settings;
 use crate::options::Options;
 use crate::store::CLOSED;
 
@@ -89,7 +87,7 @@ struct Verifier<'a> {
 
 impl<'a> Verifier<'a> {
     fn new(root: &'a Root, number: usize, path: &'a Path) -> Result<Verifier<'a>, OpenError> {
-        let settings = settings(part_settings(root), root.segment_bytes, root.positions != 0);
+        let settings = root.settings();
         let geometry = settings.and_then(Geometry::new).map_err(OpenError::Memory)?;
         Ok(Verifier { root, geometry, number, path })
     }

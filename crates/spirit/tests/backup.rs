@@ -22,6 +22,7 @@ struct Policy {
     engrave: EngravePolicy,
     executors: usize,
     positions: bool,
+    store: bool,
     nvm_bytes: u64,
 }
 
@@ -32,13 +33,14 @@ fn policy() -> impl Strategy<Value = Policy> {
         Just(EngravePolicy::Lazy),
         Just(EngravePolicy::Opportunistic)
     ];
-    let nvm_bytes = prop_oneof![Just(4u64 << 20), Just(16 << 20)];
-    (mode, engrave, 1usize..4, any::<bool>(), nvm_bytes).prop_map(
-        |(mode, engrave, executors, positions, nvm_bytes)| Policy {
+    let nvm_bytes = prop_oneof![Just(8u64 << 20), Just(16 << 20)];
+    (mode, engrave, 1usize..4, any::<bool>(), any::<bool>(), nvm_bytes).prop_map(
+        |(mode, engrave, executors, positions, store, nvm_bytes)| Policy {
             mode,
             engrave,
             executors,
             positions,
+            store,
             nvm_bytes,
         },
     )
@@ -52,10 +54,11 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .pointer_update(PointerUpdate::Eager)
         .executors(policy.executors)
         .positions(policy.positions)
+        .store(policy.store)
         .dram_bytes(policy.executors as u64 * (2 << 20))
         .nvm_bytes(policy.executors as u64 * policy.nvm_bytes)
-        .log_bytes(128 << 10)
-        .document_bytes_max(16 << 10)
+        .log_bytes(512 << 10)
+        .document_bytes_max(64 << 10)
         .segment_bytes(64 << 10)
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::Refuse)

@@ -23,19 +23,21 @@ struct Policy {
     pointer_update: PointerUpdate,
     executors: usize,
     positions: bool,
+    store: bool,
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
     let mode = prop_oneof![3 => Just(Mode::Crash), 1 => Just(Mode::Graceful)];
     let engrave = prop_oneof![Just(EngravePolicy::Eager), Just(EngravePolicy::Lazy)];
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
-    (mode, engrave, update, 1usize..3, any::<bool>()).prop_map(
-        |(mode, engrave, pointer_update, executors, positions)| Policy {
+    (mode, engrave, update, 1usize..3, any::<bool>(), any::<bool>()).prop_map(
+        |(mode, engrave, pointer_update, executors, positions, store)| Policy {
             mode,
             engrave,
             pointer_update,
             executors,
             positions,
+            store,
         },
     )
 }
@@ -48,10 +50,11 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .pointer_update(policy.pointer_update)
         .executors(policy.executors)
         .positions(policy.positions)
+        .store(policy.store)
         .dram_bytes(policy.executors as u64 * (2 << 20))
         .nvm_bytes(policy.executors as u64 * (4 << 20))
         .log_bytes(128 << 10)
-        .document_bytes_max(16 << 10)
+        .document_bytes_max(32 << 10)
         .segment_bytes(64 << 10)
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::Refuse)
@@ -114,7 +117,7 @@ fn it_counts_what_is_there() {
     assert!(report.rows > 1000 && report.dead_rows > 40, "{report}");
     assert!(report.merged_terms > 150 && report.terms > report.merged_terms, "{report}");
     assert!(report.postings > 3000 && report.log_operations == 90, "{report}");
-    assert!(report.bytes > 50_000, "{report}");
+    assert!(report.bytes > 50_000 && report.text_bytes > 40_000, "{report}");
 }
 
 #[test]

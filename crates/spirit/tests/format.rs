@@ -84,13 +84,15 @@ fn write(fixture: &Path) {
     fs::write(fixture.join("answers.tsv"), answers).unwrap();
 }
 
-/// A query, its count and its hits, newest first.
+/// A query, its count, its hits, newest first, and a checksum of their texts.
 fn answer(index: &Index, query: &str) -> String {
     let mut reader = index.reader().unwrap();
     let count = reader.count_text(query).unwrap();
-    let keys = reader.search_text(query, Search::newest(40)).unwrap().keys().unwrap();
+    let hits = reader.search_text(query, Search::newest(40)).unwrap();
+    let keys = hits.keys().unwrap();
     let keys = if keys.is_empty() { "-".to_owned() } else { keys.join(" ") };
-    format!("{query}\t{count}\t{keys}")
+    let texts = crc32c::crc32c(hits.texts().unwrap().join("\n").as_bytes());
+    format!("{query}\t{count}\t{keys}\t{texts:08x}")
 }
 
 fn unpacked(fixture: &Path) -> Directory {
@@ -104,6 +106,7 @@ fn opens_and_answers(directory: &Directory, fixture: &Path) {
     let report = spirit::check(directory.path()).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     assert!(report.segments >= 3 && report.log_operations >= 40, "{report}");
+    assert!(report.text_bytes > 40_000, "{report}");
     let answers = fs::read_to_string(fixture.join("answers.tsv")).unwrap();
     assert!(answers.lines().count() >= QUERIES.len());
     for _ in 0..2 {

@@ -37,6 +37,7 @@ fn outcome(image: &Image, expected: &[String], what: &dyn std::fmt::Debug) -> Ou
     let first = sample::answers(&index);
     index.settle();
     let second = sample::answers(&index);
+    sample::texts(&index);
     assert_alive(&index, what);
     if first == expected && second == expected { Outcome::Same } else { Outcome::Other }
 }
@@ -191,6 +192,46 @@ fn flipped_bits() {
     });
 }
 
+/// Texts that are damaged are never others: what is read is what was stored, or an error. Every byte of the indexes is
+/// another one in turn, and some bits of the blocks.
+#[test]
+fn damaged_texts_are_missing_and_never_others() {
+    let each = size_of_run("SPIRIT_HOSTILE_TEXTS", 150);
+    comes_back(move || {
+        let mut chance = Chance::new(29);
+        for directory in [sample::settled(), sample::unmerged()] {
+            let image = Image::of(&directory);
+            let expected = sample::texts(&image.open().unwrap());
+            assert!(expected.len() > 300 && expected.values().all(Option::is_some));
+            image.restore();
+            let places = Atlas::of(&image.bytes).places;
+            let of = |what| places.iter().filter(move |place| place.what == what).cloned();
+            let blocks: Vec<_> = of("texts").collect();
+            let mut damage: Vec<(u64, u8)> =
+                flips(&blocks, each, &mut chance).into_iter().map(|f| (f.at, 1 << f.bit)).collect();
+            for place in of("text index") {
+                let bytes = place.at..place.at + place.len;
+                damage.extend(bytes.map(|at| (at, MASKS[chance.below(3) as usize])));
+            }
+            assert!(damage.len() as u64 > each);
+            let mut missing = 0;
+            for (at, mask) in damage {
+                image.write(at, &[image.bytes[at as usize] ^ mask]);
+                assert!(image.is_found_out(), "{at:#x} ^ {mask:#x}");
+                let found = sample::texts(&image.open().unwrap());
+                assert!(found.keys().eq(expected.keys()), "{at:#x} ^ {mask:#x}");
+                let differing = found.iter().filter(|(key, text)| expected[*key] != **text);
+                for (key, text) in differing {
+                    assert_eq!(*text, None, "{key} at {at:#x} ^ {mask:#x}");
+                    missing += 1;
+                }
+                image.restore();
+            }
+            assert!(missing as u64 > each, "{missing} texts were missing");
+        }
+    });
+}
+
 fn judge(image: &Image, expected: &[String], flip: Flip) {
     let found = image.is_found_out();
     let outcome = outcome(image, expected, &flip);
@@ -240,25 +281,25 @@ fn forge(
     let segment = &atlas.segments[chance.below(atlas.segments.len() as u64) as usize];
     match number % 6 {
         0 => {
-            let at = 4096 * chance.below(2) + 16 + chance.below(20) * 8;
+            let at = 4096 * chance.below(2) + 16 + chance.below(22) * 8;
             let word = forger.bend(at, chance);
             forger.roots();
             ("root", at, word)
         }
         1 => {
-            let at = segment.slot + 8 + chance.below(23) * 8;
+            let at = segment.slot + 8 + chance.below(24) * 8;
             let word = forger.bend(at, chance);
             forger.entry(segment);
             ("slot", at, word)
         }
         2 => {
-            let at = segment.table + chance.below(30) * 8;
+            let at = segment.table + chance.below(36) * 8;
             let word = forger.bend(at, chance);
             forger.table(segment);
             ("section table", at, word)
         }
         3 => {
-            let (_, start, bytes) = segment.sections[chance.below(10) as usize];
+            let (_, start, bytes) = segment.sections[chance.below(12) as usize];
             if bytes < 8 {
                 return ("nothing", 0, 0);
             }

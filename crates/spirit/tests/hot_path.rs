@@ -105,7 +105,12 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
 
 /// An index with flushed segments, a fresh one, and rows that died.
 fn filled(executors: usize) -> Index {
-    let index = tiny(executors, 8 << 20).open().unwrap();
+    filled_as(executors, false)
+}
+
+/// The same; it stores texts or not.
+fn filled_as(executors: usize, store: bool) -> Index {
+    let index = tiny(executors, 8 << 20).store(store).open().unwrap();
     feed(&index, 0..20_000);
     index
 }
@@ -180,8 +185,8 @@ fn queries_allocate_nothing_with_three_executors() {
 
 /// After a warm-up that fills some segments, adding (new documents, new versions) allocates nothing on the
 /// thread that adds, over many more segments.
-fn adding_allocates_nothing(executors: usize) {
-    let index = filled(executors);
+fn adding_allocates_nothing(executors: usize, store: bool) {
+    let index = filled_as(executors, store);
     let texts: Vec<String> = (20_000..40_000).map(text).collect();
     let keys: Vec<String> = (0..500).map(|n| format!("k{n}")).collect();
     let dropped = index.stats().unwrap().dropped_segments;
@@ -205,12 +210,31 @@ fn adding_allocates_nothing(executors: usize) {
 
 #[test]
 fn adding_allocates_nothing_with_one_executor() {
-    adding_allocates_nothing(1);
+    adding_allocates_nothing(1, false);
 }
 
 #[test]
 fn adding_allocates_nothing_with_three_executors() {
-    adding_allocates_nothing(3);
+    adding_allocates_nothing(3, false);
+}
+
+#[test]
+fn adding_allocates_nothing_where_texts_are_stored() {
+    adding_allocates_nothing(1, true);
+    adding_allocates_nothing(3, true);
+}
+
+/// Texts in DRAM are copied to where the caller wants them, and nothing else happens.
+#[test]
+fn reading_stored_texts_in_dram_allocates_nothing_but_the_first_time() {
+    let index = filled_as(1, true);
+    let mut reader = index.reader().unwrap();
+    let mut text = Vec::with_capacity(1 << 20);
+    let hits = reader.search_text("common", Search::newest(1000)).unwrap();
+    hits.write_text(0, &mut text).unwrap();
+    let read = || (0..hits.len()).for_each(|hit| hits.write_text(hit, &mut text).unwrap());
+    assert_eq!(allocations(read), 0);
+    assert!(text.len() > 50_000, "{} bytes", text.len());
 }
 
 /// Tells this binary that it is the child, and which one.

@@ -12,13 +12,14 @@ fn level() -> impl Strategy<Value = Level> {
     prop_oneof![Just(Level::Portable), Just(Level::Avx2), Just(Level::Avx512)]
 }
 
-fn small(executors: usize, fixed: bool, level: Level) -> Index {
+fn small(executors: usize, fixed: bool, level: Level, store: bool) -> Index {
     Options::default()
         .dram_bytes((executors as u64) << 23)
         .segment_bytes(64 << 10)
         .executors(executors)
         .fixed_blocks(fixed)
         .vectors(level)
+        .store(store)
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::Refuse)
         .open()
@@ -46,16 +47,18 @@ proptest! {
     fn one_executor_is_the_naive_index(
         steps in prop::collection::vec(step(), 1..60),
         fixed: bool,
+        store: bool,
         level in level(),
     ) {
-        run(&small(1, fixed, level), &steps);
+        run(&small(1, fixed, level, store), &steps);
     }
 
     #[test]
     fn three_executors_are_the_naive_index(
         steps in prop::collection::vec(step(), 1..60),
+        store: bool,
         level in level(),
     ) {
-        run(&small(3, false, level), &steps);
+        run(&small(3, false, level, store), &steps);
     }
 }

@@ -37,6 +37,8 @@ struct Policy {
     executors: usize,
     dram_bytes: u64,
     barriers: bool,
+    store: bool,
+    analyzer: Analyzer,
 }
 
 impl Policy {
@@ -57,15 +59,19 @@ fn policy() -> impl Strategy<Value = Policy> {
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
     let dictionary = prop_oneof![Just(DictionaryTier::Dram), Just(DictionaryTier::Nvm)];
     let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
-    (mode, engrave, update, dictionary, 1usize..3, dram, any::<bool>()).prop_map(
-        |(mode, engrave, pointer_update, dictionary, executors, dram_bytes, barriers)| Policy {
+    let analyzer = prop_oneof![Just(Analyzer::Simple), Just(Analyzer::Standard)];
+    let flags = (any::<bool>(), any::<bool>(), analyzer);
+    (mode, engrave, update, dictionary, 1usize..3, dram, flags).prop_map(
+        |(mode, engrave, pointer_update, dictionary, executors, dram_bytes, flags)| Policy {
             mode,
             engrave,
             pointer_update,
             dictionary,
             executors,
             dram_bytes,
-            barriers,
+            barriers: flags.0,
+            store: flags.1,
+            analyzer: flags.2,
         },
     )
 }
@@ -78,13 +84,14 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .pointer_update(policy.pointer_update)
         .dictionary(policy.dictionary)
         .force_barriers(policy.barriers)
+        .store(policy.store)
         .executors(policy.executors)
         .dram_bytes(policy.executors as u64 * policy.dram_bytes)
         .nvm_bytes(policy.executors as u64 * (16 << 20))
         .log_bytes(512 << 10)
         .document_bytes_max(64 << 10)
         .segment_bytes(64 << 10)
-        .analyzer(Analyzer::Simple)
+        .analyzer(policy.analyzer)
         .on_full(OnFull::Refuse)
         .open()
         .unwrap()

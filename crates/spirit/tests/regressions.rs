@@ -49,7 +49,7 @@ fn a_document_that_fits_no_segment_is_refused_alone() {
 /// Asking for no hit counted down from zero.
 #[test]
 fn no_hits_can_be_asked_for() {
-    let index = small(2 << 20, OnFull::DropOldest);
+    let index = small(2 << 20, OnFull::Wait);
     index.add("red").unwrap();
     let mut reader = index.reader().unwrap();
     assert!(reader.search_text("red", Search::newest(0)).unwrap().is_empty());
@@ -93,4 +93,23 @@ fn a_flush_in_between_changes_no_answer() {
     let rows: Vec<u64> =
         index.stats().unwrap().segments.iter().map(|segment| segment.rows).collect();
     assert_eq!(rows, [0, 1, 1, 1, 1, 1]);
+}
+
+/// A rewritten segment kept the numbers of terms whose last living posting had gone. Once nothing else had such a term its record
+/// became another term's, or an array, and the next rewrite took that for the segment's: it read, and changed, what was
+/// not its own.
+#[test]
+fn a_term_that_dies_out_in_a_rewrite_is_none_of_the_new_segment() {
+    let index = small(2 << 20, OnFull::Wait);
+    for number in 0..40_000 {
+        let text =
+            format!("all words that stay w{} and one that goes g{}", number % 97, number / 8);
+        index.put(&format!("k{}", number % 60), &text).unwrap();
+    }
+    let stats = index.stats().unwrap();
+    assert!(stats.rewritten_segments > 10, "{} rewrites", stats.rewritten_segments);
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("all").unwrap(), 60);
+    assert_eq!(reader.count_text("g4999").unwrap(), 8);
+    assert_eq!(reader.count_text("g4000").unwrap(), 0);
 }

@@ -13,7 +13,16 @@ fn words(seed: usize) -> String {
 
 #[test]
 fn dead_versions_give_their_space_back() {
-    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+    run(false);
+}
+
+#[test]
+fn dead_versions_give_the_space_of_their_texts_back() {
+    run(true);
+}
+
+fn run(store: bool) {
+    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10).store(store);
     let index = options.analyzer(Analyzer::Simple).on_full(OnFull::Wait).open().unwrap();
     let mut oracle = Oracle::default();
     let mut put = |key: String, text: String| {
@@ -57,6 +66,11 @@ fn compare(index: &spirit::Index, oracle: &Oracle) {
         let query = asked.text();
         let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
+        if index.options().get_store() {
+            let texts =
+                reader.search_text(&query, Search::newest(10_000)).unwrap().texts().unwrap();
+            assert!(oracle.matches(&asked).map(|d| &d.text).eq(&texts), "texts of {query}");
+        }
         assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
     }
 }

@@ -22,28 +22,8 @@ pub mod target;
 pub mod terms;
 
 use super::Corrupt;
-use super::layout::{NvmLayout, NvmSettings};
+use super::layout::NvmLayout;
 use super::slot::Entry;
-use crate::geometry::{Geometry, GeometryError, Settings};
-use crate::list::Blocks;
-use spirit_mem::Residency;
-
-/// Settings of a memory over a part with these sizes. Any DRAM does for what lies in the file, so it has the least.
-pub fn settings(
-    nvm: NvmSettings,
-    segment_bytes: u64,
-    positions: bool,
-) -> Result<Settings, GeometryError> {
-    let settings = Settings {
-        dram_bytes: 0,
-        segment_bytes,
-        blocks: Blocks::Variable { doublings: 1 },
-        positions,
-        residency: Residency::OnTouch,
-        nvm: Some(nvm),
-    };
-    Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
-}
 
 /// Whether a segment's blocks lie in their partitions, so that whatever is in them can be reached.
 fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result<(), Corrupt> {

@@ -6,6 +6,7 @@
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
 //! | `rows` | rows, keys, document vectors |
+//! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, bitmaps |
 //! | `terms` | terms and keys, by hash |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
@@ -21,13 +22,15 @@ mod rows;
 mod segment;
 mod slots;
 pub(super) mod terms;
+mod texts;
 
 use std::sync::atomic::AtomicU64;
 
 use spirit_mem::{Region, Span};
 
 use super::Corrupt;
-use super::layout::{NvmLayout, NvmSettings};
+use super::layout::NvmLayout;
+use super::root::Root;
 use super::slot::Entry;
 use crate::descriptor::{Position, State};
 use crate::geometry::{Geometry, GeometryError};
@@ -69,6 +72,8 @@ pub struct Counts {
     pub terms: u64,
     /// Postings.
     pub postings: u64,
+    /// Bytes of texts, as they were given.
+    pub text_bytes: u64,
     /// Terms of the merged dictionary.
     pub merged_terms: u64,
     /// Records of the log that no segment has.
@@ -91,16 +96,14 @@ pub struct Checked {
 }
 
 impl<'a> Part<'a> {
-    /// The part in `region` of an index with these sizes. `in_use`: somebody may be changing it.
+    /// The part in `region` of an index with this root. `in_use`: somebody may be changing it.
     pub fn new(
         region: &'a Region,
-        nvm: NvmSettings,
-        segment_bytes: u64,
-        positions: bool,
+        root: &Root,
         logged: Option<Logged>,
         in_use: bool,
     ) -> Result<Part<'a>, GeometryError> {
-        let geometry = Geometry::new(super::backup::settings(nvm, segment_bytes, positions)?)?;
+        let geometry = Geometry::new(root.settings()?)?;
         let layout = geometry.nvm.expect("the settings have a second tier");
         Ok(Part { region, geometry, layout, logged, in_use })
     }
@@ -172,6 +175,7 @@ impl std::ops::AddAssign for Counts {
         self.dead_rows += other.dead_rows;
         self.terms += other.terms;
         self.postings += other.postings;
+        self.text_bytes += other.text_bytes;
         self.merged_terms += other.merged_terms;
         self.log_records += other.log_records;
         self.log_operations += other.log_operations;

@@ -4,7 +4,7 @@
 //! steps, since whoever engraves has other things to do too:
 //!
 //! 1. *Plan*: a block in each ring.
-//! 2. *Copy* rows, vectors, posting arrays; write the terms. Each piece is sent on its way at once.
+//! 2. *Copy* rows, vectors, posting arrays; compress texts; write the terms. Each piece is sent on its way at once.
 //! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
 //!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
 //! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
@@ -20,6 +20,7 @@ use spirit_mem::{Region, Span};
 use super::merged::{NODE_BYTES, Node};
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
+use super::text_engraver::{self, TextEngraver};
 use crate::descriptor::{SegmentId, State};
 use crate::dictionary::{Dictionary, TermId};
 use crate::flush::FlushStop;
@@ -69,6 +70,7 @@ struct Piece {
 enum Step {
     Plan,
     Copy { next: usize },
+    Texts,
     Terms { next: u32, long_at: u64 },
     Mark,
     Done,
@@ -85,6 +87,8 @@ pub struct Engrave {
     long: (u64, u64),
     short: (u64, u64),
     pieces: Vec<Piece>,
+    /// Texts on their way, if they are kept.
+    texts: Option<Box<TextEngraver>>,
     /// Terms that have postings: half of the hash (high), ordinal (low).
     hashes: Vec<u64>,
 }
@@ -101,6 +105,7 @@ impl Engrave {
             long: (0, 0),
             short: (0, 0),
             pieces: Vec::new(),
+            texts: None,
             hashes: Vec::new(),
         }
     }
@@ -131,6 +136,11 @@ impl Engrave {
                     self.step = Step::Copy { next: next + 1 };
                 } else {
                     self.write_directories(memory, nvm);
+                    self.step = Step::Texts;
+                }
+            }
+            Step::Texts => {
+                if self.write_texts(memory, nvm) {
                     self.step = Step::Terms { next: 0, long_at: 0 };
                 }
             }
@@ -164,6 +174,8 @@ impl Engrave {
         let descriptor = self.segment(memory).descriptor();
         let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
         let keyed = self.keyed_rows(memory).count() as u64;
+        let texts = self.segment(memory).dram_texts();
+        let texts = texts.map_or((0, 0), |texts| text_engraver::sizes(texts, rows));
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
             Kind::VectorDirectory => geometry.vector_chunks_max * 8,
@@ -175,6 +187,9 @@ impl Engrave {
             Kind::LongTerms => long_bytes,
             Kind::TermHashes => terms as u64 * 8,
             Kind::KeyHashes => keyed * 8,
+            Kind::TextIndex => texts.0,
+            // If nothing can be compressed. What that leaves is given back.
+            Kind::Texts => texts.1,
         };
         let table =
             (SECTIONS as u64 * super::section::SECTION_WORDS as u64 * 8).next_multiple_of(64);
@@ -247,6 +262,22 @@ impl Engrave {
             let bytes: Vec<u8> = places.flat_map(u64::to_le_bytes).collect();
             self.write(memory, nvm, directory.start, &bytes);
         }
+    }
+
+    /// Writes some of the texts; says whether all are written. Then the block ends where they do.
+    fn write_texts(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let Some(texts) = self.segment(memory).dram_texts() else { return true };
+        let rows = self.counts.rows;
+        let engraver = self.texts.get_or_insert_with(|| Box::new(TextEngraver::new(rows)));
+        let [index, section] = [Kind::TextIndex, Kind::Texts].map(|kind| self.sections.get(kind));
+        let Some(bytes) = engraver.advance(memory, nvm, texts, index, section) else {
+            return false;
+        };
+        self.texts = None;
+        self.sections.set(Kind::Texts, Section { bytes, ..section });
+        self.long.1 = (section.start + bytes - self.long.0).next_multiple_of(64);
+        memory.shrink(Partition::NvmLong, self.long.1, self.id);
+        true
     }
 
     /// The rows with explicit keys.
@@ -390,6 +421,7 @@ impl Engrave {
             sections: SECTIONS as u64,
             sections_check: super::checksum(0, &words) as u64,
             arrived_ms: self.sealed.arrived_ms,
+            text_bytes: self.counts.text_bytes,
         };
         slots.write(nvm.door(), self.id.position(), &entry);
     }

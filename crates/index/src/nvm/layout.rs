@@ -79,9 +79,10 @@ impl NvmLayout {
     }
 
     /// The least part that works with segments of this size: room for two segments, whatever is in them.
-    pub fn bytes_min(segment_bytes: u64, log_bytes: u64) -> u64 {
+    pub fn bytes_min(segment_bytes: u64, log_bytes: u64, store: bool) -> u64 {
+        let segments = if store { 6 } else { 4 };
         let slots = Self::slots_max(0, segment_bytes) * SLOT_BYTES;
-        (slots + log_bytes.max(LOG_BYTES_MIN) + 4 * segment_bytes).next_multiple_of(PAGE)
+        (slots + log_bytes.max(LOG_BYTES_MIN) + segments * segment_bytes).next_multiple_of(PAGE)
     }
 
     fn slots_max(bytes: u64, segment_bytes: u64) -> u64 {

@@ -7,6 +7,8 @@
 //! | [`section`] | the parts of a segment's copy |
 //! | [`log`], [`log_reader`] | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
+//! | [`text_block`], [`text_index`] | compressed texts, and how a row's is found |
+//! | [`text_engraver`] | compressing them, in pieces |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
 //! | [`coverage`] | from which segment on the DRAM dictionary has all entries |
@@ -42,6 +44,9 @@ pub mod section;
 pub mod shape;
 pub mod shed;
 pub mod slot;
+pub mod text_block;
+pub mod text_engraver;
+pub mod text_index;
 pub mod tier;
 #[cfg(test)]
 mod vectors;

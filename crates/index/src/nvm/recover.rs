@@ -157,6 +157,7 @@ fn describe(memory: &Memory, entry: &Entry, sections: &Sections, dead: u32, stat
     descriptor.set_posting_count(entry.posting_count);
     descriptor.set_tokens(entry.tokens);
     descriptor.set_vector_units(entry.vector_units);
+    descriptor.set_text_bytes(entry.text_bytes);
     descriptor.set_row_map(0);
     descriptor.set_numbers_start(entry.numbers_start);
     descriptor.set_numbers_end(entry.numbers_end);

@@ -15,12 +15,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::{Door, Site};
-use spirit_mem::{Region, Span};
+use spirit_mem::{Region, Residency, Span};
 
-use super::layout::PAGE;
+use super::layout::{NvmSettings, PAGE};
 use super::shape::NUMBERS_MAX;
 use super::{Corrupt, checksum};
-use crate::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use crate::geometry::{Geometry, GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Settings};
+use crate::list::Blocks;
 
 /// Bytes at the beginning of the file that are the root's.
 pub const ROOT_BYTES: u64 = 8192;
@@ -102,6 +103,8 @@ root! {
     mount = 19,
     /// The DRAM that the index was opened with.
     dram_bytes = 20,
+    /// 1 if the documents' texts are kept.
+    store = 21,
     /// Milliseconds after their arrival that documents are kept at least; 0: for as long as there is room.
     retain_ms = 22,
 }
@@ -110,6 +113,25 @@ impl Root {
     /// Bytes of the index's file; `None` if there can be no such file.
     pub fn file_bytes(&self) -> Option<u64> {
         self.executors.checked_mul(self.nvm_bytes)?.checked_add(ROOT_BYTES)
+    }
+
+    /// The sizes of each executor's part.
+    pub fn nvm(&self) -> NvmSettings {
+        NvmSettings { bytes: self.nvm_bytes, log_bytes: self.log_bytes }
+    }
+
+    /// Settings of a memory over one of the parts. Any DRAM does for what lies in the file, so it has the least.
+    pub fn settings(&self) -> Result<Settings, GeometryError> {
+        let settings = Settings {
+            dram_bytes: 0,
+            segment_bytes: self.segment_bytes,
+            blocks: Blocks::Variable { doublings: 1 },
+            positions: self.positions != 0,
+            store: self.store != 0,
+            residency: Residency::OnTouch,
+            nvm: Some(self.nvm()),
+        };
+        Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
     }
 
     /// Whether a root can say this: whoever goes by it need not look whether sums of it overflow.

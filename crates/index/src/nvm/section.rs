@@ -23,7 +23,7 @@ use crate::rows::ROW_WORDS;
 /// Words of a table entry.
 pub const SECTION_WORDS: usize = 3;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 10;
+pub const SECTIONS: usize = 12;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,10 @@ pub enum Kind {
     TermHashes = 9,
     /// The hashes of explicit keys with their rows, ascending.
     KeyHashes = 10,
+    /// Where each block of texts is, by row.
+    TextIndex = 11,
+    /// Blocks of compressed texts. The last one in its block: how long it is shows when it is written.
+    Texts = 12,
 }
 
 // Kinds count from 1, without gaps.
@@ -73,6 +77,8 @@ impl Kind {
         Kind::LongTerms,
         Kind::TermHashes,
         Kind::KeyHashes,
+        Kind::TextIndex,
+        Kind::Texts,
     ];
 
     /// Whether it lies in the short-term block.
@@ -93,6 +99,8 @@ impl Kind {
             Kind::LongTerms => "long terms",
             Kind::TermHashes => "term hashes",
             Kind::KeyHashes => "key hashes",
+            Kind::TextIndex => "text index",
+            Kind::Texts => "texts",
         }
     }
 

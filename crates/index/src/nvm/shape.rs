@@ -1,8 +1,8 @@
 //! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
 //! has another, so whatever the file holds, nobody follows an offset out of a segment.
 //!
-//! It is small beside the segment: sizes, the two directories and, for as long as the segment is not merged, its terms.
-//! Rows, vectors and posting arrays are not looked at; whoever reads those expects any words.
+//! It is small beside the segment: sizes, the two directories, the head of the text index and, for as long as the segment is not merged, its terms.
+//! Rows, vectors, posting arrays and texts are not looked at; whoever reads those expects any words.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,6 +15,7 @@ use super::merge::hash_word;
 use super::merged::NODE_BYTES;
 use super::section::{Kind, Section, Sections, contents_check};
 use super::slot::Entry;
+use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::geometry::{Geometry, ROW_BYTES};
 use crate::line_table::PAYLOAD_LIMIT;
@@ -50,6 +51,9 @@ pub fn check(
         let directory = sections.get(kind);
         unchanged(region, kind, directory).map_err(corrupt)?;
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
+    }
+    if geometry.settings.store {
+        text_index(region, sections)?;
     }
     Ok(())
 }
@@ -147,11 +151,28 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
             Kind::TermKeys => bytes == entry.terms * TERM_KEY_BYTES,
             Kind::TermHashes => bytes <= entry.terms * 8,
             Kind::KeyHashes => bytes <= entry.rows * 8,
+            Kind::TextIndex if geometry.settings.store => {
+                bytes >= TEXT_ENTRY_BYTES && bytes.is_multiple_of(TEXT_ENTRY_BYTES)
+            }
+            Kind::TextIndex => bytes == 0,
+            Kind::Texts => geometry.settings.store || bytes == 0,
             Kind::Postings | Kind::LongTerms => true,
         };
         if !right || !bytes.is_multiple_of(8) {
             return Err((start, "a section has another size than the segment's slot says"));
         }
+    }
+    Ok(())
+}
+
+/// The head of the text index says what the section table does.
+fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
+    let [index, texts] = [Kind::TextIndex, Kind::Texts].map(|kind| sections.get(kind));
+    let found = TextIndex::at(region, index.start)?;
+    let blocks = index.bytes / TEXT_ENTRY_BYTES - 1;
+    if found.blocks() as u64 != blocks || found.texts() != (texts.start, texts.bytes) {
+        let why = "it is not that of the segment's texts";
+        return Err(Corrupt { what: "text index", at: index.start, why });
     }
     Ok(())
 }

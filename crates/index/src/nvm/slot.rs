@@ -151,6 +151,8 @@ entry! {
     expired = 24,
     /// The oldest segment then.
     oldest = 25,
+    /// Bytes of its documents' texts, if they are kept.
+    text_bytes = 26,
 }
 
 /// The slots of an executor.
@@ -286,7 +288,7 @@ mod tests {
 
     #[test]
     fn entries_survive_their_words() {
-        let words = std::array::from_fn(|i| if i < 26 { i as u64 * 7 + 1 } else { 0 });
+        let words = std::array::from_fn(|i| if i < 27 { i as u64 * 7 + 1 } else { 0 });
         assert_eq!(Entry::from_words(&words).words(), words);
     }
 }

@@ -11,6 +11,8 @@ use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
 use super::merged::{Link, Node, chain_word};
 use super::slot::{Mark, dead_word};
+use super::text_block::{Cutter, Unpacked, begin, unpack};
+use super::text_index::TextEntry;
 use crate::descriptor::{SegmentId, State};
 use crate::posting::posting;
 use crate::rows::RowKey;
@@ -71,6 +73,25 @@ fn rows_postings_and_vectors() {
     at = vector::put(&units, at, None);
     at = vector::put(&units, at, Some(0x1_2344));
     assert_eq!((at, units.map(|unit| unit.into_inner())), (4, [1, 0, 0x8001, 0x2345]));
+}
+
+#[test]
+fn a_block_of_texts() {
+    let texts = ["sea", "", "sky"];
+    let length = |row: u32| texts[row as usize].len() as u32;
+    let (cut, mut raw) = (Cutter::new(3).next(length).unwrap(), Vec::new());
+    begin(&cut, length, &mut raw);
+    raw.extend_from_slice(texts.concat().as_bytes());
+    let words = [3, 3, 0x7361_6573_0000_0003, 0x796Bu64].map(u64::to_le_bytes);
+    assert_eq!(raw, words.as_flattened()[..26]);
+    let entry = TextEntry::new(0, 26, 0, 26, words.as_flattened());
+    assert_eq!(entry.words(), [26 << 32, 26 << 32, 0x74CF_3EDD]);
+    // One text of 24 times `a`, compressed: 13 bytes as they are, 18 that are each the one before, 5 as they are.
+    let mut stored = vec![0xDE, 1, 0, 0, 0, 0, 0, 0, 0, 24, 0, 0, 0, b'a', 1, 0, 0x50];
+    stored.extend_from_slice(b"aaaaa");
+    let mut back = Vec::new();
+    assert!(unpack(&stored, 36, &mut back));
+    assert_eq!(Unpacked::of(&back).unwrap().text(0), [b'a'; 24]);
 }
 
 #[test]

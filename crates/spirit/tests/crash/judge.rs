@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spirit::{Index, Reader, Search};
+use spirit::{Index, Reader, Search, TextError};
 
 use crate::model::{Document, Model};
 use crate::operation::{Operation, WORDS};
@@ -48,6 +48,9 @@ impl Questions {
             return Err(format!("it holds {found:?}, which is none of\n{models}\nwith {floors:?}"));
         };
         self.ask_all(reader, documents)?;
+        if index.options().get_store() {
+            expect_texts(reader, documents)?;
+        }
         // After a start dead rows are counted anew in the background.
         index.settle();
         let counted = index.stats().unwrap().documents;
@@ -92,6 +95,21 @@ fn held(model: &Model, floors: &[Floor], found: &[(u64, String)]) -> Option<Mode
         of_executor.filter(|d| d.sequence >= floor.gone).map(was_found).is_sorted()
     });
     oldest_went.then(|| Model { documents, ..model.clone() })
+}
+
+fn expect_texts(reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
+    // Whoever was stopped for longer than the lease asks again.
+    let texts = loop {
+        match reader.search_text("*", Search::newest(1000)).unwrap().texts() {
+            Err(TextError::Lease(_)) => {}
+            texts => break texts.map_err(|error| error.to_string())?,
+        }
+    };
+    let differs = |(document, text): &(&Document, String)| document.text != *text;
+    match documents.iter().rev().zip(texts).find(differs) {
+        Some((document, text)) => Err(format!("the text of {document:?} is {text:?}")),
+        None => Ok(()),
+    }
 }
 
 fn expect<'d>(

@@ -12,6 +12,7 @@ pub(crate) struct Document {
     pub(crate) sequence: u64,
     pub(crate) key: String,
     pub(crate) words: BTreeSet<String>,
+    pub(crate) text: String,
     pub(crate) executor: usize,
 }
 
@@ -55,8 +56,8 @@ impl Model {
         let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
         self.delete(&key);
         let words = text.split_whitespace().map(str::to_owned).collect();
-        let (sequence, executor) = (self.sequence, self.executor_of(&key));
-        self.documents.push(Document { sequence, key, words, executor });
+        let (sequence, executor, text) = (self.sequence, self.executor_of(&key), text.to_owned());
+        self.documents.push(Document { sequence, key, words, text, executor });
         self.sequence += 1;
         self.accepted += 1;
     }

@@ -32,6 +32,7 @@ pub(crate) fn plain() -> Setup {
         engrave: EngravePolicy::Eager,
         pointer_update: PointerUpdate::Eager,
         reader_lease: Duration::from_millis(100),
+        store: false,
     }
 }
 

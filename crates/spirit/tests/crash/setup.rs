@@ -13,8 +13,8 @@ const SEGMENT_BYTES: u64 = 64 << 10;
 const DRAM_BYTES: u64 = 16 * SEGMENT_BYTES;
 /// The least log.
 pub(crate) const LOG_BYTES: u64 = 16 << 10;
-/// The least part: slots, log, and room for four segments.
-const NVM_BYTES: u64 = (16 << 10) + LOG_BYTES + 4 * SEGMENT_BYTES;
+/// Slots and log of a part.
+const FIXED_BYTES: u64 = (16 << 10) + LOG_BYTES;
 
 /// What may differ between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) struct Setup {
     pub(crate) pointer_update: PointerUpdate,
     /// Who waits for a reader waits no longer than this.
     pub(crate) reader_lease: Duration,
+    /// Whether texts are kept, and looked at.
+    pub(crate) store: bool,
 }
 
 impl Setup {
@@ -33,7 +35,13 @@ impl Setup {
         let engrave = [Eager, Eager, Lazy, Opportunistic][(seed / 2 % 4) as usize];
         let pointer_update = [PointerUpdate::Eager, PointerUpdate::Lazy][(seed / 8 % 2) as usize];
         let reader_lease = Duration::from_millis(20);
-        Setup { executors: 1 + (seed % 2) as usize, engrave, pointer_update, reader_lease }
+        let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
+        Setup { executors, engrave, pointer_update, reader_lease, store }
+    }
+
+    /// The least part: slots, log, and room for four segments, or six with texts.
+    fn nvm_bytes(self) -> u64 {
+        FIXED_BYTES + if self.store { 6 } else { 4 } * SEGMENT_BYTES
     }
 
     /// Opens the index in `directory`, or makes it.
@@ -49,7 +57,8 @@ impl Setup {
             .executors(self.executors)
             .dram_bytes(executors * DRAM_BYTES)
             .segment_bytes(SEGMENT_BYTES)
-            .nvm_bytes(executors * NVM_BYTES)
+            .nvm_bytes(executors * self.nvm_bytes())
+            .store(self.store)
             .log_bytes(LOG_BYTES)
             .document_bytes_max(6 << 10)
             .engrave(self.engrave)
@@ -65,7 +74,7 @@ impl Setup {
 
     /// The bytes of each space of a trace: the root, then the executors' parts, one behind the other in the file.
     pub(crate) fn spaces(self) -> Vec<u64> {
-        let mut spaces = vec![NVM_BYTES; self.executors + 1];
+        let mut spaces = vec![self.nvm_bytes(); self.executors + 1];
         spaces[0] = ROOT_BYTES;
         spaces
     }

@@ -73,7 +73,7 @@ const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 12] = [
     "row directory",
     "vector directory",
     "rows",
@@ -84,6 +84,8 @@ const SECTIONS: [&str; 10] = [
     "long terms",
     "term hashes",
     "key hashes",
+    "text index",
+    "texts",
 ];
 
 /// A segment's slot.
@@ -162,7 +164,7 @@ impl<'a> Atlas<'a> {
         let [long, sections] = [16, 20].map(|index| self.word(entry(index)));
         let table = self.part + long;
         self.add("section table", table, sections * 24, Promise::Refused);
-        self.add("behind a section table", table + sections * 24, 16, Promise::Harmless);
+        self.add("behind a section table", table + sections * 24, 32, Promise::Harmless);
         let mut found = Vec::new();
         for index in 0..sections {
             let [kind, start, bytes] = [0, 8, 16].map(|at| self.word(table + index * 24 + at));
@@ -176,6 +178,10 @@ impl<'a> Atlas<'a> {
                     self.add(what, start, bytes, Promise::Refused);
                 }
                 "rows" => self.rows(start, bytes),
+                "text index" => {
+                    self.add("head of a text index", start, bytes.min(24), Promise::Refused);
+                    self.add(what, start + 24, bytes.saturating_sub(24), Promise::Found);
+                }
                 "nodes" => self.nodes(start, bytes, slot.merged),
                 _ => self.add(what, start, bytes, Promise::Found),
             }

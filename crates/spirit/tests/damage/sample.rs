@@ -1,6 +1,8 @@
 //! Small indexes with a bit of everything in them: segments that are merged and some that are not, keys of each kind, dead
 //! rows, dense lists, long terms, and operations that are in the log alone.
 
+use std::collections::BTreeMap;
+
 use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
 
 use crate::support::directory::Directory;
@@ -15,13 +17,15 @@ pub(crate) fn options(directory: &Directory) -> Options {
         .log_bytes(64 << 10)
         .document_bytes_max(4 << 10)
         .readers_max(4)
+        .store(true)
         .analyzer(Analyzer::Simple)
 }
 
 /// The text of document `number`: a word that all have, frequent, rarer and rare ones, and a long one.
 fn text(number: usize) -> String {
     let long = number % 13;
-    format!("all m{} r{} averyveryverylongword{long} all", number % 7, number % 151)
+    let dots = "..".repeat(number % 5);
+    format!("all m{} r{} averyveryverylongword{long}{dots} all", number % 7, number % 151)
 }
 
 /// The `number`th explicit key: short, long, or a number.
@@ -97,7 +101,7 @@ pub(crate) fn retained() -> Directory {
 /// Next to nothing: quickly opened.
 pub(crate) fn small() -> Directory {
     let directory = Directory::new();
-    let index = options(&directory).nvm_bytes(400 << 10).open().unwrap();
+    let index = options(&directory).nvm_bytes(480 << 10).open().unwrap();
     for number in 0..40 {
         index.add(&text(number)).unwrap();
     }
@@ -135,13 +139,31 @@ const QUERIES: [&str; 22] = [
     "key:165",
 ];
 
-/// Counts and newest hits of all of them.
+/// Counts, newest hits and their texts, of all of them.
 pub(crate) fn answers(index: &Index) -> Vec<String> {
     let mut reader = index.reader().unwrap();
     let ask = |query: &str| {
         let count = reader.count_text(query).unwrap();
-        let keys = reader.search_text(query, Search::newest(500)).unwrap().keys().unwrap();
-        format!("{query}: {count} {keys:?}")
+        let hits = reader.search_text(query, Search::newest(500)).unwrap();
+        let keys = hits.keys().unwrap();
+        let mut texts = Vec::new();
+        let read =
+            (0..hits.len()).map(|hit| hits.write_text(hit, &mut texts)).filter(Result::is_ok);
+        let read = read.count();
+        format!("{query}: {count} {keys:?} {read} texts {:x}", crc32c::crc32c(&texts))
     };
     QUERIES.into_iter().map(ask).collect()
+}
+
+/// The text of each document, by key; none where it cannot be read.
+pub(crate) fn texts(index: &Index) -> BTreeMap<String, Option<String>> {
+    let mut reader = index.reader().unwrap();
+    let hits = reader.search_text("*", Search::newest(10_000)).unwrap();
+    let text = |hit| {
+        let mut text = Vec::new();
+        let read = hits.write_text(hit, &mut text);
+        assert!(read.is_ok() || text.is_empty(), "an error leaves what there was");
+        read.is_ok().then(|| String::from_utf8(text).unwrap())
+    };
+    hits.keys().unwrap().into_iter().enumerate().map(|(hit, key)| (key, text(hit))).collect()
 }

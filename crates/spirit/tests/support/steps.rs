@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use spirit::{Algorithm, Index, Operator, Query, Search};
 use spirit_oracle::{Asked, Oracle};
 
+use crate::support::Chance;
+
 /// What is done.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -28,7 +30,21 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop::collection::vec(word(), 0..14).prop_map(|words| words.join(" "))
+    let words = || prop::collection::vec(word(), 0..14);
+    prop_oneof![
+        12 => words().prop_map(|words| words.join(" ")),
+        1 => (words(), 0usize..20_000, any::<u64>()).prop_map(|(words, marks, seed)| {
+            format!("{} {}", words.join(" "), filling(marks, seed))
+        }),
+    ]
+}
+
+/// Marks that are no words to an analyzer, so that a text is longer than its words; some can be compressed well, some not.
+fn filling(marks: usize, seed: u64) -> String {
+    let mut chance = Chance::new(seed);
+    let kinds = [1, 4, 112][(seed % 3) as usize];
+    let mark = |at: usize| char::from_u32(0x2190 + chance.below(kinds) as u32 + (at % 2) as u32);
+    (0..marks / 3).filter_map(mark).collect()
 }
 
 pub(crate) fn asked() -> impl Strategy<Value = Asked> {
@@ -96,6 +112,21 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
     }
     assert_eq!(paged, expected[..paged.len().min(expected.len())], "pages of {query}");
     assert_eq!(paged.len(), expected.len(), "pages of {query}");
+    check_texts(index, oracle, asked);
+}
+
+/// An index that stores texts gives them back as they were given; another says that it does not.
+fn check_texts(index: &Index, oracle: &Oracle, asked: &Asked) {
+    let query = asked.text();
+    let mut reader = index.reader().unwrap();
+    let texts = reader.search_text(&query, Search::newest(10_000)).unwrap().texts();
+    let mut expected = oracle.matches(asked).map(|document| document.text.as_str());
+    if index.options().get_store() {
+        let texts = texts.unwrap();
+        assert!(texts.iter().map(String::as_str).eq(expected), "texts of {query}");
+    } else {
+        assert_eq!(texts.is_err(), expected.next().is_some(), "texts of {query}");
+    }
 }
 
 /// Does a step to both.

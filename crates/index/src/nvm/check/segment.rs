@@ -1,7 +1,7 @@
 //! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
 
 use super::slots::Found;
-use super::{Checked, Part, postings, rows, terms};
+use super::{Checked, Part, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
@@ -83,6 +83,9 @@ fn check(
     checked.counts.terms += terms;
     let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
     postings::check(part, &segment, &vectors, checked);
+    if part.geometry.settings.store {
+        texts::check(part, &segment, checked);
+    }
     terms::check_keys(part, &segment, checked);
     if !segment.is_merged {
         terms::check_terms(part, &segment, checked);

@@ -1,0 +1,311 @@
+//! A block of texts in the second tier: those of consecutive rows, compressed together.
+//!
+//! What is compressed, in 32-bit words, then bytes:
+//!
+//! | | |
+//! |---|---|
+//! | word 0 | rows |
+//! | word 1 | bytes of the first row's text that are in blocks before |
+//! | a word a row | bytes of its text |
+//! | bytes | the texts, one behind the other |
+//!
+//! A block has as many whole texts as make up [`BLOCK_BYTES`], and one at least. A text of more than [`PART_BYTES`] is cut
+//! into parts of so many bytes, and each has a block alone. What cannot be made shorter is stored as it is.
+
+use lz4_flex::block::get_maximum_output_size;
+use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
+
+/// Bytes before compression that a block of several texts has at most.
+pub const BLOCK_BYTES: usize = 16 << 10;
+/// Bytes of a text that a block has at most.
+pub const PART_BYTES: u32 = 256 << 10;
+/// Bytes before compression that a block has at most.
+pub(crate) const RAW_BYTES_MAX: usize = HEADER_BYTES + LENGTH_BYTES + PART_BYTES as usize;
+const HEADER_BYTES: usize = 8;
+const LENGTH_BYTES: usize = 4;
+const _: () = assert!(RAW_BYTES_MAX >= BLOCK_BYTES && PART_BYTES.is_multiple_of(8));
+
+/// Which texts are in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The first row.
+    pub(crate) first: u32,
+    /// Rows.
+    pub(crate) rows: u32,
+    /// Bytes of the first row's text that are in blocks before.
+    pub(crate) skipped: u32,
+    /// Bytes of texts.
+    pub(crate) bytes: u32,
+}
+
+impl Cut {
+    /// Bytes before compression.
+    pub(crate) fn raw_bytes(&self) -> usize {
+        HEADER_BYTES + LENGTH_BYTES * self.rows as usize + self.bytes as usize
+    }
+}
+
+/// How the texts of a segment are cut into blocks: the same whenever they have the same lengths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cutter {
+    rows: u32,
+    next: u32,
+    skipped: u32,
+}
+
+impl Cutter {
+    pub(crate) fn new(rows: u32) -> Cutter {
+        Cutter { rows, next: 0, skipped: 0 }
+    }
+
+    /// The next block, of rows whose texts have these lengths.
+    pub(crate) fn next(&mut self, length: impl Fn(u32) -> u32) -> Option<Cut> {
+        let mut cut = Cut { first: self.next, rows: 0, skipped: self.skipped, bytes: 0 };
+        while self.next < self.rows {
+            let left = length(self.next) - self.skipped;
+            let more = cut.raw_bytes() + LENGTH_BYTES + left as usize;
+            if cut.rows > 0 && more > BLOCK_BYTES {
+                break;
+            }
+            cut.rows += 1;
+            if left > PART_BYTES {
+                cut.bytes = PART_BYTES;
+                self.skipped += PART_BYTES;
+                break;
+            }
+            cut.bytes += left;
+            self.next += 1;
+            if self.skipped > 0 {
+                self.skipped = 0;
+                break;
+            }
+        }
+        (cut.rows > 0).then_some(cut)
+    }
+}
+
+/// Begins a block in `raw`; its texts are appended.
+pub(crate) fn begin(cut: &Cut, length: impl Fn(u32) -> u32, raw: &mut Vec<u8>) {
+    raw.clear();
+    raw.extend_from_slice(&cut.rows.to_le_bytes());
+    raw.extend_from_slice(&cut.skipped.to_le_bytes());
+    for row in cut.first..cut.first + cut.rows {
+        raw.extend_from_slice(&length(row).to_le_bytes());
+    }
+}
+
+/// Compresses blocks, one after another.
+pub(crate) struct Packer {
+    table: CompressTable,
+    out: Vec<u8>,
+}
+
+impl Default for Packer {
+    fn default() -> Packer {
+        Packer { table: CompressTable::large(), out: Vec::new() }
+    }
+}
+
+impl std::fmt::Debug for Packer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Packer").finish_non_exhaustive()
+    }
+}
+
+impl Packer {
+    /// What is stored of a block: as it is if that is no longer.
+    pub(crate) fn pack<'p>(&'p mut self, raw: &'p [u8]) -> &'p [u8] {
+        self.out.resize(get_maximum_output_size(raw.len()), 0);
+        match compress_into_with_table(raw, &mut self.out, &mut self.table) {
+            Ok(bytes) if bytes < raw.len() => &self.out[..bytes],
+            _ => raw,
+        }
+    }
+}
+
+/// Makes `raw` the block of `raw_bytes` bytes that was stored as `stored`; says whether there is such a block.
+pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, raw: &mut Vec<u8>) -> bool {
+    raw.clear();
+    if raw_bytes > RAW_BYTES_MAX || stored.len() > raw_bytes {
+        return false;
+    }
+    if stored.len() == raw_bytes {
+        raw.extend_from_slice(stored);
+        return true;
+    }
+    raw.resize(raw_bytes, 0);
+    decompress_into(stored, raw).is_ok_and(|bytes| bytes == raw_bytes)
+}
+
+/// A block that was read, and looks as one can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unpacked<'r> {
+    pub(crate) rows: u32,
+    pub(crate) skipped: u32,
+    lengths: &'r [u8],
+    texts: &'r [u8],
+}
+
+impl<'r> Unpacked<'r> {
+    pub(crate) fn of(raw: &'r [u8]) -> Option<Unpacked<'r>> {
+        let (header, rest) = raw.split_at_checked(HEADER_BYTES)?;
+        let [rows, skipped] = [number(&header[..4]), number(&header[4..])];
+        let (lengths, texts) = rest.split_at_checked((rows as usize).checked_mul(LENGTH_BYTES)?)?;
+        let block = Unpacked { rows, skipped, lengths, texts };
+        let said = lengths.chunks(LENGTH_BYTES).map(|length| number(length) as u64).sum::<u64>();
+        let held = skipped as u64 + texts.len() as u64;
+        // A part is of one text, and not more than that; whole texts are all there.
+        let right = if rows == 1 { held <= said } else { rows > 1 && skipped == 0 && held == said };
+        right.then_some(block)
+    }
+
+    /// Bytes of the text of the row at `index`, which the block has; in other blocks too, if it is one of parts.
+    pub(crate) fn length(&self, index: u32) -> u32 {
+        number(&self.lengths[index as usize * LENGTH_BYTES..][..LENGTH_BYTES])
+    }
+
+    /// How much of it the block has.
+    pub(crate) fn held(&self, index: u32) -> u32 {
+        if self.rows == 1 { self.texts.len() as u32 } else { self.length(index) }
+    }
+
+    /// What the block has of that text.
+    pub(crate) fn text(&self, index: u32) -> &'r [u8] {
+        let start = (0..index).map(|before| self.length(before) as usize).sum::<usize>();
+        &self.texts[start..start + self.held(index) as usize]
+    }
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.try_into().map_or(0, u32::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The blocks of some texts, as they are before compression.
+    fn blocks(texts: &[Vec<u8>]) -> Vec<(Cut, Vec<u8>)> {
+        let length = |row: u32| texts[row as usize].len() as u32;
+        let mut cutter = Cutter::new(texts.len() as u32);
+        let mut blocks = Vec::new();
+        while let Some(cut) = cutter.next(length) {
+            let mut raw = Vec::new();
+            begin(&cut, length, &mut raw);
+            let texts = texts[cut.first as usize..][..cut.rows as usize].concat();
+            raw.extend_from_slice(&texts[cut.skipped as usize..][..cut.bytes as usize]);
+            assert_eq!(raw.len(), cut.raw_bytes());
+            blocks.push((cut, raw));
+        }
+        blocks
+    }
+
+    /// What blocks hold, text by text.
+    fn texts(blocks: &[(Cut, Vec<u8>)]) -> Vec<Vec<u8>> {
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        let (mut packer, mut back) = (Packer::default(), Vec::new());
+        for (cut, raw) in blocks {
+            let stored = packer.pack(raw).to_vec();
+            assert!(stored.len() <= raw.len() && raw.len() <= RAW_BYTES_MAX);
+            assert!(unpack(&stored, raw.len(), &mut back));
+            assert_eq!(&back, raw);
+            let block = Unpacked::of(&back).unwrap();
+            assert_eq!((block.rows, block.skipped), (cut.rows, cut.skipped));
+            for index in 0..block.rows {
+                let row = (cut.first + index) as usize;
+                if row == texts.len() {
+                    texts.push(Vec::new());
+                }
+                assert_eq!((row, texts[row].len()), (texts.len() - 1, block.skipped as usize));
+                texts[row].extend_from_slice(block.text(index));
+                assert!(texts[row].len() <= block.length(index) as usize);
+            }
+        }
+        texts
+    }
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let mixed = prop::collection::vec(any::<u8>(), 0..200);
+        let long = (any::<u8>(), 0usize..40_000).prop_map(|(byte, len)| vec![byte; len]);
+        let parts = (0usize..3, 0usize..9).prop_map(|(parts, more)| {
+            let len = parts * PART_BYTES as usize + more;
+            (0..len).map(|at| (at * at / 128) as u8).collect()
+        });
+        prop_oneof![20 => mixed, 3 => Just(Vec::new()), 3 => long, 1 => parts]
+    }
+
+    proptest! {
+        #[test]
+        fn texts_come_back(all in prop::collection::vec(text(), 0..120)) {
+            let blocks = blocks(&all);
+            for pair in blocks.windows(2) {
+                let filled = pair[0].1.len() + LENGTH_BYTES + pair[1].0.bytes as usize;
+                let parts = pair[0].0.skipped > 0 || pair[0].0.bytes >= PART_BYTES;
+                prop_assert!(filled > BLOCK_BYTES || parts || pair[1].0.rows > 1);
+            }
+            prop_assert_eq!(texts(&blocks), all);
+        }
+
+        /// Bytes that are no block give no panic, and nothing but what fits together.
+        #[test]
+        fn any_bytes_are_read(stored in prop::collection::vec(any::<u8>(), 0..400), raw_bytes in 0usize..2000) {
+            let mut raw = Vec::new();
+            if unpack(&stored, raw_bytes, &mut raw) && let Some(block) = Unpacked::of(&raw) {
+                let held = (0..block.rows).map(|row| block.text(row).len()).sum::<usize>();
+                prop_assert_eq!(held + HEADER_BYTES + block.rows as usize * LENGTH_BYTES, raw.len());
+            }
+        }
+    }
+
+    #[test]
+    fn every_truncation_and_every_flip_is_read_without_a_panic() {
+        let all: Vec<Vec<u8>> = (0..60).map(|n| format!("sea {n} whale {n} man").into()).collect();
+        let blocks = blocks(&all);
+        assert_eq!(blocks.len(), 1);
+        let stored = Packer::default().pack(&blocks[0].1).to_vec();
+        let len = blocks[0].1.len();
+        assert!(stored.len() < len / 2, "{} of {len}", stored.len());
+        let mut raw = Vec::new();
+        for cut in 0..stored.len() {
+            // A checksum is in front of this; what decompresses to the right length is looked at all the same.
+            if unpack(&stored[..cut], len, &mut raw) {
+                let _ = Unpacked::of(&raw);
+            }
+        }
+        for bit in 0..stored.len() * 8 {
+            let mut bent = stored.clone();
+            bent[bit / 8] ^= 1 << (bit % 8);
+            if unpack(&bent, len, &mut raw)
+                && let Some(block) = Unpacked::of(&raw)
+            {
+                (0..block.rows).for_each(|row| drop(block.text(row).to_vec()));
+            }
+        }
+        assert!(!unpack(&stored, RAW_BYTES_MAX + 1, &mut raw), "longer than any block");
+        assert!(!unpack(&vec![0; len + 1], len, &mut raw), "longer than what it was");
+    }
+
+    #[test]
+    fn a_block_that_does_not_fit_together_is_none() {
+        let block = |words: &[u32], bytes: &[u8]| {
+            let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            raw.extend_from_slice(bytes);
+            Unpacked::of(&raw).map(|block| block.rows)
+        };
+        assert_eq!(block(&[2, 0, 1, 2], b"abc"), Some(2));
+        assert_eq!(block(&[1, 4, 7], b"abc"), Some(1));
+        for (words, bytes) in [
+            (&[][..], &b""[..]),
+            (&[0, 0], b""),
+            (&[2, 0, 1], b""),
+            (&[2, 0, 1, 1], b"abc"),
+            (&[2, 1, 1, 2], b"ab"),
+            (&[1, 5, 7], b"abc"),
+            (&[u32::MAX, 0, 1, 1], b"abc"),
+            (&[2, 0, u32::MAX, u32::MAX], b"abc"),
+        ] {
+            assert_eq!(block(words, bytes), None, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The texts of hits, of an index that stores them.
+
+use std::fmt;
+
+use spirit_index::nvm::Corrupt;
+use spirit_index::snapshot::Snapshot;
+
+use crate::lease::LeaseExpired;
+use crate::reader::Hits;
+
+/// The text of a hit cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextError {
+    /// The index was made without [`Options::store`](crate::Options::store).
+    NotStored,
+    /// The results were kept for too long.
+    Lease(LeaseExpired),
+    /// The file does not hold what was stored there. [`check`](crate::check()) says what else is wrong with it.
+    Corrupt {
+        /// The executor whose part of the file it is.
+        executor: usize,
+        /// What is wrong.
+        reason: Corrupt,
+    },
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextError::NotStored => f.write_str(
+                "the index does not store the documents' texts: index them anew with store set to yes",
+            ),
+            TextError::Lease(expired) => expired.fmt(f),
+            TextError::Corrupt { executor, reason } => {
+                write!(f, "a text cannot be read; executor {executor}: {reason}; restore a backup")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+impl From<LeaseExpired> for TextError {
+    fn from(expired: LeaseExpired) -> TextError {
+        TextError::Lease(expired)
+    }
+}
+
+impl Hits<'_> {
+    /// Appends the text of the hit at `index` (0 is the newest) to `text`, as it was given. An error leaves `text` as it was.
+    ///
+    /// # Panics
+    /// If there is no such hit.
+    pub fn write_text(&self, index: usize, text: &mut Vec<u8>) -> Result<(), TextError> {
+        let hit = self.hits[index];
+        if !self.index.options.store {
+            return Err(TextError::NotStored);
+        }
+        let _reading = self.reading()?;
+        let memory = &self.index.executors[hit.executor as usize].shared.memory;
+        let mut scratch = self.scratch.borrow_mut();
+        Snapshot::take(memory)
+            .of(hit.segment)
+            .write_text(hit.local, scratch.get_or_insert_default(), text)
+            .map_err(|reason| TextError::Corrupt { executor: hit.executor as usize, reason })
+    }
+
+    /// The texts, newest first, as they were given.
+    pub fn texts(&self) -> Result<Vec<String>, TextError> {
+        let text = |i| {
+            let mut text = Vec::new();
+            self.write_text(i, &mut text)?;
+            // What was given was UTF-8, and a checksum says that this is what was given.
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        };
+        (0..self.len()).map(text).collect()
+    }
+}
