@@ -221,14 +221,16 @@ impl Geometry {
     /// then holds one segment that is being filled and one that is being flushed.
     pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
         settings.check_tier()?;
-        let alone = settings.segment_bytes * 16;
-        let divided = Self::divide(Settings { dram_bytes: alone, ..settings });
         let segments = if settings.store { 7 } else { 4 };
-        if divided.long.1 >= settings.segment_bytes * segments {
-            return Ok(alone);
-        }
-        // A large second tier has many segments, and each has its place in the table.
-        Ok(alone + divided.table.bytes() + divided.descriptors.bytes())
+        let holds = |dram_bytes| {
+            let divided = Self::divide(Settings { dram_bytes, ..settings });
+            divided.long.1 >= settings.segment_bytes * segments
+        };
+        // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
+        let mut sizes = (16..).map(|segments| settings.segment_bytes * segments);
+        Ok(sizes
+            .find(|dram_bytes| holds(*dram_bytes))
+            .expect("what a size adds is mostly long-term"))
     }
 
     fn divide(settings: Settings) -> Geometry {
@@ -332,4 +334,34 @@ pub struct FreshSpans {
     pub records: Span<Line>,
     /// The whole extent as words.
     pub area: Span<AtomicU32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the second tier is like, the least heap that is asked for holds two segments, and less is refused.
+    #[test]
+    fn the_least_heap_holds_two_segments() {
+        for nvm_bytes in [0, 8 << 20, 64 << 20, 128 << 20, 2 << 30, 64 << 30] {
+            for (segment_bytes, store) in [(64 << 10, false), (64 << 10, true), (1 << 20, true)] {
+                let nvm = NvmSettings { bytes: nvm_bytes, log_bytes: 64 << 10 };
+                let settings = Settings {
+                    dram_bytes: 0,
+                    segment_bytes,
+                    blocks: Blocks::Variable { doublings: 1 },
+                    positions: true,
+                    store,
+                    residency: Residency::OnTouch,
+                    nvm: (nvm_bytes > 0).then_some(nvm),
+                };
+                let least = Geometry::dram_bytes_min(settings).unwrap();
+                assert!((16..120).contains(&(least / segment_bytes)), "{least} for {settings:?}");
+                let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
+                let segments = if store { 7 } else { 4 };
+                assert!(of(least).unwrap().long.1 >= segments * segment_bytes, "{settings:?}");
+                assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
+            }
+        }
+    }
 }

@@ -287,7 +287,7 @@ fn forge(
             ("root", at, word)
         }
         1 => {
-            let at = segment.slot + 8 + chance.below(24) * 8;
+            let at = segment.slot + 8 + chance.below(27) * 8;
             let word = forger.bend(at, chance);
             forger.entry(segment);
             ("slot", at, word)
