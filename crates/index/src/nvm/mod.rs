@@ -15,6 +15,7 @@
 //! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
+//! | [`follow`] | what a process finds that only reads, while another writes |
 //! | [`check`] | whether all of it is what was stored |
 //! | [`root`] | what is said once for a whole index |
 //!
@@ -25,6 +26,7 @@
 pub mod check;
 pub mod coverage;
 pub mod engrave;
+pub mod follow;
 pub mod import;
 pub mod key_hashes;
 pub mod layout;
