@@ -32,6 +32,8 @@ mod durability;
 mod error;
 mod executor;
 mod flush_stage;
+mod followed_stats;
+mod follower;
 mod index;
 mod ingest;
 mod journal;

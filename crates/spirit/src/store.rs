@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
+//! | `readers`, `readers.N` | what processes that only read [share](spirit_mem::reader_file) with the writer |
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use spirit_door::{Barrier, Door};
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, Region, Residency};
+use spirit_mem::{FilePart, HeapFile, HeapFileError, Medium, ReaderFile, Region, Residency};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
@@ -35,23 +36,17 @@ pub(crate) struct Store {
     barrier: Barrier,
     /// There was more DRAM the last time.
     has_less_dram: bool,
+    /// Where processes that only read say what they read.
+    readers: Arc<ReaderFile>,
 }
 
 impl Store {
     /// Opens the index in `directory`, or makes it. `options` then says what the index says.
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
-        if path.exists() {
-            return Self::open_existing(&path, options);
-        }
-        let failed = |action| {
-            let path: PathBuf = directory.into();
-            move |reason| OpenError::File(HeapFileError::System { path, action, reason })
-        };
-        std::fs::create_dir_all(directory).map_err(failed("create the directory"))?;
-        // Whoever else wants to make the index here waits, and finds it.
-        let held = std::fs::File::open(directory).map_err(failed("open the directory"))?;
-        held.lock().map_err(failed("lock the directory"))?;
+        std::fs::create_dir_all(directory).map_err(failed(directory, "create the directory"))?;
+        // Whoever else wants to make the index here waits, and finds it; so does who wants to read it.
+        let _held = lock_directory(directory)?;
         if path.exists() {
             Self::open_existing(&path, options)
         } else {
@@ -116,33 +111,8 @@ impl Store {
 
     fn open_existing(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open(path).map_err(OpenError::File)?;
-        let wrong = |why: String| OpenError::Root { path: path.into(), why };
-        if file.bytes() < ROOT_BYTES {
-            return Err(wrong(format!(
-                "it has {} bytes, and a root alone has {ROOT_BYTES}",
-                file.bytes()
-            )));
-        }
-        let region = root_region(&file)?;
-        let found = root::read(&region).map_err(|e| wrong(e.to_string()))?;
-        let bytes =
-            found.executors.checked_mul(found.nvm_bytes).and_then(|b| b.checked_add(ROOT_BYTES));
-        if bytes != Some(file.bytes()) {
-            return Err(wrong(format!(
-                "it has {} bytes, and its root says {}; it was cut, or is a copy that was not finished",
-                file.bytes(),
-                bytes.map_or("more than there can be".into(), |b| b.to_string())
-            )));
-        }
-        options
-            .take_over(&found)
-            .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
-        if options.mode == Mode::Graceful && found.state != CLOSED {
-            return Err(OpenError::Unclean { path: path.into() });
-        }
-        if found.state != CLOSED && !is_trusted(&file, options, &found)? {
-            return Err(OpenError::Untrusted { path: path.into() });
-        }
+        let found = found_root(&file, options)?;
+        check_trust(&file, options, &found)?;
         let next = Root {
             generation: found.generation + 1,
             incarnation: found.incarnation + 1,
@@ -161,6 +131,9 @@ impl Store {
             return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
         }
         let region = root_region(&file)?;
+        // Before anything is changed: processes that read may forbid it.
+        let directory = file.path().parent().expect("the file is in the directory");
+        let readers = ReaderFile::of_writer(directory).map_err(OpenError::File)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let door = door(barrier, ROOT_SPACE, trace.as_ref());
@@ -172,6 +145,7 @@ impl Store {
             trace,
             barrier,
             has_less_dram: false,
+            readers,
         })
     }
 
@@ -200,6 +174,11 @@ impl Store {
         }
     }
 
+    /// Where processes that only read say what they read.
+    pub(crate) fn readers(&self) -> &Arc<ReaderFile> {
+        &self.readers
+    }
+
     /// Whether there was more DRAM the last time.
     pub(crate) fn has_less_dram(&self) -> bool {
         self.has_less_dram
@@ -219,6 +198,61 @@ impl Store {
         root::write(&self.region, &self.door, &root);
         self.file.sync_all()
     }
+}
+
+/// Keeps others from making or opening the index in `directory` for as long as the answer is kept.
+pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenError> {
+    let held = std::fs::File::open(directory).map_err(failed(directory, "open the directory"))?;
+    held.lock().map_err(failed(directory, "lock the directory"))?;
+    Ok(held)
+}
+
+fn failed(directory: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> OpenError {
+    let path: PathBuf = directory.into();
+    move |reason| OpenError::File(HeapFileError::System { path, action, reason })
+}
+
+/// The root of an index that is there; `options` then says what it says.
+pub(crate) fn found_root(file: &HeapFile, options: &mut Options) -> Result<Root, OpenError> {
+    let path = file.path();
+    let wrong = |why: String| OpenError::Root { path: path.into(), why };
+    if file.bytes() < ROOT_BYTES {
+        return Err(wrong(format!(
+            "it has {} bytes, and a root alone has {ROOT_BYTES}",
+            file.bytes()
+        )));
+    }
+    let region = root_region(file)?;
+    let found = root::read(&region).map_err(|e| wrong(e.to_string()))?;
+    let bytes =
+        found.executors.checked_mul(found.nvm_bytes).and_then(|b| b.checked_add(ROOT_BYTES));
+    if bytes != Some(file.bytes()) {
+        return Err(wrong(format!(
+            "it has {} bytes, and its root says {}; it was cut, or is a copy that was not finished",
+            file.bytes(),
+            bytes.map_or("more than there can be".into(), |b| b.to_string())
+        )));
+    }
+    options
+        .take_over(&found)
+        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
+    Ok(found)
+}
+
+/// Whether what nobody has open for writing may be relied on.
+pub(crate) fn check_trust(
+    file: &HeapFile,
+    options: &Options,
+    found: &Root,
+) -> Result<(), OpenError> {
+    let path = file.path();
+    if options.mode == Mode::Graceful && found.state != CLOSED {
+        return Err(OpenError::Unclean { path: path.into() });
+    }
+    if found.state != CLOSED && !is_trusted(file, options, found)? {
+        return Err(OpenError::Untrusted { path: path.into() });
+    }
+    Ok(())
 }
 
 /// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
