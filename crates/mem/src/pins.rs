@@ -88,6 +88,14 @@ pub struct PinSlot {
     holds: Cell<u16>,
 }
 
+#[cfg(test)]
+impl PinSlot {
+    /// Which it is.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
 /// A hold that keeps memory from being reused: whose, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold(u64);
@@ -167,10 +175,14 @@ impl<A: Atom64> Pins<A> {
     #[inline]
     pub fn pin(&self, slot: &PinSlot) {
         let (word, epoch) = match (self.slots.get(slot.index), &self.shared) {
-            (None, Some(shared)) => (shared.word(slot.index), shared.words.epoch()),
-            _ => (self.word(slot), &self.epoch.0),
+            (None, Some(shared)) => {
+                // One that no writer has mirrored yet is the first; 0 would say that the slot is free.
+                let epoch = shared.words.epoch().load(Acquire).max(EPOCH_FIRST);
+                (shared.word(slot.index), epoch)
+            }
+            _ => (self.word(slot), self.epoch.0.load(Acquire)),
         };
-        word.swap(epoch.load(Acquire), AcqRel);
+        word.swap(epoch, AcqRel);
     }
 
     /// Leaves.

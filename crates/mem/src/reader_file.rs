@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use rustix::fs::{FlockOperation, OFlags};
 
 use crate::heap_file::{FilePart, HeapFile, HeapFileError};
-use crate::pins::EPOCH_MASK;
+use crate::pins::{EPOCH_FIRST, EPOCH_MASK};
 use crate::region::{Region, Residency};
 use crate::shared_pins::{self, SharedPins};
 use crate::span::Span;
@@ -109,7 +109,7 @@ impl ReaderFile {
         let file = Self::map(&file, directory)?;
         let is_sound = file.word(MAGIC_AT).load(Acquire) == MAGIC
             && file.word(VERSION_AT).load(Relaxed) == VERSION
-            && file.epoch().load(Relaxed) < EPOCH_MASK / 2;
+            && (EPOCH_FIRST..EPOCH_MASK / 2).contains(&file.epoch().load(Relaxed));
         Ok(is_sound.then_some(file))
     }
 
@@ -126,6 +126,7 @@ impl ReaderFile {
         let file = HeapFile::create(&new, BYTES)?;
         file.reserve(0, BYTES)?;
         let made = Self::map(&file, directory)?;
+        made.epoch().store(EPOCH_FIRST, Relaxed);
         made.word(VERSION_AT).store(VERSION, Relaxed);
         made.word(MAGIC_AT).store(MAGIC, Release);
         std::fs::rename(&new, &path).map_err(|reason| file.failed("name it", reason))?;

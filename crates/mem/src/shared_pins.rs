@@ -207,6 +207,20 @@ mod tests {
     }
 
     #[test]
+    fn who_reads_before_there_is_a_writer_is_waited_for() {
+        let words = words();
+        enter(&*words, 0);
+        let follower = Pins::follower(words.clone(), 0);
+        let slot = follower.acquire().unwrap();
+        follower.pin(&slot);
+        assert_ne!(follower.acquire().unwrap().index(), slot.index());
+        let writer = Pins::new(1).shared(words);
+        assert!(writer.horizon() <= writer.start_stamp().unwrap());
+        follower.unpin(&slot);
+        assert!(writer.horizon() > writer.start_stamp().unwrap());
+    }
+
+    #[test]
     fn a_group_in_the_way_is_reaped() {
         let words = words();
         let writer = Pins::new(1).shared(words.clone());

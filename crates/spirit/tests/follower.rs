@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use spirit::{AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Reader, Search};
 
 use support::directory::Directory;
-use support::{comes_back, join, size_of_run, tiny};
+use support::{PATIENCE, comes_back, join, size_of_run, tiny};
 
 /// So small that segments are dropped, and their place is taken, all the time.
 fn options(directory: &Path) -> Options {
@@ -25,6 +25,23 @@ fn options(directory: &Path) -> Options {
 
 fn follow(directory: &Path) -> Index {
     Options::default().directory(directory).read_only(true).open().unwrap()
+}
+
+fn wait_until(mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Says that all is done, whatever happened.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 /// The numbers of the documents that `query` finds, newest first.
@@ -48,8 +65,12 @@ fn check_range(reader: &mut Reader<'_>, seen: &mut u64) {
     assert!(of_seven.iter().all(|n| n % 7 == 3), "{of_seven:?}");
     assert!(of_seven.windows(2).all(|pair| pair[0] == pair[1] + 7), "{of_seven:?}");
     assert!(of_seven.first().is_some_and(|n| *n + 7 > newest), "{of_seven:?}, {newest}");
-    assert_eq!(numbers(reader, &format!("x{newest}")), [newest]);
-    assert_eq!(numbers(reader, &format!("key:{newest}")), [newest]);
+    for query in [format!("x{newest}"), format!("key:{newest}")] {
+        let found = numbers(reader, &query);
+        // Unless it was dropped since: others may have had the processor for a while.
+        let mut gone = || numbers(reader, "all").last().is_some_and(|oldest| *oldest > newest);
+        assert!(found == [newest] || (found.is_empty() && gone()), "{query}: {found:?}");
+    }
     let whole = reader.count_text("all AND NOT m3").unwrap() as usize;
     assert!(whole + 1 >= all.len() / 2, "{whole} of {}", all.len());
 }
@@ -63,6 +84,7 @@ fn what_is_engraved_is_found_while_it_is_written_and_dropped() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (done, followers) = (&done, &followers);
+        let _end = AtEnd(done);
         let readers = (0..4).map(|n| {
             scope.spawn(move || {
                 let mut reader = followers[n % 2].reader().unwrap();
@@ -86,7 +108,10 @@ fn what_is_engraved_is_found_while_it_is_written_and_dropped() {
     assert!(writer.stats().unwrap().dropped_segments > 10);
     writer.flush().unwrap();
     for follower in &followers {
-        assert_eq!(numbers(&mut follower.reader().unwrap(), "all")[0], documents - 1);
+        let newest = || numbers(&mut follower.reader().unwrap(), "all")[0];
+        // A flush does not wait for segments that wait for room themselves.
+        wait_until(|| newest() == documents - 1);
+        writer.settle();
         let stats = follower.stats().unwrap();
         assert_eq!(stats.documents, writer.stats().unwrap().documents);
         assert_eq!(stats.accepted, documents);
@@ -126,7 +151,7 @@ fn an_index_that_nobody_writes_can_be_read() {
     assert!(matches!(Options::default().read_only(true).open(), Err(OpenError::NothingToRead)));
     let writer = options(directory.path()).executors(2).open().unwrap();
     for number in 0..2000 {
-        writer.put(&format!("key {number}"), "red").unwrap();
+        writer.put(&format!("k{number}"), "red").unwrap();
     }
     writer.flush().unwrap();
     writer.close().unwrap();
@@ -136,8 +161,8 @@ fn an_index_that_nobody_writes_can_be_read() {
         let index = open().unwrap();
         let mut reader = index.reader().unwrap();
         assert_eq!(reader.count_text("red").unwrap(), 2000);
-        let found = reader.search_text("key:\"key 7\" OR red", Search::newest(3)).unwrap();
-        assert_eq!(found.keys().unwrap(), ["key 1999", "key 1998", "key 1997"]);
+        let found = reader.search_text("key:k7 OR red", Search::newest(3)).unwrap();
+        assert_eq!(found.keys().unwrap(), ["k1999", "k1998", "k1997"]);
     }
 }
 
@@ -168,12 +193,15 @@ fn a_death_is_seen_with_the_version_that_follows() {
     writer.flush().unwrap();
     (KEYS..4 * KEYS).for_each(put);
     // Nothing of the second round on is engraved for sure; what is replayed takes several segments.
+    // A copy is what a kill leaves only if nothing changes meanwhile.
+    writer.settle();
     let killed = directory.killed();
     let follower = follow(killed.path());
     let check = |follower: &Index| {
         let mut reader = follower.reader().unwrap();
         let found = reader.search_text("all", Search::newest(10_000)).unwrap();
         let (keys, sequences) = (found.keys().unwrap(), found.sequences().unwrap());
+        assert!(follower.damage().is_none(), "{:?}", follower.damage());
         assert_eq!(keys.iter().collect::<HashSet<_>>().len() as u64, KEYS, "{sequences:?}");
         assert_eq!(keys.len() as u64, KEYS);
         assert_eq!(sequences[0] - sequences.last().unwrap(), KEYS - 1, "{sequences:?}");
@@ -183,6 +211,7 @@ fn a_death_is_seen_with_the_version_that_follows() {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (done, follower) = (&done, &follower);
+        let _end = AtEnd(done);
         let looking = scope.spawn(move || {
             while !done.load(Relaxed) {
                 check(follower);
