@@ -234,6 +234,8 @@ impl FlushStage {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
+            // What is waited for may be a reader's, whichever way room is made.
+            self.leases.enforce(self.shared.memory.pins());
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
             let room_made = shed || self.make_room();
             self.shared.set_stuck(!room_made);
