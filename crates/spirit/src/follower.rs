@@ -43,13 +43,21 @@ pub(crate) struct Follower {
     _registration: Registration,
 }
 
+/// What a process that only reads has of an index.
+pub(crate) struct Followed {
+    pub(crate) follower: Follower,
+    pub(crate) pins: Arc<Pins>,
+    /// What readers see of each executor.
+    pub(crate) parts: Box<[Arc<Shared>]>,
+}
+
 impl Follower {
     /// Opens the index that is in `directory`; `options` then says what the index says.
     pub(crate) fn open(
         directory: &Path,
         options: &mut Options,
         numbers: &Arc<Numbers>,
-    ) -> Result<(Follower, Arc<Pins>, Box<[Arc<Shared>]>), OpenError> {
+    ) -> Result<Followed, OpenError> {
         let path = directory.join("heap");
         let file = HeapFile::open_read_only(&path).map_err(OpenError::File)?;
         // No writer starts or ends its start meanwhile.
@@ -77,7 +85,7 @@ impl Follower {
             medium: file.medium(),
             _registration: registration,
         };
-        Ok((follower, pins, parts))
+        Ok(Followed { follower, pins, parts })
     }
 
     /// Brings all executors up to what is engraved, for the first time.

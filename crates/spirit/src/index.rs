@@ -10,7 +10,7 @@ use crate::collector::Called;
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
-use crate::follower::Follower;
+use crate::follower::{Followed, Follower};
 use crate::ingest::Ingester;
 use crate::options::Options;
 use crate::shared::{Numbers, Shared};
@@ -85,7 +85,8 @@ impl Index {
         let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
         let directory = directory.ok_or(OpenError::NothingToRead)?;
         let numbers = Arc::new(Numbers::default());
-        let (follower, pins, parts) = Follower::open(&directory, &mut options, &numbers)?;
+        let followed = Follower::open(&directory, &mut options, &numbers)?;
+        let Followed { follower, pins, parts } = followed;
         let stats_pin = pins.acquire().expect("no slot is taken yet");
         follower.begin(&pins, &stats_pin, &parts)?;
         Ok(Index {
