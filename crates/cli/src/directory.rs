@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit::{Index, OpenError};
+use spirit::{HeapFileError, Index, OpenError};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
 use crate::made;
+use crate::output::note;
 
 /// The file that the index in `directory` consists of.
 pub(crate) fn file(directory: &Path) -> PathBuf {
@@ -33,6 +34,25 @@ fn is_present(directory: &Path) -> Result<bool, Failure> {
 pub(crate) fn open(directory: &Path, args: &IndexArgs) -> Result<Index, Failure> {
     check_present(directory)?;
     open_or_make(directory, args, &TierArgs::default())
+}
+
+/// The same for a command that only asks: beside a process that writes, whose newest documents it does not see.
+pub(crate) fn open_to_ask(directory: &Path, args: &IndexArgs) -> Result<Index, Failure> {
+    check_present(directory)?;
+    let options = args.options().directory(directory);
+    let index = match options.clone().open() {
+        Err(OpenError::File(HeapFileError::Locked { .. })) => {
+            note(format_args!(
+                "{}: another process writes this index; what it has not engraved yet is not among the answers",
+                directory.display()
+            ));
+            options.read_only(true).open()
+        }
+        opened => opened,
+    };
+    let index = index.map_err(|error| failed(directory, error))?;
+    made::check(&index, directory, args, &TierArgs::default())?;
+    Ok(index)
 }
 
 /// Opens the index in `directory`, or makes it as the options say.
@@ -62,9 +82,11 @@ fn failed(directory: &Path, error: OpenError) -> Failure {
 
 /// Closes `index` in an orderly way, whatever came of the `work` with it; the first failure is the one to tell.
 pub(crate) fn close<T>(index: Index, work: Result<T, Failure>) -> Result<T, Failure> {
+    let damaged = index.damage().map_or(Ok(()), |error| Err(Failure::from(error)));
     let closed = index
         .close()
         .map_err(|error| Failure::work(format_args!("the index could not be closed: {error}")));
+    let closed = damaged.and(closed);
     match (work, closed) {
         (Ok(_) | Err(Failure::OutputClosed | Failure::Interrupted(_)), Err(failure)) => {
             Err(failure)

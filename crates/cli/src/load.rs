@@ -162,9 +162,11 @@ impl<'a> Loader<'a> {
         let line = self.chunk.line(index);
         match error {
             // Nothing that follows would fare better.
-            AddError::HeapFull | AddError::KeysFull | AddError::SyncFailed | AddError::Poisoned => {
-                Err(Failure::Work(place(path, line, &error.to_string())))
-            }
+            AddError::HeapFull
+            | AddError::KeysFull
+            | AddError::SyncFailed
+            | AddError::Poisoned
+            | AddError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
             _ => self.refuse(path, line, &error.to_string()),
         }
     }

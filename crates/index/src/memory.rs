@@ -65,6 +65,8 @@ pub struct Memory {
     coverage: Coverage,
     /// Segments before this position are merged.
     merged: AtomicU32,
+    /// Another process writes: what is visible follows from the window.
+    follows: bool,
 }
 
 /// Which partition a ring serves.
@@ -151,6 +153,29 @@ impl Memory {
             dictionary,
             coverage: Coverage::default(),
             merged: AtomicU32::new(0),
+            follows: false,
+        })
+    }
+
+    /// For a process that only reads: nothing but [`follow`](crate::nvm::follow::follow) changes what is found.
+    pub fn following(mut self) -> Memory {
+        self.follows = true;
+        self.coverage.begin_following();
+        self
+    }
+
+    /// Whether another process writes. Then one root is loaded, the window, and readers see its rows.
+    #[inline(always)]
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// One past the last row of a window of engraved segments.
+    pub(crate) fn row_end(&self, window: Window) -> u64 {
+        let last = window.end.checked_sub(1).filter(|last| *last >= window.oldest);
+        last.map_or(0, |last| {
+            let descriptor = self.table().descriptor(SegmentId::first(last));
+            descriptor.base_row() + descriptor.rows()
         })
     }
 
@@ -248,6 +273,15 @@ impl Memory {
     pub(crate) fn add_dead(&self, descriptor: Descriptor<'_>, rows: u64) {
         descriptor.set_dead(descriptor.dead() + rows);
         self.dead.fetch_add(rows, Release);
+    }
+
+    /// Says how many rows of `descriptor`'s segment are dead, as it was found.
+    pub(crate) fn set_dead(&self, descriptor: Descriptor<'_>, dead: u64) {
+        if descriptor.dead() != dead {
+            descriptor.set_dead(dead);
+            // More than nothing, once there was one: that is all it is asked for.
+            self.dead.fetch_add(dead, Release);
+        }
     }
 
     /// Says how many rows of `descriptor`'s segment, which is engraved, are dead. The key lock is held.

@@ -51,7 +51,7 @@ impl<'a> Snapshot<'a> {
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
         let mut window = memory.window();
         let superseded = memory.superseded();
-        let visible = memory.visible();
+        let visible = if memory.follows() { memory.row_end(window) } else { memory.visible() };
         if superseded.switched {
             // The window was loaded before the switch, or after it: the run's other positions do not count.
             window.oldest = window.oldest.max(superseded.new.position());
@@ -90,7 +90,9 @@ impl<'a> Snapshot<'a> {
     #[inline]
     pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
         let mut found = [None; FRESH_MAX];
-        for (i, place) in found.iter_mut().enumerate() {
+        // Who follows sees no such segment, and would take one for it that is being described.
+        let count = if self.memory.follows() { 0 } else { FRESH_MAX };
+        for (i, place) in found[..count].iter_mut().enumerate() {
             let Some(segment) = self.segment(self.window.end + i as u32) else { break };
             if segment.descriptor.base_row() >= self.visible {
                 break;

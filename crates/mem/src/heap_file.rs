@@ -65,6 +65,11 @@ pub enum HeapFileError {
         /// The file.
         path: PathBuf,
     },
+    /// What processes that read share is not there as it should be, and some of them are running.
+    Readers {
+        /// The file.
+        path: PathBuf,
+    },
     /// The operating system said no.
     System {
         /// The file.
@@ -81,7 +86,13 @@ impl fmt::Display for HeapFileError {
         match self {
             HeapFileError::Locked { path } => write!(
                 f,
-                "{}: another process has this index open for writing; ask that one, or stop it first",
+                "{}: another process has this index open for writing; ask that one, open it for reading only, or stop \
+                 that one first",
+                path.display()
+            ),
+            HeapFileError::Readers { path } => write!(
+                f,
+                "{}: missing or damaged, while processes that use it have the index open; stop those, and open it again",
                 path.display()
             ),
             HeapFileError::ForeignOwner { path } => {
@@ -143,6 +154,14 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
+    /// Opens a file for reading and writing, whoever else does.
+    pub(crate) fn open_shared(path: &Path) -> Result<HeapFile, HeapFileError> {
+        let file = Self::open_file(path, OFlags::RDWR, "open it")?;
+        let file =
+            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: false };
+        file.measured()?.probed()
+    }
+
     /// Opens a file for reading, whoever writes it.
     pub fn open_read_only(path: &Path) -> Result<HeapFile, HeapFileError> {
         let file = Self::open_file(path, OFlags::RDONLY, "open it")?;
@@ -160,7 +179,11 @@ impl HeapFile {
         }
     }
 
-    fn open_file(path: &Path, flags: OFlags, action: &'static str) -> Result<File, HeapFileError> {
+    pub(crate) fn open_file(
+        path: &Path,
+        flags: OFlags,
+        action: &'static str,
+    ) -> Result<File, HeapFileError> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| HeapFileError::System { path: path.into(), action, reason: e.into() })?;
@@ -218,7 +241,7 @@ impl HeapFile {
         true
     }
 
-    fn failed(&self, action: &'static str, reason: io::Error) -> HeapFileError {
+    pub(crate) fn failed(&self, action: &'static str, reason: io::Error) -> HeapFileError {
         HeapFileError::System { path: self.path.clone(), action, reason }
     }
 

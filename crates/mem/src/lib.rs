@@ -10,7 +10,8 @@
 //! * [`Ring`]: first in, first out, for what dies in segment order (the paper's §4.4 partitions);
 //! * [`Buddies`]: blocks that are halved and joined again, for what does not (dictionaries and their arrays).
 //!
-//! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it.
+//! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it, be it in another
+//! process ([`ReaderFile`]).
 //!
 //! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
 //! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.
@@ -25,8 +26,10 @@ pub mod persist;
 pub mod pins;
 pub mod power;
 pub mod prefetch;
+pub mod reader_file;
 pub mod region;
 pub mod ring;
+pub mod shared_pins;
 pub mod span;
 pub mod sync;
 pub mod zeroed;
@@ -36,6 +39,7 @@ pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;
+pub use reader_file::{ReaderFile, Registration};
 pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;
 pub use span::{Shared, Span};

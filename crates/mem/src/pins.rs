@@ -40,26 +40,31 @@
 //!
 //! Resuming and revoking are compare-and-exchange on one word, so one of them fails. Holding is a release store, like
 //! unpinning: the revocation that reads it, and the scan that reads either, come after the reader's last load.
+//!
+//! Readers may be in other processes: [`shared_pins`](crate::shared_pins). Their slots lie in memory that all of them map; the
+//! writer's own readers stay out of it, since a page of a file may be written back while one of them pins.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+use crate::shared_pins::{self, Shared, SharedPins};
 use crate::sync::Atom64;
 
 /// A slot that no reader owns.
-const FREE: u64 = 0;
+pub(crate) const FREE: u64 = 0;
 /// A slot whose owner is not inside a query.
 const IDLE: u64 = 1;
 /// A slot whose owner held on for longer than it could be waited for.
 const REVOKED: u64 = 2;
 /// The first epoch; every pinned or held value is at least this.
-const EPOCH_FIRST: u64 = 3;
+pub(crate) const EPOCH_FIRST: u64 = 3;
 /// Set in the word of a slot that is held.
 const HELD: u64 = 1 << 63;
 /// Where the number of the hold begins; the epoch is below.
 const HOLD_SHIFT: u32 = 47;
-const EPOCH_MASK: u64 = (1 << HOLD_SHIFT) - 1;
+pub(crate) const EPOCH_MASK: u64 = (1 << HOLD_SHIFT) - 1;
 
 /// One slot, alone on its pair of cache lines so that readers do not disturb each other.
 #[repr(align(128))]
@@ -69,6 +74,10 @@ struct Slot<A>(A);
 pub struct Pins<A = AtomicU64> {
     epoch: Slot<A>,
     slots: Box<[Slot<A>]>,
+    /// Slots behind those, which other processes see too.
+    shared: Option<Shared<A>>,
+    /// What was retired when the writer began, if readers were there.
+    start_stamp: Option<u64>,
 }
 
 /// A slot that its holder owns.
@@ -77,6 +86,14 @@ pub struct PinSlot {
     index: usize,
     /// How often it was held.
     holds: Cell<u16>,
+}
+
+#[cfg(test)]
+impl PinSlot {
+    /// Which it is.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
 }
 
 /// A hold that keeps memory from being reused: whose, and which.
@@ -88,29 +105,65 @@ impl Pins<AtomicU64> {
     pub fn new(readers_max: usize) -> Self {
         Pins::with_atoms(readers_max, AtomicU64::new)
     }
+
+    /// Slots of `group` in `words`, for a process that only reads.
+    pub fn follower(words: Arc<dyn SharedPins<AtomicU64>>, group: usize) -> Self {
+        Pins::new(0).with_shared(words, Some(group))
+    }
 }
 
 impl<A: Atom64> Pins<A> {
     /// The same over any atomic word.
     pub fn with_atoms(readers_max: usize, atom: impl Fn(u64) -> A) -> Self {
         let slots = (0..readers_max).map(|_| Slot(atom(FREE))).collect();
-        Pins { epoch: Slot(atom(EPOCH_FIRST)), slots }
+        Pins { epoch: Slot(atom(EPOCH_FIRST)), slots, shared: None, start_stamp: None }
     }
 
-    /// How many slots there are.
+    /// Waits for the readers of other processes too, as the writer. The epoch goes on behind the one in `words`. What the last
+    /// writer unlinked is retired: its [stamp](Self::start_stamp) says when nobody can hold it.
+    pub fn shared(self, words: Arc<dyn SharedPins<A>>) -> Self {
+        let mut pins = self.with_shared(words, None);
+        let words = pins.shared.as_ref().map(|shared| shared.words.clone());
+        let words = words.expect("it was set above");
+        pins.epoch.0.store(words.epoch().load(Acquire).max(EPOCH_FIRST), Relaxed);
+        // A writer that was killed may have changed something without saying so.
+        pins.note_change();
+        let stamp = pins.retire();
+        pins.start_stamp = (words.groups().fetch_add(0, AcqRel) != 0).then_some(stamp);
+        pins
+    }
+
+    /// Gives out slots of `group` in `words` only; none: waits for those of all groups.
+    pub fn with_shared(mut self, words: Arc<dyn SharedPins<A>>, group: Option<usize>) -> Self {
+        self.shared = Some(Shared { words, group });
+        self
+    }
+
+    /// The stamp of what was free when the writer began, and what readers that were there before may hold.
+    pub fn start_stamp(&self) -> Option<u64> {
+        self.start_stamp
+    }
+
+    /// How many slots there are, those of other processes included.
     pub fn slots(&self) -> usize {
-        self.slots.len()
+        self.slots.len() + self.shared.as_ref().map_or(0, Shared::slots)
+    }
+
+    /// The slots that readers get here.
+    fn given_out(&self) -> std::ops::Range<usize> {
+        match self.shared.as_ref().map(|shared| (shared.group, shared.words.group_slots())) {
+            Some((Some(group), slots)) => group * slots..(group + 1) * slots,
+            _ => 0..self.slots.len(),
+        }
     }
 
     /// A slot of one's own, or `None` when all are taken.
     pub fn acquire(&self) -> Option<PinSlot> {
-        for (i, slot) in self.slots.iter().enumerate() {
+        self.given_out().find_map(|index| {
             // Acquire: the last owner's reads happen before ours.
-            if slot.0.compare_exchange(FREE, IDLE, Acquire, Relaxed).is_ok() {
-                return Some(PinSlot { index: i, holds: Cell::new(0) });
-            }
-        }
-        None
+            let taken = self.word_at(index).compare_exchange(FREE, IDLE, Acquire, Relaxed);
+            taken.is_ok().then(|| PinSlot { index, holds: Cell::new(0) })
+        })
     }
 
     /// Gives the slot back.
@@ -121,8 +174,15 @@ impl<A: Atom64> Pins<A> {
     /// Enters: what is reachable from now on stays until [`unpin`](Self::unpin).
     #[inline]
     pub fn pin(&self, slot: &PinSlot) {
-        let epoch = self.epoch.0.load(Acquire);
-        self.word(slot).swap(epoch, AcqRel);
+        let (word, epoch) = match (self.slots.get(slot.index), &self.shared) {
+            (None, Some(shared)) => {
+                // One that no writer has mirrored yet is the first; 0 would say that the slot is free.
+                let epoch = shared.words.epoch().load(Acquire).max(EPOCH_FIRST);
+                (shared.word(slot.index), epoch)
+            }
+            _ => (self.word(slot), self.epoch.0.load(Acquire)),
+        };
+        word.swap(epoch, AcqRel);
     }
 
     /// Leaves.
@@ -150,24 +210,62 @@ impl<A: Atom64> Pins<A> {
 
     #[inline(always)]
     fn word(&self, slot: &PinSlot) -> &A {
-        &self.slots[slot.index].0
+        self.word_at(slot.index)
+    }
+
+    #[inline(always)]
+    fn word_at(&self, index: usize) -> &A {
+        match self.slots.get(index) {
+            Some(own) => &own.0,
+            None => self.shared_word(index),
+        }
+    }
+
+    #[inline(never)]
+    fn shared_word(&self, index: usize) -> &A {
+        let shared = self.shared.as_ref().expect("there is such a slot");
+        shared.word(index - self.slots.len())
     }
 
     /// The hold of the slot at `index` (below [`slots`](Self::slots)), if memory retired since waits for it.
     pub fn hold_in_the_way(&self, index: usize) -> Option<Hold> {
-        let word = self.slots[index].0.load(Relaxed);
+        let word = self.word_at(index).load(Relaxed);
         let waits = word & HELD != 0 && word & EPOCH_MASK < self.epoch.0.load(Relaxed);
         waits.then_some(Hold(word))
     }
 
     /// Takes the slot's memory away from its owner, if the hold is still the same one.
     pub fn revoke(&self, index: usize, hold: Hold) -> bool {
-        self.slots[index].0.compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
+        self.word_at(index).compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
     }
 
     /// Stamps what the caller has just unlinked. It may be reused once `horizon()` is above the stamp.
     pub fn retire(&self) -> u64 {
-        self.epoch.0.fetch_add(1, AcqRel)
+        let stamp = self.epoch.0.fetch_add(1, AcqRel);
+        if let Some(shared) = &self.shared {
+            shared.mirror(stamp + 1);
+        }
+        stamp
+    }
+
+    /// Tells readers in other processes to look again at what there is. Before [`retire`](Self::retire) for what the change
+    /// unlinked.
+    pub fn note_change(&self) {
+        if let Some(shared) = &self.shared {
+            shared.words.changes().fetch_add(1, Release);
+        }
+    }
+
+    /// How often that was said, for a reader that has pinned.
+    pub fn changes(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |shared| shared_pins::changes(&*shared.words))
+    }
+
+    /// Takes slots back from processes that have ended, if memory waits for them.
+    pub fn reap(&self) {
+        if let Some(shared) = &self.shared {
+            shared.reap(self.epoch.0.load(Relaxed));
+        }
     }
 
     /// The oldest epoch that a reader may still be in; the current one if none is.
@@ -181,7 +279,7 @@ impl<A: Atom64> Pins<A> {
                 horizon = horizon.min(value & EPOCH_MASK);
             }
         }
-        horizon
+        self.shared.as_ref().map_or(horizon, |shared| shared.horizon(horizon))
     }
 }
 

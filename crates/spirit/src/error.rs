@@ -50,6 +50,13 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// A process that only reads needs an index that is there.
+    NothingToRead,
+    /// As many processes as there can be have the index open for reading only.
+    TooManyFollowers {
+        /// How many there can be.
+        followers_max: usize,
+    },
     /// What the index holds does not fit in the memory that it is opened with.
     Recovery(AddError),
     /// A setting is out of its range.
@@ -94,6 +101,13 @@ impl fmt::Display for OpenError {
                  it and add its documents again, in mode crash if that is to be avoided",
                 path.display()
             ),
+            OpenError::NothingToRead => f.write_str(
+                "an index that is opened for reading only is one in a directory: name it, or open it for writing",
+            ),
+            OpenError::TooManyFollowers { followers_max } => write!(
+                f,
+                "{followers_max} processes have this index open for reading only, which is as many as there can be: end one"
+            ),
             OpenError::Recovery(reason) => write!(
                 f,
                 "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
@@ -137,6 +151,8 @@ pub enum AddError {
     SyncFailed,
     /// A stage of the pipeline died; the index answers queries and takes nothing more.
     Poisoned,
+    /// The index was opened for reading only.
+    ReadOnly,
 }
 
 impl fmt::Display for AddError {
@@ -165,6 +181,9 @@ impl fmt::Display for AddError {
             ),
             AddError::Poisoned => f.write_str(
                 "a stage of the pipeline failed; the index answers queries and takes nothing more",
+            ),
+            AddError::ReadOnly => f.write_str(
+                "the index was opened for reading only: open it for writing, or ask the process that writes it",
             ),
         }
     }

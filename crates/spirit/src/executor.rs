@@ -160,16 +160,6 @@ impl Executor {
             let _ = flusher.join();
         }
     }
-
-    /// Documents that it ever accepted.
-    pub(crate) fn accepted(&self) -> u64 {
-        self.shared.accepted.load(Relaxed)
-    }
-
-    /// Rows that died, over the executor's life.
-    pub(crate) fn deleted(&self) -> u64 {
-        self.shared.deleted.load(Relaxed)
-    }
 }
 
 impl Drop for Executor {

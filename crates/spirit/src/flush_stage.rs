@@ -182,6 +182,10 @@ impl FlushStage {
 
     /// Goes on engraving, merging or importing; says whether it could.
     fn place_a_piece(&mut self) -> bool {
+        if self.awaits_readers() {
+            self.shared.memory.wait_for_space();
+            return true;
+        }
         let shared = &self.shared;
         let Some(placement) = &mut self.placement else { return false };
         let went_on = placement.advance(shared);
@@ -190,6 +194,16 @@ impl FlushStage {
             self.log_is_full &= placement.has_to_place();
         }
         went_on
+    }
+
+    /// Whether readers in other processes are to leave before the second tier changes, since they were there before we were.
+    fn awaits_readers(&mut self) -> bool {
+        let pins = self.shared.memory.pins();
+        let awaits = self.placement.is_some() && self.leases.awaits_readers(pins);
+        if awaits {
+            self.leases.enforce(pins);
+        }
+        awaits
     }
 
     /// From now on all that is flushed is engraved, until nothing is left.
@@ -232,6 +246,8 @@ impl FlushStage {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
+            // What is waited for may be a reader's, whichever way room is made.
+            self.leases.enforce(self.shared.memory.pins());
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
             let made = shed || self.make_room();
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
@@ -370,7 +386,7 @@ impl FlushStage {
     /// Makes room, as far as the policy lets it; says whether there may be some now, or soon.
     fn make_room(&mut self) -> bool {
         self.tend();
-        if self.commit_oldest() {
+        if self.commit_oldest() || self.awaits_readers() {
             return true;
         }
         if let Some(placement) = &mut self.placement {
@@ -447,7 +463,8 @@ impl FlushStage {
     /// Drops the oldest segment, if there is one; says whether there was.
     fn drop_oldest(&mut self) -> bool {
         let oldest = self.shared.memory.window().oldest;
-        if self.placement.is_some() && oldest >= self.shared.memory.merged() {
+        let unmerged = self.placement.is_some() && oldest >= self.shared.memory.merged();
+        if unmerged || self.awaits_readers() {
             return false;
         }
         let dropped = {

@@ -10,14 +10,18 @@ use crate::collector::Called;
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
+use crate::follower::{Followed, Follower};
 use crate::ingest::{Committed, Ingester};
 use crate::options::Options;
-use crate::shared::Numbers;
+use crate::shared::{Numbers, Shared};
 use crate::store::Store;
 
 /// A live index. Any number of threads may add, delete and search at once.
 pub struct Index {
+    /// What ingests; none in a process that only reads.
     pub(crate) executors: Box<[Executor]>,
+    /// What readers see of each executor.
+    pub(crate) parts: Box<[Arc<Shared>]>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) options: Options,
     numbers: Arc<Numbers>,
@@ -25,12 +29,17 @@ pub struct Index {
     admission: Mutex<()>,
     /// The reader slot of whoever asks for statistics.
     pub(crate) stats_pin: Mutex<PinSlot>,
+    /// If this process only reads: how it keeps up with the one that writes.
+    pub(crate) follower: Option<Follower>,
     /// Where the index is kept, if it is. Behind the executors: it outlives them.
     pub(crate) store: Option<Store>,
 }
 
 impl Index {
     pub(crate) fn open(mut options: Options) -> Result<Index, OpenError> {
+        if options.read_only {
+            return Self::follow(options);
+        }
         let store = match options.directory.clone() {
             // What an index that is there was made with counts.
             Some(directory) if options.mode != Mode::Volatile => {
@@ -44,14 +53,66 @@ impl Index {
         };
         options.check()?;
         // One for each reader, each ingest role, and `stats`, which must never go without.
-        let pins = Arc::new(Pins::new(options.readers_max + options.executors + 1));
+        let pins = Pins::new(options.readers_max + options.executors + 1);
+        let pins = Arc::new(match &store {
+            Some(store) => pins.shared(store.readers().clone()),
+            None => pins,
+        });
         let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
         let numbers = Arc::new(Numbers::default());
         let executors = (0..options.executors)
             .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone(), store.as_ref()))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Box<[Executor]>, _>>()?;
+        let parts = executors.iter().map(|executor| executor.shared.clone()).collect();
         let admission = Mutex::new(());
-        Ok(Index { executors, pins, options, numbers, admission, stats_pin, store })
+        let follower = None;
+        Ok(Index {
+            executors,
+            parts,
+            pins,
+            options,
+            numbers,
+            admission,
+            stats_pin,
+            follower,
+            store,
+        })
+    }
+
+    /// Opens an index for reading only.
+    fn follow(mut options: Options) -> Result<Index, OpenError> {
+        let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
+        let directory = directory.ok_or(OpenError::NothingToRead)?;
+        let numbers = Arc::new(Numbers::default());
+        let followed = Follower::open(&directory, &mut options, &numbers)?;
+        let Followed { follower, pins, parts } = followed;
+        let stats_pin = pins.acquire().expect("no slot is taken yet");
+        follower.begin(&pins, &stats_pin, &parts)?;
+        Ok(Index {
+            executors: Box::default(),
+            parts,
+            pins,
+            options,
+            numbers,
+            admission: Mutex::new(()),
+            stats_pin: Mutex::new(stats_pin),
+            follower: Some(follower),
+            store: None,
+        })
+    }
+
+    /// Whether it was opened for reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.follower.is_some()
+    }
+
+    /// What an index that is open for reading only found not to be what was stored there; from then on it finds nothing.
+    pub fn damage(&self) -> Option<OpenError> {
+        self.follower.as_ref().and_then(Follower::damage)
+    }
+
+    fn check_writable(&self) -> Result<(), AddError> {
+        if self.is_read_only() { Err(AddError::ReadOnly) } else { Ok(()) }
     }
 
     /// Closes the index in an orderly way, as dropping it does; says if that could not be done.
@@ -85,6 +146,7 @@ impl Index {
 
     /// Adds a document under `key`, replacing the one that has this key, in one visible step.
     pub fn put(&self, key: &str, text: &str) -> Result<(), AddError> {
+        self.check_writable()?;
         self.route(key).add(Some(key), text).map(|_| ())
     }
 
@@ -94,6 +156,7 @@ impl Index {
         &self,
         documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
     ) -> Result<u64, AddAllError> {
+        self.check_writable().map_err(|error| AddAllError { added: 0, error })?;
         let mut added = 0;
         if let [only] = &*self.executors {
             let mut role = only.role().map_err(|error| AddAllError { added, error })?;
@@ -120,6 +183,7 @@ impl Index {
     /// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
     /// itself goes on side by side.
     fn add_numbered(&self, text: &str) -> Result<u64, AddError> {
+        self.check_writable()?;
         let bytes_max = self.options.document_bytes_max;
         if text.len() > bytes_max {
             return Err(AddError::DocumentTooLong { bytes: text.len(), bytes_max });
@@ -150,6 +214,7 @@ impl Index {
     /// Deletes the document that has `key`. Says whether there was one. When this returns, no query that starts
     /// afterwards finds it.
     pub fn delete(&self, key: &str) -> Result<bool, AddError> {
+        self.check_writable()?;
         if key.is_empty() || key.len() > KEY_BYTES_MAX {
             // No document can have it.
             return Ok(false);
@@ -161,6 +226,7 @@ impl Index {
     /// visibility: it is for a stream that pauses, since flushed segments answer fastest and take the least memory, and
     /// for measurements. Called often it makes many small segments.
     pub fn flush(&self) -> Result<(), AddError> {
+        self.check_writable()?;
         for executor in &self.executors {
             executor.flush()?;
         }
@@ -187,7 +253,8 @@ impl Index {
 
     /// What the index's file lies on, if it has one.
     pub fn medium(&self) -> Option<Medium> {
-        self.store.as_ref().map(Store::medium)
+        let followed = self.follower.as_ref().map(Follower::medium);
+        self.store.as_ref().map(Store::medium).or(followed)
     }
 
     /// What the index was opened with, or made with if it was there.
@@ -197,13 +264,13 @@ impl Index {
 
     /// Documents ever accepted: exactly, over the index's life.
     pub fn accepted(&self) -> u64 {
-        self.executors.iter().map(Executor::accepted).sum()
+        self.parts.iter().map(|part| part.accepted.load(Relaxed)).sum()
     }
 
     /// Documents that were replaced or deleted, over the index's life. After a start that followed a kill it may be off by those of
     /// the last moments, until the keys of all segments have been looked at in the background.
     pub fn deleted(&self) -> u64 {
-        self.executors.iter().map(Executor::deleted).sum()
+        self.parts.iter().map(|part| part.deleted.load(Relaxed)).sum()
     }
 }
 

@@ -34,6 +34,8 @@ mod durability;
 mod error;
 mod executor;
 mod flush_stage;
+mod followed_stats;
+mod follower;
 mod image;
 mod index;
 mod ingest;

@@ -70,6 +70,7 @@ pub struct Options {
     pub(crate) document_bytes_max: usize,
     pub(crate) vectors: Level,
     pub(crate) directory: Option<PathBuf>,
+    pub(crate) read_only: bool,
     pub(crate) mode: Mode,
     pub(crate) durability: Durability,
     pub(crate) nvm_bytes: Option<u64>,
@@ -100,6 +101,7 @@ impl Default for Options {
             document_bytes_max: DOCUMENT_BYTES_MAX,
             vectors: Level::default(),
             directory: None,
+            read_only: false,
             mode: Mode::default(),
             durability: Durability::default(),
             nvm_bytes: None,
@@ -255,6 +257,20 @@ impl Options {
     /// directory the index is in memory, and its mode is [`Mode::Volatile`].
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
+        self
+    }
+
+    /// Opens the index in the [directory](Self::directory) for reading only, whether or not another process is writing it;
+    /// what adds or deletes is refused with [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
+    ///
+    /// Queries find what is *engraved*: of each executor all operations up to one of them, as of the beginning of the query. That
+    /// lags behind the writer by the segment that is being filled; and what only the log of an index holds that nobody has
+    /// open is not found before somebody opened it for writing. DRAM is what the table of segments needs, whatever is set. At
+    /// most 32 processes read so, with 31 readers each, and need write permission in the directory, where they say what
+    /// they are reading: the writer waits with reusing that. Results that are kept are given up after the *writer's*
+    /// [`reader_lease`](Self::reader_lease).
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
         self
     }
 

@@ -18,6 +18,7 @@ use spirit_text::Tokenizer;
 
 use crate::index::Index;
 use crate::lease::LeaseExpired;
+use crate::shared::Shared;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
@@ -117,9 +118,9 @@ impl Index {
             pins: self.pins.clone(),
             slot: Some(slot),
             scratch: Scratch::new(CLAUSES_MAX),
-            hits: Vec::with_capacity(HITS_MAX * self.executors.len()),
-            merge: Vec::with_capacity(if self.executors.len() > 1 {
-                HITS_MAX * self.executors.len()
+            hits: Vec::with_capacity(HITS_MAX * self.parts.len()),
+            merge: Vec::with_capacity(if self.parts.len() > 1 {
+                HITS_MAX * self.parts.len()
             } else {
                 0
             }),
@@ -130,7 +131,7 @@ impl Index {
 
     /// The sequence number of a hit. The reader that has it is pinned.
     fn sequence(&self, hit: Hit) -> u64 {
-        let memory = &self.executors[hit.executor as usize].shared.memory;
+        let memory = &self.parts[hit.executor as usize].memory;
         Snapshot::take(memory).of(hit.segment).sequence(hit.local)
     }
 
@@ -158,7 +159,7 @@ impl<'i> Reader<'i> {
     pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, ParseError> {
         self.parser.parse_into(text, &mut self.query)?;
         let Reader { index, pins, slot, scratch, hits, merge, query, .. } = self;
-        let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         collect(index, query, search, scratch, hits, merge);
         Ok(Hits::new(index, hits, pinned))
     }
@@ -167,14 +168,14 @@ impl<'i> Reader<'i> {
     pub fn count_text(&mut self, text: &str) -> Result<u64, ParseError> {
         self.parser.parse_into(text, &mut self.query)?;
         let Reader { index, pins, slot, scratch, query, .. } = self;
-        let _pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         Ok(count(index, query, None, scratch))
     }
 
     /// The newest matches. What they lead to stays until they are dropped, or their lease is over.
     pub fn search(&mut self, query: &Query, search: Search) -> Hits<'_> {
         let Reader { index, pins, slot, scratch, hits, merge, .. } = self;
-        let pinned = Pinned::new(pins, slot.as_ref().expect("a reader has a slot"));
+        let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         collect(index, query, search, scratch, hits, merge);
         Hits::new(index, hits, pinned)
     }
@@ -186,8 +187,9 @@ impl<'i> Reader<'i> {
 
     /// The same with an intersection algorithm of the caller's choice, if any.
     pub fn count_by(&mut self, query: &Query, algorithm: Option<Algorithm>) -> u64 {
-        let _pinned = Pinned::new(&self.pins, self.slot.as_ref().expect("a reader has a slot"));
-        count(self.index, query, algorithm, &mut self.scratch)
+        let Reader { index, pins, slot, scratch, .. } = self;
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+        count(index, query, algorithm, scratch)
     }
 }
 
@@ -200,12 +202,12 @@ fn collect(
     merge: &mut Merge,
 ) {
     hits.clear();
-    for (number, executor) in index.executors.iter().enumerate() {
-        let snapshot = Snapshot::take(&executor.shared.memory);
+    for (number, part) in index.parts.iter().enumerate() {
+        let snapshot = Snapshot::take(&part.memory);
         let settings = search.settings(index.options.vectors);
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits);
     }
-    if index.executors.len() > 1 {
+    if index.parts.len() > 1 {
         merge.clear();
         merge.extend(hits.iter().map(|hit| (std::cmp::Reverse(index.sequence(*hit)), *hit)));
         merge.sort_unstable_by_key(|(newest_first, _)| *newest_first);
@@ -217,11 +219,11 @@ fn collect(
 
 fn count(index: &Index, query: &Query, algorithm: Option<Algorithm>, scratch: &mut Scratch) -> u64 {
     let settings = Settings { level: index.options.vectors, algorithm, before: None };
-    let of = |executor: &crate::executor::Executor| {
-        let snapshot = Snapshot::take(&executor.shared.memory);
+    let of = |part: &Arc<Shared>| {
+        let snapshot = Snapshot::take(&part.memory);
         spirit_query::count(snapshot, query, settings, scratch)
     };
-    index.executors.iter().map(of).sum()
+    index.parts.iter().map(of).sum()
 }
 
 /// The index stays as it was seen while this lives.
@@ -232,8 +234,11 @@ struct Pinned<'r> {
 
 impl<'r> Pinned<'r> {
     #[inline]
-    fn new(pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
+    fn new(index: &Index, pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
         pins.pin(slot);
+        if let Some(follower) = &index.follower {
+            follower.catch_up(pins, &index.parts);
+        }
         Pinned { pins, slot }
     }
 }
@@ -307,7 +312,7 @@ impl<'r> Hits<'r> {
     pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
         let hit = self.hits[index];
         let _reading = self.reading()?;
-        let memory = &self.index.executors[hit.executor as usize].shared.memory;
+        let memory = &self.index.parts[hit.executor as usize].memory;
         let segment = Snapshot::take(memory).of(hit.segment);
         keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
         Ok(())

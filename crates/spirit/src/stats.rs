@@ -145,11 +145,15 @@ pub struct Stats {
 }
 
 impl Index {
-    /// What is where, now. Takes each executor's ingest role for a moment.
+    /// What is where, now. Takes each executor's ingest role for a moment. In a process that only reads: of what is engraved,
+    /// as far as the file tells.
     pub fn stats(&self) -> Result<Stats, AddError> {
         let mut stats =
             Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
         let slot = self.stats_pin.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(follower) = &self.follower {
+            self.followed_stats(follower, &slot, &mut stats);
+        }
         for (number, executor) in self.executors.iter().enumerate() {
             Adding { executor, number, slot: &slot }.run(&mut stats)?;
         }
@@ -267,7 +271,7 @@ fn add_work((count, seconds): &mut (u64, f64), work: &Work) {
     *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
-fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
+pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
     let flushed = state >= State::Flushed;
     let rows = if descriptor.rows() == u64::MAX { 0 } else { descriptor.rows() };
     let bytes = Bytes {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
+//! | `readers`, `readers.N` | what processes that only read [share](spirit_mem::reader_file) with the writer |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,9 @@ use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{FilePart, HeapFile, HeapFileError, Identity, Medium, Region, Residency};
+use spirit_mem::{
+    FilePart, HeapFile, HeapFileError, Identity, Medium, ReaderFile, Region, Residency,
+};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
@@ -37,6 +40,8 @@ pub(crate) struct Store {
     failure: Failure,
     /// There was more DRAM the last time.
     has_less_dram: bool,
+    /// Where processes that only read say what they read.
+    readers: Arc<ReaderFile>,
 }
 
 impl Store {
@@ -45,13 +50,11 @@ impl Store {
         let path = directory.join("heap");
         // Who cannot tell must not make another in its place.
         let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
-        if is_there()? {
-            return Self::open_existing(&path, options);
+        if !is_there()? {
+            make_directory(directory)?;
         }
-        make_directory(directory)?;
-        // Whoever else wants to make the index here waits, and finds it.
-        let held = std::fs::File::open(directory).map_err(failed(directory, "open it"))?;
-        held.lock().map_err(failed(directory, "lock it"))?;
+        // Whoever else wants to make the index here waits, and finds it; so does who wants to read it.
+        let _held = lock_directory(directory)?;
         if is_there()? {
             Self::open_existing(&path, options)
         } else {
@@ -69,7 +72,10 @@ impl Store {
             Ok(store)
         });
         // If that cannot be done either, the next start tries it again.
-        made.inspect_err(|_| drop(std::fs::remove_file(&new)))
+        made.inspect_err(|_| {
+            drop(std::fs::remove_file(&new));
+            ReaderFile::remove(directory);
+        })
     }
 
     /// Makes the index's file under the name `new`: all of it is on the disk then.
@@ -106,33 +112,8 @@ impl Store {
 
     fn open_existing(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open(path).map_err(OpenError::File)?;
-        let wrong = |why: String| OpenError::Root { path: path.into(), why };
-        if file.bytes() < ROOT_BYTES {
-            return Err(wrong(format!(
-                "it has {} bytes, and a root alone has {ROOT_BYTES}",
-                file.bytes()
-            )));
-        }
-        let region = root_region(&file)?;
-        let found = root::read(&region).map_err(|e| wrong(e.to_string()))?;
-        let bytes =
-            found.executors.checked_mul(found.nvm_bytes).and_then(|b| b.checked_add(ROOT_BYTES));
-        if bytes != Some(file.bytes()) {
-            return Err(wrong(format!(
-                "it has {} bytes, and its root says {}; it was cut, or is a copy that was not finished",
-                file.bytes(),
-                bytes.map_or("more than there can be".into(), |b| b.to_string())
-            )));
-        }
-        options
-            .take_over(&found)
-            .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
-        if options.mode == Mode::Graceful && found.state != CLOSED {
-            return Err(OpenError::Unclean { path: path.into() });
-        }
-        if found.state != CLOSED && !is_trusted(&file, options, &found)? {
-            return Err(OpenError::Untrusted { path: path.into() });
-        }
+        let found = found_root(&file, options)?;
+        check_trust(&file, options, &found)?;
         check_medium(&file, options)?;
         let next = Root {
             generation: found.generation + 1,
@@ -153,13 +134,16 @@ impl Store {
         is_closed: bool,
     ) -> Result<Store, OpenError> {
         let region = root_region(&file)?;
+        // Before anything is changed: processes that read may forbid it.
+        let directory = file.path().parent().expect("the file is in the directory");
+        let readers = ReaderFile::of_writer(directory).map_err(OpenError::File)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let failure = Failure::default();
         let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
         let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
-        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false })
+        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, readers })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
@@ -176,6 +160,11 @@ impl Store {
             door: door(self.barrier, space, &self.failure, self.trace.as_ref())
                 .behind(self.root.clone()),
         }
+    }
+
+    /// Where processes that only read say what they read.
+    pub(crate) fn readers(&self) -> &Arc<ReaderFile> {
+        &self.readers
     }
 
     /// Whether there was more DRAM the last time.
@@ -267,6 +256,56 @@ pub(crate) fn remove_unfinished(new: &Path) -> Result<(), OpenError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Keeps others from making or opening the index in `directory` for as long as the answer is kept.
+pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenError> {
+    let held = std::fs::File::open(directory).map_err(failed(directory, "open the directory"))?;
+    held.lock().map_err(failed(directory, "lock the directory"))?;
+    Ok(held)
+}
+
+/// The root of an index that is there; `options` then says what it says.
+pub(crate) fn found_root(file: &HeapFile, options: &mut Options) -> Result<Root, OpenError> {
+    let path = file.path();
+    let wrong = |why: String| OpenError::Root { path: path.into(), why };
+    if file.bytes() < ROOT_BYTES {
+        return Err(wrong(format!(
+            "it has {} bytes, and a root alone has {ROOT_BYTES}",
+            file.bytes()
+        )));
+    }
+    let region = root_region(file)?;
+    let found = root::read(&region).map_err(|e| wrong(e.to_string()))?;
+    let bytes =
+        found.executors.checked_mul(found.nvm_bytes).and_then(|b| b.checked_add(ROOT_BYTES));
+    if bytes != Some(file.bytes()) {
+        return Err(wrong(format!(
+            "it has {} bytes, and its root says {}; it was cut, or is a copy that was not finished",
+            file.bytes(),
+            bytes.map_or("more than there can be".into(), |b| b.to_string())
+        )));
+    }
+    options
+        .take_over(&found)
+        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
+    Ok(found)
+}
+
+/// Whether what nobody has open for writing may be relied on.
+pub(crate) fn check_trust(
+    file: &HeapFile,
+    options: &Options,
+    found: &Root,
+) -> Result<(), OpenError> {
+    let path = file.path();
+    if options.mode == Mode::Graceful && found.state != CLOSED {
+        return Err(OpenError::Unclean { path: path.into() });
+    }
+    if found.state != CLOSED && !is_trusted(file, options, found)? {
+        return Err(OpenError::Untrusted { path: path.into() });
+    }
+    Ok(())
 }
 
 /// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the

@@ -58,7 +58,7 @@ impl Hits<'_> {
             return Err(TextError::NotStored);
         }
         let _reading = self.reading()?;
-        let memory = &self.index.executors[hit.executor as usize].shared.memory;
+        let memory = &self.index.parts[hit.executor as usize].memory;
         let mut scratch = self.scratch.borrow_mut();
         Snapshot::take(memory)
             .of(hit.segment)

@@ -39,7 +39,7 @@ impl Source {
         match self {
             Source::Directory(directory) => {
                 check_nothing_is_read(reading)?;
-                directory::open(directory, index)
+                directory::open_to_ask(directory, index)
             }
             Source::Files(files) => {
                 let index = index.open()?;

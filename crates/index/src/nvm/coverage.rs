@@ -50,6 +50,11 @@ impl Coverage {
         self.keys_done.store(end == 0, Release);
     }
 
+    /// Nothing of any segment is in DRAM, nor will be. Before any reader.
+    pub(crate) fn begin_following(&self) {
+        self.begin(Position::MAX);
+    }
+
     /// The first position that the dictionary covers.
     #[inline(always)]
     pub fn terms_from(&self) -> Position {

@@ -377,6 +377,8 @@ impl Engrave {
         self.carry_deaths(memory, nvm, segment, copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
+        // Before the log's place is given up: see `follow`.
+        memory.pins().note_change();
         nvm.set_log_head(self.sealed.log_from);
         memory.table().publish(self.id, State::Engraved);
         memory.notify_space();

@@ -226,6 +226,7 @@ impl Merge {
     fn mark(&self, memory: &Memory, nvm: &Nvm) {
         let position = self.id.position();
         Slots::new(memory.region(), nvm.layout()).set_live(nvm.door(), position, State::Merged);
+        memory.pins().note_change();
         memory.set_merged(position + 1);
         if memory.table().get(position).is_some_and(|(_, state)| state == State::Committed) {
             memory.table().publish(self.id, State::Merged);

@@ -17,6 +17,7 @@
 //! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
+//! | [`follow`] | what a process finds that only reads, while another writes |
 //! | [`check`] | whether all of it is what was stored |
 //! | [`backup`] | a copy of it as it is at one point of its operation order |
 //! | [`root`] | what is said once for a whole index |
@@ -29,6 +30,7 @@ pub mod backup;
 pub mod check;
 pub mod coverage;
 pub mod engrave;
+pub mod follow;
 pub mod import;
 pub mod key_hashes;
 pub mod layout;

@@ -143,7 +143,13 @@ fn restore_blocks(memory: &Memory, at: u64, entry: &Entry, is_merged: bool) -> R
     Ok(())
 }
 
-fn describe(memory: &Memory, entry: &Entry, sections: &Sections, dead: u32, state: State) {
+pub(super) fn describe(
+    memory: &Memory,
+    entry: &Entry,
+    sections: &Sections,
+    dead: u32,
+    state: State,
+) {
     let id = SegmentId(entry.id as u32);
     let descriptor = memory.table().descriptor(id);
     descriptor.set_id(entry.id);

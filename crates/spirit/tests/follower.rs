@@ -1,0 +1,346 @@
+//! Reading an index beside the process that writes it. Here both are in one process, which the file's locks do not know;
+//! `crates/cli/tests/follow.rs` has two.
+
+mod support;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use spirit::{AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Reader, Search};
+
+use support::directory::Directory;
+use support::{PATIENCE, comes_back, join, size_of_run, tiny};
+
+/// So small that segments are dropped, and their place is taken, all the time.
+fn options(directory: &Path) -> Options {
+    tiny(1, 4 << 20)
+        .directory(directory)
+        .nvm_bytes(1 << 20)
+        .log_bytes(128 << 10)
+        .document_bytes_max(4 << 10)
+}
+
+fn follow(directory: &Path) -> Index {
+    Options::default().directory(directory).read_only(true).open().unwrap()
+}
+
+fn wait_until(mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Says that all is done, whatever happened.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// The numbers of the documents that `query` finds, newest first.
+fn numbers(reader: &mut Reader<'_>, query: &str) -> Vec<u64> {
+    let found = reader.search_text(query, Search::newest(10_000)).unwrap().keys();
+    found.unwrap().iter().map(|key| key.parse().unwrap()).collect()
+}
+
+fn text(number: u64) -> String {
+    format!("all m{} x{number} some more words to fill segments", number % 7)
+}
+
+fn add(writer: &Index, number: u64) {
+    assert_eq!(writer.add(&text(number)).unwrap(), number);
+}
+
+/// Every document of a range, each once, found by whatever it has.
+fn check_range(reader: &mut Reader<'_>, seen: &mut u64) {
+    let all = numbers(reader, "all");
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1] + 1), "{all:?}");
+    let Some(newest) = all.first().copied() else { return };
+    assert!(newest >= *seen, "{newest} after {seen}");
+    *seen = newest;
+    let of_seven = numbers(reader, "m3 AND all");
+    assert!(of_seven.iter().all(|n| n % 7 == 3), "{of_seven:?}");
+    assert!(of_seven.windows(2).all(|pair| pair[0] == pair[1] + 7), "{of_seven:?}");
+    assert!(of_seven.first().is_some_and(|n| *n + 7 > newest), "{of_seven:?}, {newest}");
+    for query in [format!("x{newest}"), format!("key:{newest}")] {
+        let found = numbers(reader, &query);
+        // Unless it was dropped since: others may have had the processor for a while.
+        let mut gone = || numbers(reader, "all").last().is_some_and(|oldest| *oldest > newest);
+        assert!(found == [newest] || (found.is_empty() && gone()), "{query}: {found:?}");
+    }
+    let whole = reader.count_text("all AND NOT m3").unwrap() as usize;
+    assert!(whole + 1 >= all.len() / 2, "{whole} of {}", all.len());
+}
+
+#[test]
+fn what_is_engraved_is_found_while_it_is_written_and_dropped() {
+    let directory = Directory::new();
+    let documents = size_of_run("SPIRIT_FOLLOWED", 60_000);
+    let writer = options(directory.path()).open().unwrap();
+    let followers = [follow(directory.path()), follow(directory.path())];
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (done, followers) = (&done, &followers);
+        let _end = AtEnd(done);
+        let readers = (0..4).map(|n| {
+            scope.spawn(move || {
+                let mut reader = followers[n % 2].reader().unwrap();
+                let (mut seen, mut looks) = (0, 0);
+                while !done.load(Relaxed) {
+                    check_range(&mut reader, &mut seen);
+                    looks += 1;
+                }
+                (seen, looks)
+            })
+        });
+        let readers: Vec<_> = readers.collect();
+        for number in 0..documents {
+            writer.add(&text(number)).unwrap();
+        }
+        done.store(true, Relaxed);
+        for (seen, looks) in join(readers) {
+            assert!(looks > 5 && seen > documents / 4, "{looks} looks, up to {seen}");
+        }
+    });
+    assert!(writer.stats().unwrap().dropped_segments > 10);
+    writer.flush().unwrap();
+    for follower in &followers {
+        let newest = || numbers(&mut follower.reader().unwrap(), "all")[0];
+        // A flush does not wait for segments that wait for room themselves.
+        wait_until(|| newest() == documents - 1);
+        writer.settle();
+        let stats = follower.stats().unwrap();
+        assert_eq!(stats.documents, writer.stats().unwrap().documents);
+        assert_eq!(stats.accepted, documents);
+        assert!(follower.damage().is_none());
+    }
+}
+
+#[test]
+fn a_follower_changes_nothing() {
+    let directory = Directory::new();
+    let writer = options(directory.path()).open().unwrap();
+    writer.put("a", "red").unwrap();
+    writer.flush().unwrap();
+    let heap = std::fs::read(directory.path().join("heap")).unwrap();
+    let index = follow(directory.path());
+    assert!(index.is_read_only() && !writer.is_read_only());
+    assert_eq!(index.add("blue"), Err(AddError::ReadOnly));
+    assert_eq!(index.put("a", "blue"), Err(AddError::ReadOnly));
+    assert_eq!(index.delete("a"), Err(AddError::ReadOnly));
+    assert_eq!(index.flush(), Err(AddError::ReadOnly));
+    assert_eq!(index.add_all([(None, "blue")]).unwrap_err().error, AddError::ReadOnly);
+    index.settle();
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.search_text("key:a", Search::newest(1)).unwrap().keys().unwrap(), ["a"]);
+    assert_eq!(index.medium(), writer.medium());
+    index.stats().unwrap();
+    drop(reader);
+    index.close().unwrap();
+    assert_eq!(std::fs::read(directory.path().join("heap")).unwrap(), heap);
+}
+
+#[test]
+fn an_index_that_nobody_writes_can_be_read() {
+    let directory = Directory::new();
+    let open = || Options::default().directory(directory.path()).read_only(true).open();
+    assert!(matches!(open(), Err(OpenError::File(_))), "there is none");
+    assert!(matches!(Options::default().read_only(true).open(), Err(OpenError::NothingToRead)));
+    let writer = options(directory.path()).executors(2).open().unwrap();
+    for number in 0..2000 {
+        writer.put(&format!("k{number}"), "red").unwrap();
+    }
+    writer.flush().unwrap();
+    writer.close().unwrap();
+    // As it was before there were such readers, too.
+    for readers in ["readers", "readers.0"] {
+        let _ = std::fs::remove_file(directory.path().join(readers));
+        let index = open().unwrap();
+        let mut reader = index.reader().unwrap();
+        assert_eq!(reader.count_text("red").unwrap(), 2000);
+        let found = reader.search_text("key:k7 OR red", Search::newest(3)).unwrap();
+        assert_eq!(found.keys().unwrap(), ["k1999", "k1998", "k1997"]);
+    }
+}
+
+#[test]
+fn what_a_writer_would_not_trust_is_refused() {
+    let directory = Directory::new();
+    let writer = options(directory.path()).mode(Mode::Graceful).open().unwrap();
+    writer.add("red").unwrap();
+    // While somebody writes it, it is as good as it will be.
+    follow(directory.path());
+    let killed = directory.killed();
+    let open = || Options::default().directory(killed.path()).read_only(true).open();
+    assert!(matches!(open(), Err(OpenError::Unclean { .. })));
+}
+
+#[test]
+fn a_death_is_seen_with_the_version_that_follows() {
+    const KEYS: u64 = 300;
+    let directory = Directory::new();
+    let settings =
+        |path: &Path| options(path).nvm_bytes(8 << 20).log_bytes(2 << 20).on_full(OnFull::Refuse);
+    let writer = settings(directory.path()).open().unwrap();
+    let put = |n: u64| {
+        let text = format!("all v{n} {}", "some words to fill a segment ".repeat(4));
+        writer.put(&format!("k{}", n % KEYS), &text).unwrap();
+    };
+    (0..KEYS).for_each(put);
+    writer.flush().unwrap();
+    (KEYS..4 * KEYS).for_each(put);
+    // Nothing of the second round on is engraved for sure; what is replayed takes several segments.
+    // A copy is what a kill leaves only if nothing changes meanwhile.
+    writer.settle();
+    let killed = directory.killed();
+    let follower = follow(killed.path());
+    let check = |follower: &Index| {
+        let mut reader = follower.reader().unwrap();
+        let found = reader.search_text("all", Search::newest(10_000)).unwrap();
+        let (keys, sequences) = (found.keys().unwrap(), found.sequences().unwrap());
+        assert!(follower.damage().is_none(), "{:?}", follower.damage());
+        assert_eq!(keys.iter().collect::<HashSet<_>>().len() as u64, KEYS, "{sequences:?}");
+        assert_eq!(keys.len() as u64, KEYS);
+        assert_eq!(sequences[0] - sequences.last().unwrap(), KEYS - 1, "{sequences:?}");
+        sequences[0]
+    };
+    let before = check(&follower);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (done, follower) = (&done, &follower);
+        let _end = AtEnd(done);
+        let looking = scope.spawn(move || {
+            while !done.load(Relaxed) {
+                check(follower);
+            }
+        });
+        let again = settings(killed.path()).open().unwrap();
+        again.settle();
+        check(follower);
+        let text = format!("all {}", "some words to fill a segment ".repeat(4));
+        (0..2 * KEYS).for_each(|n| again.put(&format!("k{}", n % KEYS), &text).unwrap());
+        again.flush().unwrap();
+        assert!(check(follower) > before);
+        done.store(true, Relaxed);
+        join([looking]);
+    });
+}
+
+#[test]
+fn kept_results_are_given_up_after_the_writers_lease() {
+    comes_back(|| {
+        let directory = Directory::new();
+        let lease = Duration::from_millis(100);
+        let writer = options(directory.path()).reader_lease(lease).open().unwrap();
+        let fill = |from: u64| (from..from + 20_000).for_each(|n| add(&writer, n));
+        fill(0);
+        let follower = follow(directory.path());
+        let mut reader = follower.reader().unwrap();
+        let kept = reader.search_text("all", Search::newest(100)).unwrap();
+        fill(20_000);
+        assert!(matches!(kept.keys(), Err(LeaseExpired { .. })));
+        drop(kept);
+        check_range(&mut reader, &mut 20_000);
+    });
+}
+
+#[test]
+fn a_writer_that_starts_leaves_readers_what_they_hold() {
+    comes_back(|| {
+        let directory = Directory::new();
+        let lease = Duration::from_millis(500);
+        let open = || options(directory.path()).reader_lease(lease).open().unwrap();
+        let writer = open();
+        (0..20_000).for_each(|n| add(&writer, n));
+        writer.flush().unwrap();
+        let follower = follow(directory.path());
+        let mut reader = follower.reader().unwrap();
+        let kept = reader.search_text("all", Search::newest(10_000)).unwrap();
+        let keys = kept.keys().unwrap();
+        drop(writer);
+        let writer = open();
+        let mut number = 20_000;
+        // Whoever is held for as long as the lease is there, whatever comes meanwhile.
+        while let Ok(same) = kept.keys() {
+            assert_eq!(same, keys);
+            for _ in 0..100 {
+                writer.add(&text(number)).unwrap();
+                number += 1;
+            }
+        }
+        drop(kept);
+        (number..number + 20_000).for_each(|n| add(&writer, n));
+        writer.flush().unwrap();
+        check_range(&mut reader, &mut number);
+    });
+}
+
+#[test]
+fn too_many_are_told_how_many_there_can_be() {
+    let directory = Directory::new();
+    let _writer = options(directory.path()).open().unwrap();
+    let mut followers: Vec<_> = (0..32).map(|_| follow(directory.path())).collect();
+    let open = || Options::default().directory(directory.path()).read_only(true).open();
+    let error = open().err().expect("there are as many as there can be");
+    assert!(error.to_string().starts_with("32 processes have this index open"), "{error}");
+    let readers: Vec<_> = (0..31).map(|_| followers[0].reader().unwrap()).collect();
+    let error = followers[0].reader().err().expect("there are as many as there can be");
+    assert!(error.to_string().starts_with("all 31 readers are in use"), "{error}");
+    drop(readers);
+    followers.clear();
+    open().unwrap();
+}
+
+#[test]
+fn what_is_damaged_is_not_shown() {
+    let directory = Directory::new();
+    let writer = options(directory.path()).open().unwrap();
+    writer.add("red").unwrap();
+    writer.flush().unwrap();
+    let killed = directory.killed();
+    let follower = follow(killed.path());
+    let mut reader = follower.reader().unwrap();
+    assert_eq!(reader.count_text("red").unwrap(), 1);
+    let heap = killed.path().join("heap");
+    let damage = |at: usize| {
+        use std::os::unix::fs::FileExt;
+        let file = std::fs::File::options().read(true).write(true).open(&heap).unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at as u64).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at as u64).unwrap();
+    };
+    // The first word of the first segment's slot behind its mark.
+    damage(8192 + 8);
+    let open = || Options::default().directory(killed.path()).read_only(true).open();
+    assert!(matches!(open(), Err(OpenError::Corrupt { executor: 0, .. })));
+    damage(8192 + 8);
+    open().unwrap();
+    // Its mark, and a writer that says that something changed.
+    let again = options(killed.path()).open().unwrap();
+    damage(8192 + 1);
+    again.add("blue").unwrap();
+    again.flush().unwrap();
+    assert_eq!(reader.count_text("red").unwrap(), 0);
+    let damage = follower.damage().expect("it is seen").to_string();
+    assert!(damage.contains("segment mark at 0x0"), "{damage}");
+}
+
+#[test]
+fn texts_are_read_too() {
+    let directory = Directory::new();
+    let writer = options(directory.path()).nvm_bytes(8 << 20).store(true).open().unwrap();
+    (0..2_000).for_each(|n| add(&writer, n));
+    writer.flush().unwrap();
+    let follower = follow(directory.path());
+    let mut reader = follower.reader().unwrap();
+    let hits = reader.search_text("m3", Search::newest(1_000)).unwrap();
+    let expected: Vec<_> = (0..2_000).rev().filter(|n| n % 7 == 3).map(text).collect();
+    assert_eq!(hits.texts().unwrap(), expected);
+}
