@@ -1,6 +1,5 @@
 //! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
