@@ -55,7 +55,7 @@ fn a_stream_many_times_the_second_tier_keeps_its_newest() {
     let directory = Directory::new();
     let mut index = open(&directory, OnFull::DropOldest);
     let mut held = Vec::new();
-    let (mut added, mut dropped) = (0, 0);
+    let mut added = 0;
     for round in 0..12 {
         for _ in 0..10_000 {
             index.add(&text(added)).unwrap();
