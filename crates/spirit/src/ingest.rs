@@ -4,17 +4,17 @@
 //! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
 //! the versions that they replace, then one store that makes all of it visible.
 
+mod segments;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::mpsc::SyncSender;
 
 use spirit_index::batch::{Batch, Key};
 use spirit_index::descriptor::{Position, SegmentId, State};
-use spirit_index::flush::Flush;
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self};
-use spirit_index::nvm::engrave::Sealed;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 use spirit_text::Tokenizer;
@@ -23,7 +23,7 @@ use crate::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
 use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::journal::Journal;
-use crate::options::{OnFull, Options};
+use crate::options::Options;
 use crate::replacement::{
     REPLACED_MAX, Replaced, Stamped, abandon, forget_replaced, kill, settle_explicit, settle_number,
 };
@@ -263,27 +263,6 @@ impl Ingester {
         Ok(())
     }
 
-    /// Waits until the log has room, which is when segments are engraved.
-    fn wait_for_log(
-        &mut self,
-        has_room: impl Fn(&Journal, &Shared) -> bool,
-    ) -> Result<(), AddError> {
-        loop {
-            let progress = self.shared.progress();
-            if self.journal.as_ref().is_none_or(|journal| has_room(journal, &self.shared)) {
-                return Ok(());
-            }
-            // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
-            // got room by others.
-            match self.end_segment() {
-                Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
-                ended => ended?,
-            }
-            let _ = self.tasks.try_send(Task::EngraveAll);
-            self.wait_for_stage(progress)?;
-        }
-    }
-
     fn publish(&self) {
         self.shared.memory.publish(self.writer.base_row() + self.writer.rows() as u64);
     }
@@ -384,132 +363,6 @@ impl Ingester {
         }
         shared.memory.pins().unpin(&self.pin);
         killed.is_some()
-    }
-
-    /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
-    /// for the one who waits: he is told that there is none.
-    pub(crate) fn end_last_segment(&mut self) -> Result<(), AddError> {
-        self.is_closing = true;
-        if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
-    }
-
-    /// Ends the segment being filled before it is full, unless nothing is in it.
-    pub(crate) fn end_segment(&mut self) -> Result<(), AddError> {
-        if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
-    }
-
-    /// Hands the segment to the flush stage and opens the next. Can be repeated if it finds no room.
-    fn next_segment(&mut self) -> Result<(), AddError> {
-        self.seal()?;
-        let memory = &self.shared.memory;
-        let id = SegmentId::first(self.writer.id().position() + 1);
-        let base_row = self.writer.base_row() + self.writer.rows() as u64;
-        let sequence = self.batch.documents().first().map(|d| d.sequence);
-        let base_sequence = sequence.unwrap_or(self.delete_sequence);
-        self.writer = loop {
-            let progress = self.shared.progress();
-            let opened = memory
-                .has_slot(id.position())
-                .then(|| FreshWriter::open(memory, id, base_row, base_sequence))
-                .flatten();
-            if let Some(writer) = opened {
-                break writer;
-            }
-            self.wait_for_stage(progress)?;
-        };
-        (self.is_full, self.sealed) = (false, false);
-        publish_segment(&self.shared, &self.writer);
-        Ok(())
-    }
-
-    /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
-    fn seal(&mut self) -> Result<(), AddError> {
-        while !self.sealed {
-            let progress = self.shared.progress();
-            if !self.try_seal()? {
-                self.wait_for_stage(progress)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The same, unless the queue is full; says whether it was not.
-    fn try_seal(&mut self) -> Result<bool, AddError> {
-        let descriptor = self.shared.memory.table().descriptor(self.writer.id());
-        descriptor.set_rows(self.writer.rows() as u64);
-        let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-        match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
-            Ok(()) => {
-                self.sealed = true;
-                self.shared.note_handed_over();
-            }
-            Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
-            Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
-        }
-        Ok(self.sealed)
-    }
-
-    /// Closes a segment whose first document arrived at `ms` or before, if that needs no waiting.
-    pub(crate) fn seal_begun_by(&mut self, ms: u64) {
-        if !self.sealed && self.writer.rows() > 0 && self.begun_ms <= ms {
-            // The next operation finds out what is wrong, if something is.
-            let _ = self.try_seal();
-        }
-    }
-
-    /// What the segment's entry in the engrave log will say.
-    fn at_seal(&self) -> Sealed {
-        let numbers = &self.shared.numbers;
-        Sealed {
-            sequence_end: self.sequence_end,
-            log_from: self.journal.as_ref().map_or(0, Journal::from),
-            documents_end: self.documents_end,
-            accepted: self.accepted,
-            explicit_end: numbers.explicit_end.load(Relaxed),
-            arrived_ms: now_ms(),
-        }
-    }
-
-    /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
-    fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
-        if self.shared.is_poisoned() {
-            return Err(self.shared.refusal());
-        }
-        let refuses = match self.shared.on_full {
-            OnFull::DropOldest => false,
-            OnFull::Wait => self.is_closing,
-            OnFull::Refuse => true,
-        };
-        if refuses && self.shared.is_stuck_since(progress) {
-            return Err(AddError::HeapFull);
-        }
-        self.shared.memory.wait_for_space();
-        Ok(())
-    }
-
-    /// The key table is full. If the oldest may be dropped, its keys go with it, and the documents that found no
-    /// place are tried again.
-    fn wait_for_keys(&mut self) -> Result<(), AddError> {
-        if self.shared.on_full != OnFull::DropOldest {
-            return Err(AddError::KeysFull);
-        }
-        let window = self.shared.memory.window();
-        if window.oldest == window.end && !self.sealed {
-            self.next_segment()?;
-        }
-        self.wait_for_room(self.shared.progress())
-    }
-
-    /// The long-term partition is full: what now is the policy's matter.
-    fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
-        match self.shared.on_full {
-            // A full queue means that the stage is at work, which makes room as well.
-            _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
-            OnFull::DropOldest => drop(self.tasks.try_send(Task::MakeRoom)),
-            OnFull::Refuse => return Err(AddError::HeapFull),
-            OnFull::Wait => {}
-        }
-        self.wait_for_stage(progress)
     }
 }
 

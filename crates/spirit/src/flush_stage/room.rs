@@ -1,0 +1,248 @@
+//! How the flush stage makes room, as far as the policy lets it: dead rows are left out, readers are sent to the second tier, entries
+//! leave the DRAM dictionary, and the oldest segment goes.
+
+use spirit_index::descriptor::{Position, SegmentId};
+use spirit_index::flush::drop_oldest;
+use spirit_index::keys;
+use spirit_index::memory::Partition;
+use spirit_index::nvm::engrave::commit;
+use spirit_index::nvm::shed::{Progress as Shedding, Shed};
+use spirit_index::rewrite::Progress;
+use spirit_index::rows::KeyKind;
+use spirit_index::snapshot::Snapshot;
+
+use super::FlushStage;
+use crate::options::OnFull;
+use crate::placement::Placement;
+use crate::shared::Shared;
+use crate::store::now_ms;
+
+/// Rows of a dropped segment whose keys are taken out under one lock.
+const KEY_SWEEP_ROWS: u32 = 256;
+/// Descriptor table slots that are kept free.
+const SLOTS_FREE_MIN: u32 = 8;
+
+impl FlushStage {
+    /// Drops what has been there for the time that documents are kept, and ends a segment that covers too much of it.
+    pub(super) fn drop_old(&mut self) {
+        let Some(arrivals) = &mut self.arrivals else { return };
+        let now = now_ms();
+        let begun = now.saturating_sub(arrivals.segment_ms());
+        if let Ok(mut role) = self.role.try_lock() {
+            role.seal_begun_by(begun);
+        }
+        // A rewrite takes the oldest segments together.
+        while self.rewrite.is_none()
+            && let Some(arrivals) = &mut self.arrivals
+            && arrivals.is_over(self.shared.memory.window().oldest, now)
+            && self.drop_oldest()
+        {}
+    }
+
+    /// Takes back what no reader holds any more.
+    pub(super) fn collect(&mut self) {
+        let memory = &self.shared.memory;
+        memory.dictionary().collect(memory);
+        if let Some(placement) = &mut self.placement {
+            placement.collect(memory);
+        }
+    }
+
+    /// Takes the next step of a rewrite, if there is one; says whether there was.
+    pub(super) fn advance_rewrite(&mut self) -> bool {
+        let Some(rewrite) = &mut self.rewrite else { return false };
+        let shared = &self.shared;
+        let locked = |switch: &mut dyn FnMut()| {
+            let _keys = shared.keys();
+            switch();
+        };
+        match rewrite.advance(&shared.memory, locked) {
+            Ok(Progress::Waiting) => false,
+            Ok(Progress::Sweeping) => {
+                shared.note_progress();
+                true
+            }
+            Ok(Progress::Done) => {
+                shared.note_progress();
+                Shared::add_to(&shared.rewritten_segments, 1);
+                self.rewrite = None;
+                true
+            }
+            Err(_) if rewrite.is_committed() => false,
+            Err(_) => {
+                self.rewrite = None;
+                false
+            }
+        }
+    }
+
+    /// The last segment of a run, from the oldest on, that is worth rewriting, if there is one: at least half of
+    /// its rows are dead, or a quarter where nothing may be dropped and space is short. The run reaches the
+    /// segment that holds the oldest end of the long-term ring, since no space comes back before that goes.
+    pub(super) fn candidate(&self) -> Option<Position> {
+        let memory = &self.shared.memory;
+        if memory.nvm().is_some() {
+            // A segment that is engraved, or going to be, is not rewritten.
+            return None;
+        }
+        let (used, bytes) = memory.partition_use().long;
+        let window = memory.window();
+        let slots_short = !memory.has_slot(window.end + SLOTS_FREE_MIN);
+        if (used < bytes / 2 && !slots_short) || !memory.has_dead() {
+            return None;
+        }
+        let holder = memory.oldest_owner(Partition::Long)?.position();
+        let short = self.shared.on_full != OnFull::DropOldest && (self.is_crowded() || slots_short);
+        let parts = if short { 4 } else { 2 };
+        let (mut rows, mut dead) = (0, 0);
+        (window.oldest..window.end).find(|position| {
+            let Some((descriptor, _)) = memory.table().get(*position) else { return false };
+            rows += descriptor.rows();
+            dead += descriptor.dead();
+            *position >= holder && dead * parts >= rows
+        })
+    }
+
+    /// Whether there is room for less than one and a quarter segments.
+    fn is_crowded(&self) -> bool {
+        let memory = &self.shared.memory;
+        let (used, bytes) = memory.partition_use().long;
+        let segments = self.in_dram() + 1;
+        let usual = used / segments + memory.geometry().settings.segment_bytes / 4;
+        bytes - used < memory.reserve() + usual * 5 / 4
+    }
+
+    /// Makes room, as far as the policy lets it; says whether there may be some now, or soon.
+    pub(super) fn make_room(&mut self) -> bool {
+        self.tend();
+        if self.commit_oldest() || self.awaits_readers() {
+            return true;
+        }
+        if let Some(placement) = &mut self.placement {
+            // Whatever the policy, this is when segments have to go.
+            placement.engrave_all();
+            if placement.has_to_place() && self.place_a_piece() {
+                return true;
+            }
+        }
+        if self.shared.on_full != OnFull::DropOldest {
+            return false;
+        }
+        // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
+        self.rewrite.take_if(|rewrite| !rewrite.is_committed());
+        // Nor is another segment dropped while readers hold up the last one's space: that will come.
+        self.rewrite.is_none() && (!self.dropped.is_empty() || self.drop_oldest())
+    }
+
+    /// Sends readers of the oldest engraved segment to its copy; says whether there was one.
+    fn commit_oldest(&mut self) -> bool {
+        let oldest = self.placement.as_mut().and_then(Placement::pop_engraved);
+        if let Some(id) = oldest {
+            commit(&self.shared.memory, id);
+            self.shared.note_progress();
+        }
+        oldest.is_some()
+    }
+
+    /// Keeps room for a segment free, so that the ingest role need not ask and wait.
+    pub(super) fn keep_ahead(&mut self) {
+        self.tend();
+        let slots_short =
+            !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
+        while self.is_crowded() && self.commit_oldest() {}
+        let crowded = self.placement.is_none() && self.is_crowded();
+        let terms_short = self.terms_short() && !self.shed();
+        if crowded || slots_short || terms_short {
+            self.make_room();
+        }
+    }
+
+    /// Begins to make room in the DRAM dictionary, where the second tier has the same; says whether there will be some.
+    pub(super) fn shed(&mut self) -> bool {
+        let Some(placement) = &mut self.placement else { return false };
+        if self.shed.is_none() {
+            let unfinished = placement.stop_importing_terms(&self.shared.memory);
+            self.shed = Shed::begin(&self.shared.memory, unfinished, self.sheds_merged);
+        }
+        self.shed.is_some()
+    }
+
+    /// The same, and goes on as long as no reader has to leave.
+    pub(super) fn shed_all(&mut self) -> bool {
+        let begun = self.shed();
+        while self.advance_shed() == Some(Shedding::Cutting) {}
+        begun
+    }
+
+    /// Takes the next step of that, if there is one; says how it went.
+    pub(super) fn advance_shed(&mut self) -> Option<Shedding> {
+        let progress = self.shed.as_mut()?.advance(&self.shared.memory);
+        self.shed.take_if(|_| progress == Shedding::Done);
+        Some(progress)
+    }
+
+    /// Whether the dictionary might not take the terms of another segment like the last.
+    fn terms_short(&self) -> bool {
+        let memory = &self.shared.memory;
+        let last =
+            memory.window().end.checked_sub(1).and_then(|position| memory.table().get(position));
+        last.is_some_and(|(descriptor, _)| memory.dictionary().room() < descriptor.terms() / 2)
+    }
+
+    /// Drops the oldest segment, if there is one; says whether there was.
+    fn drop_oldest(&mut self) -> bool {
+        let oldest = self.shared.memory.window().oldest;
+        let unmerged = self.placement.is_some() && oldest >= self.shared.memory.merged();
+        if unmerged || self.awaits_readers() {
+            return false;
+        }
+        let dropped = {
+            let _keys = self.shared.keys();
+            drop_oldest(&self.shared.memory)
+        };
+        let Some(dropped) = dropped else { return false };
+        if let Some(placement) = &mut self.placement {
+            placement.forget(&self.shared.memory, oldest);
+        }
+        Shared::add_to(&self.shared.dropped_segments, 1);
+        self.shared.note_progress();
+        self.dropped.push_back(dropped);
+        self.sweep_dropped();
+        true
+    }
+
+    /// Sweeps the dropped segments that no reader can see any more.
+    pub(super) fn sweep_dropped(&mut self) {
+        let shared = &self.shared;
+        while let Some(oldest) = self.dropped.front() {
+            let merged = self.placement.as_mut().map(|p| p.make_way(&shared.memory));
+            if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
+                return;
+            }
+            self.dropped.pop_front();
+            shared.note_progress();
+        }
+    }
+}
+
+/// Takes the keys of a segment that is going out of the key table, a few rows at a time, so that the ingest
+/// role waits for microseconds at most.
+fn sweep_keys(shared: &Shared, id: SegmentId) {
+    let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
+    let segment = snapshot.of(id);
+    let rows = segment.rows();
+    let table = segment.row_table();
+    let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
+    for first in (0..rows).step_by(KEY_SWEEP_ROWS as usize) {
+        let held = shared.keys();
+        for local in first..rows.min(first + KEY_SWEEP_ROWS) {
+            let row = table.row(local).key();
+            if matches!(row.kind(), KeyKind::None | KeyKind::Automatic(_)) {
+                continue;
+            }
+            key.clear();
+            keys::write_key(&segment, row, &mut key);
+            held.remove(&shared.memory, keys::hash(&key), segment.row_number(local));
+        }
+    }
+}
