@@ -45,6 +45,21 @@ fn run(store: bool) {
     compare(&index, &oracle);
 }
 
+#[test]
+fn words_that_died_leave_room_for_others() {
+    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+    let index = options.analyzer(Analyzer::Simple).on_full(OnFull::Wait).open().unwrap();
+    for number in 0..60_000 {
+        // Each word is new, so the dictionary is full long before anything else is.
+        index.put(&format!("k{}", number % KEYS), &format!("version fresh{number}")).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("version").unwrap(), KEYS as u64);
+    assert_eq!(reader.count_text("fresh59999").unwrap(), 1);
+    assert_eq!(reader.count_text("fresh17").unwrap(), 0);
+    assert!(index.stats().unwrap().rewritten_segments > 10);
+}
+
 fn compare(index: &spirit::Index, oracle: &Oracle) {
     let mut reader = index.reader().unwrap();
     let word = |w: &str| Asked::Word(w.to_owned());
