@@ -256,13 +256,14 @@ impl<'a> Copier<'a> {
     ) -> Result<Option<Vec<Point>>, BackupError> {
         let (mut points, mut sequence_end) = (Vec::new(), 0);
         for (number, source) in self.sources.iter().enumerate() {
-            let (point, end) = source.settle().map_err(corrupt(number))?;
-            sequence_end = sequence_end.max(end);
+            let point = source.point().map_err(corrupt(number))?;
+            let renewed = source.renew_far_deaths(&point, &mut self.early[number]);
+            renewed.map_err(corrupt(number))?;
             points.push(point);
         }
-        for (number, point) in points.iter().enumerate() {
-            let renewed = self.sources[number].renew_far_deaths(point, &mut self.early[number]);
-            renewed.map_err(corrupt(number))?;
+        for (number, (source, point)) in self.sources.iter().zip(&mut points).enumerate() {
+            let Some(end) = source.read(point).map_err(corrupt(number))? else { return Ok(None) };
+            sequence_end = sequence_end.max(end);
         }
         for (number, point) in points.iter_mut().enumerate() {
             self.sources[number]

@@ -159,7 +159,8 @@ impl<'a> Source<'a> {
         Ok(early)
     }
 
-    /// Takes the deaths of segments again that are too far back for their stamps to say all. `point` was settled before.
+    /// Takes the deaths of segments again that are too far back for their stamps to say all: behind the newest segment, whose
+    /// operations have killed what they kill, and before the log is read, which has the operations of all other deaths.
     pub fn renew_far_deaths(&self, point: &Point, early: &mut Early) -> Result<(), Corrupt> {
         let Some((newest, _)) = point.newest else { return Ok(()) };
         for position in (0..=newest).rev() {
@@ -200,17 +201,18 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Settles the newest segment, and reads the log behind it; returns one past the highest sequence number seen.
-    pub fn settle(&self) -> Result<(Point, u64), Corrupt> {
-        let mut tries = 0..TRIES;
-        loop {
-            let mut point = Point { newest: self.newest()?, ..Point::default() };
-            match self.read_log(&mut point) {
-                Ok(sequence_end) => return Ok((point, sequence_end)),
-                // What was wrong may have been written over.
-                Err(_) if tries.next().is_some() && !self.still_holds(&point)? => {}
-                Err(corrupt) => return Err(corrupt),
-            }
+    /// A point whose newest segment is settled.
+    pub fn point(&self) -> Result<Point, Corrupt> {
+        Ok(Point { newest: self.newest()?, ..Point::default() })
+    }
+
+    /// Reads the log behind the point's newest segment; returns one past the highest sequence number seen. None if that is
+    /// not the newest any more: then what was read may have been written over.
+    pub fn read(&self, point: &mut Point) -> Result<Option<u64>, Corrupt> {
+        match self.read_log(point) {
+            Ok(sequence_end) => Ok(Some(sequence_end)),
+            Err(_) if !self.still_holds(point)? => Ok(None),
+            Err(corrupt) => Err(corrupt),
         }
     }
 
