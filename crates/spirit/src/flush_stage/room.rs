@@ -87,15 +87,15 @@ impl FlushStage {
         }
         let (used, bytes) = memory.partition_use().long;
         let window = memory.window();
-        // Positions, or words that nobody uses any more, may run out before the room for documents does.
-        let others_short =
-            !memory.has_slot(window.end + SLOTS_FREE_MIN) || memory.dictionary().is_crowded();
+        // Positions may run out before the room for documents does; so may the room for words, unless the oldest goes.
+        let may_drop = self.shared.on_full == OnFull::DropOldest;
+        let others_short = !memory.has_slot(window.end + SLOTS_FREE_MIN)
+            || (!may_drop && memory.dictionary().is_crowded());
         if (used < bytes / 2 && !others_short) || !memory.has_dead() {
             return None;
         }
         let holder = memory.oldest_owner(Partition::Long)?.position();
-        let short =
-            self.shared.on_full != OnFull::DropOldest && (self.is_crowded() || others_short);
+        let short = !may_drop && (self.is_crowded() || others_short);
         let parts = if short { 4 } else { 2 };
         let (mut rows, mut dead) = (0, 0);
         (window.oldest..window.end).find(|position| {
