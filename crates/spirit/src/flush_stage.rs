@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use spirit_index::descriptor::Position;
 use spirit_index::flush::{Dropped, Flush, FlushStop};
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
@@ -47,6 +48,8 @@ const IDLE: Duration = Duration::from_millis(5);
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
     rewrite: Option<Rewrite>,
+    /// The window's end before which none is begun where the oldest may be dropped.
+    no_rewrite_before: Position,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
@@ -97,6 +100,7 @@ impl FlushStage {
         FlushStage {
             shared,
             rewrite: None,
+            no_rewrite_before: 0,
             dropped: VecDeque::new(),
             leases,
             placement,

@@ -19,6 +19,9 @@ use crate::store::now_ms;
 
 /// Rows of a dropped segment whose keys are taken out under one lock.
 const KEY_SWEEP_ROWS: u32 = 256;
+/// A rewrite that found no room is not tried again before so large a part of the segments is new: one in so many. Where nothing
+/// may be dropped it is tried whenever somebody waits, since nothing else makes room.
+const RETRY_SHARE: Position = 4;
 /// Descriptor table slots that are kept free.
 const SLOTS_FREE_MIN: u32 = 8;
 
@@ -70,6 +73,9 @@ impl FlushStage {
             }
             Err(_) if rewrite.is_committed() => false,
             Err(_) => {
+                let window = shared.memory.window();
+                self.no_rewrite_before =
+                    window.end + (window.end - window.oldest) / RETRY_SHARE + 1;
                 self.rewrite = None;
                 false
             }
@@ -89,6 +95,9 @@ impl FlushStage {
         let window = memory.window();
         // Positions may run out before the room for documents does; so may the room for words, unless the oldest goes.
         let may_drop = self.shared.on_full == OnFull::DropOldest;
+        if may_drop && window.end < self.no_rewrite_before {
+            return None;
+        }
         let others_short = !memory.has_slot(window.end + SLOTS_FREE_MIN)
             || (!may_drop && memory.dictionary().is_crowded());
         if (used < bytes / 2 && !others_short) || !memory.has_dead() {
