@@ -67,7 +67,7 @@ impl History<'_> {
     fn add(&mut self, key: Option<&str>, text: &str) {
         match key {
             Some(key) => self.index.put(key, text),
-            None => self.index.add(text),
+            None => self.index.add(text).map(drop),
         }
         .expect("the heap is large enough");
         self.oracle.add(key, text);

@@ -15,7 +15,7 @@ fn index() -> &'static Index {
             let text = format!("a b{} c{} a common w{n} Don't 10:30 example.org", n % 3, n % 40);
             match n % 5 {
                 0 => index.put(&format!("k{}", n % 60), &text),
-                _ => index.add(&text),
+                _ => index.add(&text).map(drop),
             }
             .expect("the heap is large enough");
         }
