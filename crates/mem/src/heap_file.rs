@@ -333,26 +333,8 @@ mod tests {
     use super::*;
     use crate::region::{REGION_ALIGN, Region, Residency};
     use crate::span::Span;
+    use crate::test_directory::TestDirectory;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-    /// A directory of its own that goes with it.
-    struct Directory(PathBuf);
-
-    impl Directory {
-        fn new(name: &str) -> Directory {
-            let path =
-                std::env::temp_dir().join(format!("spirit-mem-{name}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&path);
-            std::fs::create_dir_all(&path).unwrap();
-            Directory(path)
-        }
-    }
-
-    impl Drop for Directory {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
 
     fn region(file: &HeapFile, start: u64) -> Region {
         let part = FilePart { file, start, bytes: REGION_ALIGN };
@@ -361,8 +343,8 @@ mod tests {
 
     #[test]
     fn what_was_stored_in_the_first_tier_of_a_region_is_in_the_file() {
-        let directory = Directory::new("tiers");
-        let path = directory.0.join("heap");
+        let directory = TestDirectory::new("tiers");
+        let path = directory.path().join("heap");
         let at = |region: &Region, at| region.view(Span::<AtomicU64>::new(at, 1))[0].load(Relaxed);
         {
             let file = HeapFile::create(&path, 2 * REGION_ALIGN).unwrap();
@@ -384,8 +366,8 @@ mod tests {
 
     #[test]
     fn a_file_has_one_writer() {
-        let directory = Directory::new("lock");
-        let path = directory.0.join("heap");
+        let directory = TestDirectory::new("lock");
+        let path = directory.path().join("heap");
         let file = HeapFile::create(&path, 4096).unwrap();
         assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
         let reader = HeapFile::open_read_only(&path).unwrap();
@@ -402,12 +384,12 @@ mod tests {
 
     #[test]
     fn a_link_is_not_followed_and_nothing_is_an_error() {
-        let directory = Directory::new("link");
-        let target = directory.0.join("target");
+        let directory = TestDirectory::new("link");
+        let target = directory.path().join("target");
         std::fs::write(&target, "not ours").unwrap();
-        let link = directory.0.join("heap");
+        let link = directory.path().join("heap");
         std::os::unix::fs::symlink(&target, &link).unwrap();
         assert!(HeapFile::open(&link).is_err());
-        assert!(HeapFile::open(&directory.0.join("missing")).is_err());
+        assert!(HeapFile::open(&directory.path().join("missing")).is_err());
     }
 }

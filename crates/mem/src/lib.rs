@@ -32,6 +32,8 @@ pub mod ring;
 pub mod shared_pins;
 pub mod span;
 pub mod sync;
+#[cfg(test)]
+mod test_directory;
 pub mod zeroed;
 
 pub use buddies::Buddies;

@@ -95,7 +95,6 @@ impl ReaderFile {
         }
     }
 
-    /// The file that is there, if it is one.
     /// Removes it from a directory in which there is no index after all.
     pub fn remove(directory: &Path) {
         for name in ["readers", "readers.new"] {
@@ -104,6 +103,7 @@ impl ReaderFile {
         }
     }
 
+    /// The file that is there, if it is one.
     fn open(directory: &Path) -> Result<Option<ReaderFile>, HeapFileError> {
         let file = match HeapFile::open_shared(&directory.join("readers")) {
             Err(HeapFileError::System { reason, .. }) if reason.kind() == ErrorKind::NotFound => {
@@ -253,37 +253,19 @@ fn try_lock(file: &File, path: &Path) -> Result<bool, HeapFileError> {
 mod tests {
     use super::*;
     use crate::Pins;
+    use crate::test_directory::TestDirectory;
 
-    /// A directory of its own that goes with it.
-    struct Directory(PathBuf);
-
-    impl Directory {
-        fn new(name: &str) -> Directory {
-            let path =
-                std::env::temp_dir().join(format!("spirit-readers-{name}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&path);
-            std::fs::create_dir_all(&path).unwrap();
-            Directory(path)
-        }
-    }
-
-    impl Drop for Directory {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn follow(directory: &Directory, has_writer: bool) -> Registration {
-        let file = ReaderFile::of_follower(&directory.0, has_writer).unwrap();
+    fn follow(directory: &TestDirectory, has_writer: bool) -> Registration {
+        let file = ReaderFile::of_follower(directory.path(), has_writer).unwrap();
         file.register().unwrap().expect("a group is free")
     }
 
     #[test]
     fn groups_are_bounded_and_come_back() {
-        let directory = Directory::new("groups");
-        let writer = ReaderFile::of_writer(&directory.0).unwrap();
+        let directory = TestDirectory::new("groups");
+        let writer = ReaderFile::of_writer(directory.path()).unwrap();
         let mut all: Vec<_> = (0..GROUPS).map(|_| follow(&directory, true)).collect();
-        let more = ReaderFile::of_follower(&directory.0, true).unwrap();
+        let more = ReaderFile::of_follower(directory.path(), true).unwrap();
         assert!(more.clone().register().unwrap().is_none());
         assert_eq!(writer.groups().load(Relaxed).count_ones() as usize, GROUPS);
         assert_eq!(all.pop().unwrap().group(), GROUPS - 1);
@@ -294,9 +276,9 @@ mod tests {
 
     #[test]
     fn a_process_that_lives_is_not_reaped() {
-        let directory = Directory::new("alive");
+        let directory = TestDirectory::new("alive");
         let reader = follow(&directory, false);
-        let writer = ReaderFile::of_writer(&directory.0).unwrap();
+        let writer = ReaderFile::of_writer(directory.path()).unwrap();
         let pins = Pins::new(1).shared(writer.clone());
         let reading = Pins::follower(reader.file().clone(), reader.group());
         let slot = reading.acquire().unwrap();
@@ -315,19 +297,19 @@ mod tests {
 
     #[test]
     fn a_damaged_file_is_made_anew_when_nobody_reads() {
-        let directory = Directory::new("damaged");
+        let directory = TestDirectory::new("damaged");
         let reader = follow(&directory, false);
-        let path = directory.0.join("readers");
+        let path = directory.path().join("readers");
         for damage in [&b"too short"[..], &[0xFF; BYTES as usize]] {
             std::fs::remove_file(&path).unwrap();
             std::fs::write(&path, damage).unwrap();
-            let error = ReaderFile::of_writer(&directory.0).err().expect("a process reads");
+            let error = ReaderFile::of_writer(directory.path()).err().expect("a process reads");
             assert!(error.to_string().contains("missing or damaged"), "{error}");
         }
         drop(reader);
-        assert!(ReaderFile::of_follower(&directory.0, true).is_err(), "the writer's");
-        let made = ReaderFile::of_writer(&directory.0).unwrap();
+        assert!(ReaderFile::of_follower(directory.path(), true).is_err(), "the writer's");
+        let made = ReaderFile::of_writer(directory.path()).unwrap();
         made.changes().store(9, Relaxed);
-        assert_eq!(ReaderFile::of_writer(&directory.0).unwrap().changes().load(Relaxed), 9);
+        assert_eq!(ReaderFile::of_writer(directory.path()).unwrap().changes().load(Relaxed), 9);
     }
 }

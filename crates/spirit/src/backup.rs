@@ -19,7 +19,8 @@ use crate::error::OpenError;
 use crate::image::{Image, is_logged};
 use crate::index::Index;
 use crate::new_file::NewFile;
-use crate::store::{CLOSED, is_trusted, is_trusted_by_another};
+use crate::store::CLOSED;
+use crate::trust;
 
 /// Writers that may open the index anew while it is copied.
 const STARTS_MAX: usize = 5;
@@ -126,9 +127,10 @@ fn open(heap: &Path) -> Result<Image, BackupError> {
             return Ok(image);
         }
         if !image.in_use {
-            return check_trusted(&image, root).map(|()| image);
+            trust::check(file, options, root)?;
+            return Ok(image);
         }
-        if is_trusted_by_another(file, options, root)? {
+        if trust::is_relied_on(file, options, root)? {
             return Ok(image);
         }
         // Somebody is starting, and will say so in the root, or refuse to.
@@ -137,24 +139,10 @@ fn open(heap: &Path) -> Result<Image, BackupError> {
     Err(OpenError::Untrusted { path: heap.into() }.into())
 }
 
-/// What opening an index that nobody has open would ask of it.
-fn check_trusted(image: &Image, root: &Root) -> Result<(), BackupError> {
-    let path = image.path();
-    if root.state == CLOSED {
-        Ok(())
-    } else if image.options.mode == Mode::Graceful {
-        Err(OpenError::Unclean { path }.into())
-    } else if is_trusted(&image.file, &image.options, root)? {
-        Ok(())
-    } else {
-        Err(OpenError::Untrusted { path }.into())
-    }
-}
-
 /// A writer that was there at the beginning and is not any more may have been one that refused the index.
 fn check_writer_gone(image: &Image, root: &Root) -> Result<(), BackupError> {
     if image.in_use && image.file.keep_writers_out().map_err(OpenError::File)? {
-        return check_trusted(image, root);
+        trust::check(&image.file, &image.options, root)?;
     }
     Ok(())
 }

@@ -117,6 +117,7 @@ impl FlushStage {
     pub(crate) fn run(mut self) {
         let _dart = Dart(self.shared.clone());
         loop {
+            let mut is_idle = false;
             match self.next_task() {
                 Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
                 Ok(Task::EngraveAll) => self.engrave_all(),
@@ -124,21 +125,23 @@ impl FlushStage {
                 Ok(Task::ImportKeys) => self.import_keys(),
                 Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => self.idle(),
+                Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
             }
             if self.shared.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some()) {
                 // What the second tier holds is not known any more: queries go on, and nothing else.
                 self.shared.poison();
                 return;
             }
-            self.answer_waiting();
             self.report();
+            if is_idle {
+                self.answer_waiting();
+            }
         }
     }
 
     /// What is asked for next. While there is something to engrave nobody waits for more.
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
-        if !self.is_placing() && self.shed.is_none() {
+        if !self.is_placing() && self.shed.is_none() && self.waiting.is_empty() {
             return self.tasks.recv_timeout(IDLE);
         }
         self.tasks.try_recv().map_err(|error| match error {
@@ -153,8 +156,9 @@ impl FlushStage {
         self.placement.as_ref().is_some_and(|placement| placement.has_work(memory))
     }
 
-    /// Nothing is asked for: engraves a piece, or looks after the rest.
-    fn idle(&mut self) {
+    /// Nothing is asked for: engraves a piece, or looks after the rest. Says whether anything came of it.
+    fn idle(&mut self) -> bool {
+        let before = self.shared.progress();
         if self.sheds_merged {
             self.shed();
         }
@@ -167,13 +171,16 @@ impl FlushStage {
             if shedding == Some(Shedding::Waiting) {
                 self.shared.memory.wait_for_space();
             }
-        } else if !self.place_a_piece() {
+        } else if self.place_a_piece() {
+            return true;
+        } else {
             let made = self.make_room();
             if self.log_is_full && !made {
                 self.shared.note_stuck();
             }
             self.shared.memory.wait_for_space();
         }
+        shedding == Some(Shedding::Cutting) || self.shared.progress() != before
     }
 
     /// Goes on engraving, merging or importing; says whether it could.
@@ -224,15 +231,11 @@ impl FlushStage {
         }
     }
 
-    /// Answers those who wait for all that was asked for before, when it is done or cannot be.
+    /// Answers those who wait for all that was asked for before: it is done, or cannot be.
     fn answer_waiting(&mut self) {
-        let memory = &self.shared.memory;
-        let goes_on = |placement: &Placement| placement.has_work(memory) && !placement.is_blocked();
-        if !self.placement.as_ref().is_some_and(goes_on) {
-            for done in self.waiting.drain(..) {
-                // Who no longer waits need not be told.
-                let _ = done.send(());
-            }
+        for done in self.waiting.drain(..) {
+            // Who no longer waits need not be told.
+            let _ = done.send(());
         }
     }
 

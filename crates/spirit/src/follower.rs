@@ -16,16 +16,16 @@ use spirit_index::memory::Memory;
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::follow::follow;
 use spirit_index::nvm::log::LogSpace;
-use spirit_index::nvm::root::{ROOT_BYTES, Root};
+use spirit_index::nvm::root::ROOT_BYTES;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::reader_file::{GROUP_SLOTS, GROUPS};
 use spirit_mem::{HeapFile, Medium, PinSlot, Pins, ReaderFile, Registration, Residency};
 
-use crate::durability::Mode;
 use crate::error::OpenError;
 use crate::options::Options;
 use crate::shared::{Numbers, Shared};
 use crate::store;
+use crate::trust;
 
 /// Readers in a process that only reads; one slot of its group is for statistics.
 const READERS_MAX: usize = GROUP_SLOTS - 1;
@@ -63,9 +63,9 @@ impl Follower {
         // No writer starts or ends its start meanwhile.
         let held = store::lock_directory(directory)?;
         let has_writer = has_writer(&path)?;
-        let root = store::found_root(&file, options)?;
+        let (root, _) = trust::find_root(&file, options)?;
         if !has_writer {
-            store::check_trust(&file, options, &root)?;
+            trust::check(&file, options, &root)?;
         }
         let readers = ReaderFile::of_follower(directory, has_writer).map_err(OpenError::File)?;
         let registration = readers.register().map_err(OpenError::File)?;
@@ -81,7 +81,7 @@ impl Follower {
         let follower = Follower {
             as_of: AtomicU64::new(0),
             damage: Mutex::new(None),
-            salt: salt(options, &root),
+            salt: options.is_logged().then_some(root.salt as u32),
             medium: file.medium(),
             _registration: registration,
         };
@@ -159,10 +159,6 @@ impl Follower {
 fn has_writer(path: &Path) -> Result<bool, OpenError> {
     let probe = HeapFile::open_read_only(path).map_err(OpenError::File)?;
     probe.keep_writers_out().map(|kept_out| !kept_out).map_err(OpenError::File)
-}
-
-fn salt(options: &Options, root: &Root) -> Option<u32> {
-    (options.mode == Mode::Crash).then_some(root.salt as u32)
 }
 
 /// An executor as its readers need it: the file's part, and a table of segments.

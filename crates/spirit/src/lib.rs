@@ -57,6 +57,7 @@ mod shared;
 mod stats;
 mod store;
 mod texts;
+mod trust;
 mod verify;
 mod waiting;
 

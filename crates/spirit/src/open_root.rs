@@ -7,7 +7,8 @@ use spirit_door::{Door, Gate};
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
-use crate::store::{CLOSED, OPEN, boot_id};
+use crate::store::{CLOSED, OPEN};
+use crate::trust::boot_id;
 
 pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,

@@ -33,8 +33,6 @@ pub(crate) struct Placement {
     has_keys: bool,
     /// The log is replayed.
     is_replayed: bool,
-    /// The last step could not be taken.
-    blocked: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
 }
@@ -63,7 +61,6 @@ impl Placement {
             merge: None,
             merged: None,
             importer,
-            blocked: false,
             has_keys: false,
             is_replayed: false,
             at_once: false,
@@ -98,16 +95,6 @@ impl Placement {
 
     /// Takes the next step; says whether it could be taken.
     pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
-        self.blocked = !self.try_to_advance(shared);
-        !self.blocked
-    }
-
-    /// Whether the last step could not be taken.
-    pub(crate) fn is_blocked(&self) -> bool {
-        self.blocked
-    }
-
-    fn try_to_advance(&mut self, shared: &Shared) -> bool {
         match self.next_work(shared) {
             // A merge gives the short-term partition room, which engraving may wait for.
             Some(Work::Engrave) => {

@@ -21,9 +21,8 @@ use crate::check::check_file;
 use crate::error::OpenError;
 use crate::new_file::sync_directory_of;
 use crate::options::Options;
-use crate::store::{
-    CLOSED, OPEN, boot_id, make_directory, make_file, remove_unfinished, root_region,
-};
+use crate::store::{CLOSED, OPEN, make_directory, make_file, remove_unfinished};
+use crate::trust;
 use crate::verify::{open, read_all};
 
 /// What was restored.
@@ -191,10 +190,10 @@ impl Maker<'_> {
 /// As if the index had been made, and then closed.
 fn write_roots(file: &HeapFile, root: &Root) -> Result<(), OpenError> {
     let identity = file.identity().map_err(OpenError::File)?;
-    let [boot_low, boot_high] = boot_id();
+    let [boot_low, boot_high] = trust::boot_id();
     let (device, inode, mount) = (identity.device, identity.inode, identity.mount);
     let root = Root { boot_low, boot_high, device, inode, mount, ..*root };
-    let (region, door) = (root_region(file)?, Door::new(Barrier::Order));
+    let (region, door) = (trust::root_region(file)?, Door::new(Barrier::Order));
     for (generation, state) in [(0, OPEN), (1, CLOSED)] {
         root::write(&region, &door, &Root { generation, state, ..root });
     }

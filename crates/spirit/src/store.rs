@@ -14,16 +14,14 @@ use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
 use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::root::{ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{
-    FilePart, HeapFile, HeapFileError, Identity, Medium, ReaderFile, Region, Residency,
-};
+use spirit_mem::{HeapFile, HeapFileError, Medium, ReaderFile};
 
-use crate::durability::Mode;
 use crate::error::OpenError;
 use crate::open_root::OpenRoot;
 use crate::options::Options;
+use crate::trust;
 
 pub(crate) const OPEN: u64 = 1;
 pub(crate) const CLOSED: u64 = 2;
@@ -112,8 +110,8 @@ impl Store {
 
     fn open_existing(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open(path).map_err(OpenError::File)?;
-        let found = found_root(&file, options)?;
-        check_trust(&file, options, &found)?;
+        let (found, _) = trust::find_root(&file, options)?;
+        trust::check(&file, options, &found)?;
         check_medium(&file, options)?;
         let next = Root {
             generation: found.generation + 1,
@@ -133,7 +131,7 @@ impl Store {
         root: Root,
         is_closed: bool,
     ) -> Result<Store, OpenError> {
-        let region = root_region(&file)?;
+        let region = trust::root_region(&file)?;
         // Before anything is changed: processes that read may forbid it.
         let directory = file.path().parent().expect("the file is in the directory");
         let readers = ReaderFile::of_writer(directory).map_err(OpenError::File)?;
@@ -265,86 +263,6 @@ pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenErro
     Ok(held)
 }
 
-/// The root of an index that is there; `options` then says what it says.
-pub(crate) fn found_root(file: &HeapFile, options: &mut Options) -> Result<Root, OpenError> {
-    let path = file.path();
-    let wrong = |why: String| OpenError::Root { path: path.into(), why };
-    if file.bytes() < ROOT_BYTES {
-        return Err(wrong(format!(
-            "it has {} bytes, and a root alone has {ROOT_BYTES}",
-            file.bytes()
-        )));
-    }
-    let region = root_region(file)?;
-    let found = root::read(&region).map_err(|e| wrong(e.to_string()))?;
-    let bytes =
-        found.executors.checked_mul(found.nvm_bytes).and_then(|b| b.checked_add(ROOT_BYTES));
-    if bytes != Some(file.bytes()) {
-        return Err(wrong(format!(
-            "it has {} bytes, and its root says {}; it was cut, or is a copy that was not finished",
-            file.bytes(),
-            bytes.map_or("more than there can be".into(), |b| b.to_string())
-        )));
-    }
-    options
-        .take_over(&found)
-        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
-    Ok(found)
-}
-
-/// Whether what nobody has open for writing may be relied on.
-pub(crate) fn check_trust(
-    file: &HeapFile,
-    options: &Options,
-    found: &Root,
-) -> Result<(), OpenError> {
-    let path = file.path();
-    if options.mode == Mode::Graceful && found.state != CLOSED {
-        return Err(OpenError::Unclean { path: path.into() });
-    }
-    if found.state != CLOSED && !is_trusted(file, options, found)? {
-        return Err(OpenError::Untrusted { path: path.into() });
-    }
-    Ok(())
-}
-
-/// Whether everything that was stored while the index was open last is there. On a disk, at level process, it is if the
-/// page cache that holds it is still the same.
-pub(crate) fn is_trusted(
-    file: &HeapFile,
-    options: &Options,
-    root: &Root,
-) -> Result<bool, OpenError> {
-    if file.medium() != Medium::File || options.is_os_level() {
-        return Ok(true);
-    }
-    let identity = file.identity().map_err(OpenError::File)?;
-    Ok(root.mount == identity.mount && is_of_this_boot(root, identity))
-}
-
-/// The same of an index that somebody has open, who may see it through another mount.
-pub(crate) fn is_trusted_by_another(
-    file: &HeapFile,
-    options: &Options,
-    root: &Root,
-) -> Result<bool, OpenError> {
-    if file.medium() != Medium::File || options.is_os_level() {
-        return Ok(true);
-    }
-    Ok(is_of_this_boot(root, file.identity().map_err(OpenError::File)?))
-}
-
-fn is_of_this_boot(root: &Root, identity: Identity) -> bool {
-    let same_file = (root.device, root.inode) == (identity.device, identity.inode);
-    same_file && [root.boot_low, root.boot_high] == boot_id()
-}
-
-pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
-    let part = FilePart { file, start: 0, bytes: ROOT_BYTES };
-    Region::reserve_tiers(Some(part), ROOT_BYTES, Residency::OnTouch)
-        .map_err(|e| OpenError::Memory(e.into()))
-}
-
 /// What the medium needs for the level that was asked for.
 fn barrier(file: &HeapFile, options: &Options) -> Barrier {
     match file.medium() {
@@ -378,12 +296,4 @@ pub(crate) fn now_ms() -> u64 {
 fn random_salt() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(now_ms()) & 0xFFFF_FFFF
-}
-
-/// Which start of the machine this is; zeros where it does not say.
-pub(crate) fn boot_id() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    let half = |range| digits.get(range).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);
-    [half(0..16), half(16..32)]
 }

@@ -1,0 +1,90 @@
+//! What an index's file that is there says of itself: its root, and whether what lies behind it is what was stored.
+
+use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_mem::{FilePart, HeapFile, Identity, Medium, Region, Residency};
+
+use crate::durability::Mode;
+use crate::error::OpenError;
+use crate::options::Options;
+use crate::store::CLOSED;
+
+/// A part of a file, mapped.
+pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
+    let part = FilePart { file, start, bytes };
+    Region::reserve_tiers(Some(part), bytes, Residency::OnTouch)
+        .map_err(|reason| OpenError::Memory(reason.into()))
+}
+
+/// Where a file's root lies, mapped.
+pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
+    map(file, 0, ROOT_BYTES)
+}
+
+/// The root of an index that is there, and where it lies; `options` then says what it says.
+pub(crate) fn find_root(
+    file: &HeapFile,
+    options: &mut Options,
+) -> Result<(Root, Region), OpenError> {
+    let wrong = |why: String| OpenError::Root { path: file.path().into(), why };
+    let has = file.bytes();
+    if has < ROOT_BYTES {
+        return Err(wrong(format!("it has {has} bytes, and a root alone has {ROOT_BYTES}")));
+    }
+    let region = root_region(file)?;
+    let root = root::read(&region).map_err(|error| wrong(error.to_string()))?;
+    if root.file_bytes() != Some(has) {
+        let says = root.file_bytes().map_or("more than there can be".into(), |b| b.to_string());
+        return Err(wrong(format!(
+            "it has {has} bytes, and its root says {says}; it was cut, or is a copy that was not finished"
+        )));
+    }
+    options
+        .take_over(&root)
+        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
+    Ok((root, region))
+}
+
+/// Whether what nobody has open for writing may be relied on.
+pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(), OpenError> {
+    let path = || file.path().into();
+    if root.state == CLOSED {
+        Ok(())
+    } else if options.mode == Mode::Graceful {
+        Err(OpenError::Unclean { path: path() })
+    } else if outlives_all(file, options) {
+        Ok(())
+    } else {
+        let identity = file.identity().map_err(OpenError::File)?;
+        let is_same = root.mount == identity.mount && is_of_this_boot(root, identity);
+        if is_same { Ok(()) } else { Err(OpenError::Untrusted { path: path() }) }
+    }
+}
+
+/// Whether the writer that has the index open relies on it, who may see it through another mount.
+pub(crate) fn is_relied_on(
+    file: &HeapFile,
+    options: &Options,
+    root: &Root,
+) -> Result<bool, OpenError> {
+    Ok(outlives_all(file, options)
+        || is_of_this_boot(root, file.identity().map_err(OpenError::File)?))
+}
+
+/// Whether what counts was synced, or goes with the machine. On a disk, at level process, it is there if the page cache that
+/// holds it is still the same.
+fn outlives_all(file: &HeapFile, options: &Options) -> bool {
+    file.medium() != Medium::File || options.is_os_level()
+}
+
+fn is_of_this_boot(root: &Root, identity: Identity) -> bool {
+    let same_file = (root.device, root.inode) == (identity.device, identity.inode);
+    same_file && [root.boot_low, root.boot_high] == boot_id()
+}
+
+/// Which start of the machine this is; zeros where it does not say.
+pub(crate) fn boot_id() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let half = |range| digits.get(range).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);
+    [half(0..16), half(16..32)]
+}
