@@ -6,7 +6,7 @@
 //!
 //! | call | means |
 //! |---|---|
-//! | [`copy`](Door::copy), [`write`](Door::write) | bulk; may tear between words; the target is something that no durable word leads to |
+//! | [`copy`](Door::copy), [`write`](Door::write), [`stream`](Door::stream) | bulk; may tear between words; the target is something that no durable word leads to |
 //! | [`store`](Door::store) | 8 bytes, atomic; nothing becomes reachable by it, or storing it twice is storing it once |
 //! | [`publish`](Door::publish) | 8 bytes that make data reachable; all that it covers is durable already |
 //! | [`write_back`](Door::write_back) | these lines are on their way |
@@ -137,6 +137,25 @@ impl Door {
         self.count(site, count);
         let write = || region.write_bytes(to, bytes);
         self.seen(site, write, || Action::Store { at: to, words: words(region, to, count / 8) });
+    }
+
+    /// Writes parts of whole words, one behind the other, at `to`, a multiple of 8, and sends them on their way: past the caches
+    /// where the processor can, since nobody reads them soon.
+    pub fn stream(&self, [store, back]: [Site; 2], region: &Region, to: u64, parts: [&[u8]; 2]) {
+        if !self.begin() {
+            return;
+        }
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        self.count(store, bytes);
+        self.count(back, bytes);
+        let write = || region.stream_bytes(to, parts);
+        self.seen(store, write, || Action::Store { at: to, words: words(region, to, bytes / 8) });
+        // What went past the caches need not be written back.
+        let write_back = || match self.barrier {
+            Barrier::Order | Barrier::WriteBack => {}
+            Barrier::Sync => self.unsynced.add(back, to, bytes),
+        };
+        self.seen(back, write_back, || Action::WriteBack { at: to, bytes });
     }
 
     /// Writes words at `to`, a multiple of 8.

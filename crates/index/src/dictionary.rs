@@ -154,6 +154,16 @@ impl<'a> Dictionary<'a> {
         prefetch(self.record(id).0);
     }
 
+    /// Asks for a term's newest entry, if it is not in the record, which should be there.
+    #[inline(always)]
+    pub fn prefetch_newest(&self, id: TermId) {
+        let head = self.record(id).head();
+        if head.array != 0 {
+            let at = self.array(id, head) + head.end.saturating_sub(1) as u64 * ENTRY_BYTES;
+            prefetch(&self.region.view(Span::<AtomicU8>::new(at, 1))[0]);
+        }
+    }
+
     /// A term's entries as of now, whatever segments they are of.
     #[inline]
     pub fn entries(&self, id: TermId) -> Entries {

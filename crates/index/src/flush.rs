@@ -176,6 +176,8 @@ impl Flush {
                 dictionary.prefetch_record(ids[i]);
             }
         }
+        let interned = ids[..size].iter().filter(|id| **id != TermId::NONE);
+        interned.for_each(|id| dictionary.prefetch_newest(*id));
         for (i, id) in ids[..size].iter().enumerate() {
             let ordinal = first + i as u32;
             let (payload, after) = self.copy(region, extent, ordinal, postings);

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_door::Site;
-use spirit_mem::{Pins, Region, Ring};
+use spirit_mem::{Pins, Region, Residency, Ring};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
@@ -123,6 +123,11 @@ impl Memory {
         let geometry = Geometry::new(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
         let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part))?;
+        if let (Some(nvm), Residency::Prefault) = (&nvm, settings.residency) {
+            // Of the second tier the ingest role stores to the log alone.
+            let (start, bytes) = nvm.layout().log;
+            region.make_resident(start, bytes).map_err(GeometryError::Reserve)?;
+        }
         let blocks = (geometry.segments_max * BLOCKS_PER_SEGMENT_MAX).min(BLOCKS_MAX);
         let ring = |partition: fn(&NvmLayout) -> (u64, u64)| {
             let (start, bytes) = geometry.nvm.as_ref().map_or((0, 0), partition);

@@ -42,6 +42,27 @@ impl Region {
         move_words(bytes.as_ptr(), target);
     }
 
+    /// Writes parts of whole words of 8, one behind the other, at `to`, a multiple of 8: past the caches where the processor can.
+    /// After a [`fence`](crate::persist::fence) it needs no [write-back](Self::write_back).
+    ///
+    /// # Panics
+    /// If the range leaves the region or is misaligned, or if there is a part of a word.
+    pub fn stream_bytes(&self, to: u64, parts: [&[u8]; 2]) {
+        let mut at = to;
+        for part in parts {
+            let target = self.view(Span::<AtomicU64>::new(at, part.len() as u64 / WORD));
+            let (words, rest) = part.as_chunks();
+            assert!(rest.is_empty(), "{} bytes are not whole words", part.len());
+            stream_words(words, target);
+            at += part.len() as u64;
+        }
+        // Such stores are not ordered with others: what is stored next might be seen before them.
+        #[cfg(target_arch = "x86_64")]
+        crate::persist::fence();
+        #[cfg(not(target_arch = "x86_64"))]
+        self.write_back(to, at - to);
+    }
+
     /// Appends `bytes` bytes from `at`, both multiples of 8, to `out`.
     ///
     /// # Panics
@@ -52,6 +73,24 @@ impl Region {
         for word in words {
             out.extend_from_slice(&word.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes());
         }
+    }
+}
+
+/// Stores words past the caches. A fence has to follow before anything else is stored that depends on them.
+#[cfg(target_arch = "x86_64")]
+fn stream_words(source: &[[u8; WORD as usize]], target: &[AtomicU64]) {
+    for (to, from) in target.iter().zip(source) {
+        let word = i64::from_le_bytes(*from);
+        // SAFETY: `to` is an atomic, which may be written through a shared reference, whole and aligned; the caller fences.
+        unsafe { std::arch::x86_64::_mm_stream_si64(to.as_ptr().cast(), word) };
+    }
+}
+
+/// The same, through them.
+#[cfg(not(target_arch = "x86_64"))]
+fn stream_words(source: &[[u8; WORD as usize]], target: &[AtomicU64]) {
+    for (to, from) in target.iter().zip(source) {
+        to.store(u64::from_le_bytes(*from), Relaxed);
     }
 }
 

@@ -15,6 +15,7 @@
 
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU8;
 
 use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
@@ -178,11 +179,28 @@ impl Region {
         // says so, which costs speed only, so the answer is dropped.
         let _ = unsafe { mm::madvise(start, bytes, Advice::LinuxHugepage) };
         if residency == Residency::Prefault {
-            // SAFETY: populating our own mapping for writing leaves its zeros as they are.
-            unsafe { mm::madvise(start, bytes, Advice::LinuxPopulateWrite) }
-                .map_err(|e| ReserveError::Prefault { bytes: bytes as u64, reason: e.into() })?;
+            self.populate(self.nvm_bytes, bytes)?;
         }
         Ok(())
+    }
+
+    /// Makes the pages of `bytes` bytes at `at`, both multiples of a page, resident for writing. Their contents stay as they
+    /// are; those of a file have blocks of the disk already.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn make_resident(&self, at: u64, bytes: u64) -> Result<(), ReserveError> {
+        let range = self.view(Span::<AtomicU8>::new(at, bytes));
+        self.populate(at as usize, range.len())
+    }
+
+    /// The same, of a range in the region.
+    fn populate(&self, at: usize, bytes: usize) -> Result<(), ReserveError> {
+        // SAFETY: the range lies in the region, so this is its first byte.
+        let start = unsafe { self.base.add(at) };
+        // SAFETY: populating our own mapping for writing leaves what it holds as it is.
+        unsafe { mm::madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) }
+            .map_err(|e| ReserveError::Prefault { bytes: bytes as u64, reason: e.into() })
     }
 
     /// Bytes at the beginning that a file backs: offsets below are of the second tier.
@@ -258,7 +276,7 @@ impl fmt::Debug for Region {
 mod tests {
     use super::*;
     use crate::line::Line;
-    use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
     #[test]
     fn views_share_bytes() {

@@ -407,7 +407,7 @@ impl Options {
         let executors = self.executors as u64;
         let bytes = self.nvm_bytes.unwrap_or(self.dram_bytes * NVM_SHARE) / executors / PAGE * PAGE;
         let log_bytes = self.log_bytes.unwrap_or_else(|| {
-            let wanted = (self.segment() * 4).min(bytes / 4);
+            let wanted = (self.segment() * 16).min(bytes / 4);
             wanted.max(self.document_bytes_max as u64 * 4)
         });
         NvmSettings { bytes, log_bytes: log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE) }

@@ -37,6 +37,8 @@ use crate::term::TermKey;
 const PIECE_BYTES: u64 = 256 << 10;
 /// Terms of one step.
 const TERM_GROUP: u32 = 1024;
+/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
+const TERMS_AHEAD: usize = 12;
 /// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
 pub const TERM_KEY_BYTES: u64 = 24;
 const _: () = assert!(TERM_KEY_BYTES == size_of::<TermKey>() as u64 + 8);
@@ -330,14 +332,17 @@ impl Engrave {
         let end = self.counts.terms.min(first + TERM_GROUP);
         let group = &region.view(terms)[first as usize..end as usize];
         let mut hashes = std::mem::take(&mut self.hashes);
-        let ids = || group.iter().map(|id| TermId(id.load(Relaxed)));
-        ids().filter(|id| *id != TermId::NONE).for_each(|id| dictionary.prefetch_record(id));
+        let id_at = |index: usize| {
+            group.get(index).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
+        };
         let (mut keys, mut nodes, mut longs) = (Vec::new(), Vec::new(), Vec::new());
         let mut bytes = Vec::new();
-        for (id, ordinal) in ids().zip(first..) {
+        for (index, ordinal) in (first..end).enumerate() {
+            id_at(index + 2 * TERMS_AHEAD).inspect(|id| dictionary.prefetch_record(*id));
+            id_at(index + TERMS_AHEAD).inspect(|id| dictionary.prefetch_newest(*id));
             let (mut key, mut postings, mut payload) = (TermKey::default(), 0, 0);
             let long = long_at + longs.len() as u64;
-            if id != TermId::NONE {
+            if let Some(id) = id_at(index) {
                 key = dictionary.key(id, &mut bytes);
                 let entries = dictionary.entries(id);
                 let index =
@@ -456,9 +461,14 @@ pub(crate) struct EngravedKey {
     long: u64,
 }
 
+/// Where the key of an ordinal's term lies.
+pub(super) fn term_place(sections: &Sections, ordinal: u64) -> u64 {
+    sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES
+}
+
 /// The term of an ordinal.
 pub(crate) fn term_at(region: &Region, sections: &Sections, ordinal: u64) -> EngravedKey {
-    let at = sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES;
+    let at = term_place(sections, ordinal);
     let words = region.view(Span::<std::sync::atomic::AtomicU64>::new(at, TERM_KEY_BYTES / 8));
     let [low, high, long] = [0, 1, 2].map(|i| words[i].load(Relaxed));
     EngravedKey { key: TermKey { low, high }, long }

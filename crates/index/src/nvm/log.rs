@@ -121,11 +121,13 @@ impl Operations {
             LoggedKey::Bytes(bytes) => (0, bytes, 2),
         };
         let word = text.len() as u64 | (key.len() as u64) << 32 | kind << 48;
-        self.bytes.extend_from_slice(&word.to_le_bytes());
-        self.bytes.extend_from_slice(&number.to_le_bytes());
+        self.bytes.extend_from_slice([word, number].map(u64::to_le_bytes).as_flattened());
         for part in [key, text] {
             self.bytes.extend_from_slice(part);
-            self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+            // A whole word of zeros is one store; what is too much of it goes again.
+            let end = self.bytes.len().next_multiple_of(8);
+            self.bytes.extend_from_slice(&[0; 8]);
+            self.bytes.truncate(end);
         }
         self.ends.push(self.bytes.len());
     }
@@ -237,11 +239,9 @@ impl LogWriter {
         let check = crc32c::crc32c_append(header_check(self.space.salt, &words), operations);
         words[0] |= (check as u64) << 32;
         let at = self.space.place(self.position);
-        door.write_words(Site::LogRecord, region, at, &words);
-        if !operations.is_empty() {
-            door.write(Site::LogRecord, region, at + HEADER_BYTES, operations);
-        }
-        door.write_back(Site::LogWriteBack, region, at, bytes);
+        let words = words.map(u64::to_le_bytes);
+        let parts = [words.as_flattened(), operations];
+        door.stream([Site::LogRecord, Site::LogWriteBack], region, at, parts);
         self.position += bytes;
     }
 }

@@ -15,10 +15,13 @@
 //! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
 //! and the end of the second: who wants to asks the merge to [make way](Merge::make_way).
 
-use spirit_door::{Door, Site};
-use spirit_mem::Region;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::engrave::term_at;
+use spirit_door::{Door, Site};
+use spirit_mem::{Region, Span, prefetch};
+
+use super::engrave::{term_at, term_place};
 use super::merged::{Link, Merged, NODE_BYTES, Node, chain_word};
 use super::merged_writer::MergedWriter;
 use super::section::{Kind, Sections};
@@ -31,6 +34,8 @@ use crate::term::Term;
 
 /// Terms of one step.
 const GROUP: u64 = 2048;
+/// How many terms before its turn a term's lines are asked for.
+const AHEAD: u64 = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -90,7 +95,9 @@ impl Merge {
         match self.step {
             Step::Link { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
+                let merged = Merged::new(region, nvm.layout());
                 for index in next..end {
+                    self.look_ahead(region, &merged, index);
                     self.step = Step::Link { next: index };
                     self.link(memory, nvm, writer, index)?;
                 }
@@ -110,7 +117,13 @@ impl Merge {
             }
             Step::Head { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
-                (next..end).for_each(|index| self.head(region, nvm, index));
+                let merged = Merged::new(region, nvm.layout());
+                for index in next..end {
+                    if let Some(record) = self.records.get(index as usize + AHEAD as usize) {
+                        merged.prefetch_record(*record);
+                    }
+                    self.head(region, nvm, index);
+                }
                 self.step = Step::Head { next: end };
             }
             Step::Head { .. } => {
@@ -143,6 +156,19 @@ impl Merge {
     /// Whether it has come to its end.
     pub fn is_done(&self) -> bool {
         self.step == Step::Done
+    }
+
+    /// Asks for what the terms behind `index` need when their turn comes.
+    fn look_ahead(&self, region: &Region, merged: &Merged<'_>, index: u64) {
+        if index + 2 * AHEAD < self.terms {
+            let (node, ordinal) = self.node(region, index + 2 * AHEAD);
+            prefetch_at(region, node);
+            prefetch_at(region, term_place(&self.sections, ordinal));
+        }
+        if index + AHEAD < self.terms {
+            // The high half of the word is all of the hash that a bucket is chosen by.
+            merged.prefetch(hash_word(region, &self.sections, index + AHEAD) >> 32);
+        }
     }
 
     /// Where the node of the term at `index` lies, and its ordinal.
@@ -235,11 +261,17 @@ impl Merge {
     }
 }
 
+/// Asks for the line at `at`, a multiple of 8, if it lies in the region.
+fn prefetch_at(region: &Region, at: u64) {
+    if let Some([word]) = region.get(Span::<AtomicU64>::new(at, 1)) {
+        prefetch(word);
+    }
+}
+
 /// The entry at `index` of a segment's terms by hash: low half of the hash (high), ordinal (low).
 pub(crate) fn hash_word(region: &Region, sections: &Sections, index: u64) -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     let at = sections.get(Kind::TermHashes).start + index * 8;
-    region.view(spirit_mem::Span::<AtomicU64>::new(at, 1))[0].load(Relaxed)
+    region.view(Span::<AtomicU64>::new(at, 1))[0].load(Relaxed)
 }
 
 /// The ordinal of a term in an engraved segment that is not merged.

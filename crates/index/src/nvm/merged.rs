@@ -30,7 +30,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use spirit_mem::{Line, Region, Span};
+use spirit_mem::{Line, Region, Span, prefetch};
 
 use super::checksum;
 use super::layout::NvmLayout;
@@ -210,6 +210,24 @@ impl<'a> Merged<'a> {
             Some(found)
         })
         .take(CHAIN_MAX)
+    }
+
+    /// Asks for the record that the search for `hash` compares first. The bucket should be there.
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let word = self.buckets[self.bucket(hash)].load(Relaxed);
+        // Nothing is read by it, so it matters little whether the word is one that was stored.
+        if let Some(line) =
+            (word as u32).checked_sub(1).and_then(|line| self.lines.get(line as usize))
+        {
+            prefetch(line);
+        }
+    }
+
+    /// Asks for a record, if there is such a line.
+    pub(crate) fn prefetch_record(&self, line: u32) {
+        if let Some(line) = self.lines.get(line as usize) {
+            prefetch(line);
+        }
     }
 
     /// Where a record lies.
