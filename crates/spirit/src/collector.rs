@@ -30,6 +30,8 @@ pub(crate) struct BatchSize {
 impl BatchSize {
     /// Enough to overlap the cache misses of all tokens.
     pub(crate) const USUAL: BatchSize = BatchSize { tokens: 512, documents: 256 };
+    /// Enough to share what a record of the log costs besides.
+    pub(crate) const LOGGED: BatchSize = BatchSize { tokens: 1536, documents: 256 };
     /// Enough to share what waiting for a disk costs.
     pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 8192, documents: 1024 };
 }

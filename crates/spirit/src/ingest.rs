@@ -100,7 +100,11 @@ impl Ingester {
     ) -> Option<Ingester> {
         let Start { position, row, sequence, documents, accepted, journal } = start;
         shared.accepted.store(accepted, Relaxed);
-        let batch_size = if options.is_os_level() { BatchSize::SYNCED } else { BatchSize::USUAL };
+        let batch_size = match (options.is_logged(), options.is_os_level()) {
+            (true, true) => BatchSize::SYNCED,
+            (true, false) => BatchSize::LOGGED,
+            _ => BatchSize::USUAL,
+        };
         let id = SegmentId::first(position);
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
         publish_segment(&shared, &writer);
