@@ -48,10 +48,10 @@ pub struct DictionaryWriter {
 
 impl DictionaryWriter {
     /// The writer of an empty dictionary.
-    pub fn new(region: &Region, geometry: &Geometry) -> DictionaryWriter {
+    pub fn new(geometry: &Geometry) -> DictionaryWriter {
         let pool = geometry.dictionary_pool;
         DictionaryWriter {
-            pool: Buddies::new(region, pool),
+            pool: Buddies::new(pool),
             pool_start: pool.start(),
             terms: 0,
             terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,

@@ -94,8 +94,8 @@ impl FreshWriter {
             return None;
         };
         let spans = geometry.fresh(extent);
-        for slot in memory.region().view(spans.table) {
-            slot.store(0, Relaxed);
+        if !memory.is_untouched(extent) {
+            memory.region().view(spans.table).iter().for_each(|slot| slot.store(0, Relaxed));
         }
         Some(FreshWriter {
             id,

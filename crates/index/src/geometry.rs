@@ -308,7 +308,12 @@ impl Geometry {
     /// Reserves the region. `nvm` is the file's part that the second tier is.
     pub fn reserve(&self, nvm: Option<FilePart<'_>>) -> Result<Region, GeometryError> {
         let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
-        Region::reserve_tiers(nvm, bytes, self.settings.residency).map_err(GeometryError::Reserve)
+        let region = Region::reserve_tiers(nvm, bytes, self.settings.residency)
+            .map_err(GeometryError::Reserve)?;
+        // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
+        let tables = self.table.start();
+        region.use_small_pages(tables, self.descriptors.end().next_multiple_of(4096) - tables);
+        Ok(region)
     }
 
     /// The parts of the fresh extent at `start`.

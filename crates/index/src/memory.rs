@@ -56,6 +56,8 @@ pub struct Memory {
     reserve: AtomicU64,
     /// Documents that lived when their segment was dropped.
     expired: AtomicU64,
+    /// One past the last byte of the short-term partition that was ever given out.
+    extents_end: AtomicU64,
     /// Positions below this are gone and no reader holds them: their table slots can be used again.
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
@@ -140,7 +142,7 @@ impl Memory {
             nvm_long: ring(|layout| layout.long),
             limbo: VecDeque::with_capacity(geometry.segments_max as usize * 4),
         };
-        let dictionary = Mutex::new(DictionaryWriter::new(&region, &geometry));
+        let dictionary = Mutex::new(DictionaryWriter::new(&geometry));
         Ok(Memory {
             region,
             geometry,
@@ -152,6 +154,7 @@ impl Memory {
             dead: AtomicU64::new(0),
             reserve: AtomicU64::new(0),
             expired: AtomicU64::new(0),
+            extents_end: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(rings),
             space: Condvar::new(),
@@ -445,6 +448,16 @@ impl Memory {
         let stamp = self.pins.retire();
         rings.limbo.push_back((stamp, garbage));
         self.collect(&mut rings);
+    }
+
+    /// Whether the fresh extent at `extent`, which was just allocated, is given out for the first time: then it holds zeros, and a start
+    /// need not wait for its pages. Ingest role only.
+    pub(crate) fn is_untouched(&self, extent: u64) -> bool {
+        let untouched = extent >= self.extents_end.load(Relaxed);
+        if untouched {
+            self.extents_end.store(extent + self.geometry.settings.segment_bytes, Relaxed);
+        }
+        untouched
     }
 
     /// Gives back what the newest block in `partition`, which is `owner`'s, has beyond `bytes`.

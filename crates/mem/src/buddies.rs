@@ -24,6 +24,8 @@ use crate::span::Span;
 /// The smallest block, in bytes: a line.
 pub const BUDDY_BYTES_MIN: u64 = size_of::<Line>() as u64;
 const CLASSES: usize = 32;
+/// What is taken of fresh lines at once, if alignment allows: 256 KiB.
+const GROWTH_CLASS: usize = 12;
 /// No line: the end of a free list.
 const NONE: u64 = u64::MAX;
 
@@ -33,23 +35,18 @@ pub struct Buddies {
     map: Span<AtomicU64>,
     /// The first free block of each class, by line.
     free: [u64; CLASSES],
+    /// The lines from here on were never in a block. They are not touched before they are needed: a start that touched a line
+    /// of each large block would wait for as many huge pages.
+    fresh: u64,
     used: u64,
 }
 
 impl Buddies {
-    /// An allocator over `pool`, whose contents do not matter.
-    pub fn new(region: &Region, pool: Span<Line>) -> Buddies {
+    /// An allocator over `pool`, to which nothing was ever stored.
+    pub fn new(pool: Span<Line>) -> Buddies {
         let map = Span::<AtomicU64>::new(pool.start(), pool.len().div_ceil(64));
-        region.view(map).iter().for_each(|word| word.store(0, Relaxed));
-        let mut buddies = Buddies { pool, map, free: [NONE; CLASSES], used: 0 };
-        let mut line = map.bytes().div_ceil(BUDDY_BYTES_MIN);
-        // As few and as large blocks as alignment and the pool's end allow.
-        while line < pool.len() {
-            let class = line.trailing_zeros().min((pool.len() - line).ilog2()) as usize;
-            buddies.push(region, line, class.min(CLASSES - 1));
-            line += 1 << class.min(CLASSES - 1);
-        }
-        buddies
+        let fresh = map.bytes().div_ceil(BUDDY_BYTES_MIN);
+        Buddies { pool, map, free: [NONE; CLASSES], fresh, used: 0 }
     }
 
     /// Bytes that a block of at least `bytes` bytes really takes.
@@ -60,7 +57,13 @@ impl Buddies {
     /// A block of at least `bytes` bytes: its offset from the region's start. `None` while there is none.
     pub fn allocate(&mut self, region: &Region, bytes: u64) -> Option<u64> {
         let class = Self::class(bytes);
-        let mut larger = (class..CLASSES).find(|class| self.free[*class] != NONE)?;
+        let mut larger = loop {
+            let found = (class..CLASSES).find(|class| self.free[*class] != NONE);
+            match found {
+                None if self.fresh < self.pool.len() => self.grow(region, class),
+                found => break found?,
+            }
+        };
         let line = self.free[larger];
         self.unlink(region, line, larger);
         while larger > class {
@@ -71,11 +74,24 @@ impl Buddies {
         Some(self.pool.start() + line * BUDDY_BYTES_MIN)
     }
 
+    /// Makes a free block of fresh lines, of `class` if alignment and the pool's end allow, and not much larger.
+    fn grow(&mut self, region: &Region, class: usize) {
+        let room = (self.pool.len() - self.fresh).ilog2();
+        let most = (self.fresh.trailing_zeros().min(room) as usize).min(CLASSES - 1);
+        let (line, class) = (self.fresh, most.min(class.max(GROWTH_CLASS)));
+        self.fresh += 1 << class;
+        self.join(region, line, class);
+    }
+
     /// Takes back the block at `at`, which was given out for `bytes` bytes.
     pub fn free(&mut self, region: &Region, at: u64, bytes: u64) {
-        let mut line = (at - self.pool.start()) / BUDDY_BYTES_MIN;
-        let mut class = Self::class(bytes);
+        let class = Self::class(bytes);
         self.used -= BUDDY_BYTES_MIN << class;
+        self.join(region, (at - self.pool.start()) / BUDDY_BYTES_MIN, class);
+    }
+
+    /// Makes a block free, together with its buddy if that is.
+    fn join(&mut self, region: &Region, mut line: u64, mut class: usize) {
         while class + 1 < CLASSES && self.is_free(region, line ^ (1 << class), class) {
             self.unlink(region, line ^ (1 << class), class);
             line &= !(1 << class);
@@ -154,7 +170,7 @@ mod tests {
     /// A pool that begins at a page, has `lines` lines of blocks, and lines before it for the map.
     fn pool(lines: u64) -> (Region, Buddies) {
         let region = Region::reserve(1 << 20, Residency::OnTouch).unwrap();
-        let buddies = Buddies::new(&region, Span::new(4096, lines));
+        let buddies = Buddies::new(Span::new(4096, lines));
         (region, buddies)
     }
 
@@ -196,7 +212,6 @@ mod tests {
             steps in prop::collection::vec((1u64..3000, any::<prop::sample::Index>(), any::<bool>()), 1..300),
         ) {
             let (region, mut pool) = pool(lines);
-            let fresh = pool.free;
             let first = 4096 + lines.div_ceil(512) * 64;
             let end = 4096 + lines * 64;
             let mut live: Vec<(u64, u64)> = Vec::new();
@@ -227,8 +242,12 @@ mod tests {
             for (at, bytes) in live {
                 pool.free(&region, at, bytes);
             }
-            let occupied = |free: [u64; CLASSES]| free.map(|line| line != NONE);
-            prop_assert_eq!(occupied(pool.free), occupied(fresh));
+            let (other, mut fresh) = self::pool(lines);
+            for (region, pool) in [(&region, &mut pool), (&other, &mut fresh)] {
+                prop_assert_eq!(pool.allocate(region, lines * 64 + 1), None);
+            }
+            let occupied = |pool: &Buddies| pool.free.map(|line| line != NONE);
+            prop_assert_eq!(occupied(&pool), occupied(&fresh));
         }
     }
 }

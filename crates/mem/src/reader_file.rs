@@ -76,8 +76,9 @@ impl ReaderFile {
     /// Opens the file in `directory` as the writer; makes it anew where that disturbs nobody.
     pub fn of_writer(directory: &Path) -> Result<Arc<ReaderFile>, HeapFileError> {
         let Some(file) = Self::open(directory)? else { return Self::make(directory) };
-        for group in 0..GROUPS {
-            // What is left of processes that have ended.
+        let groups = file.groups().load(Acquire);
+        for group in (0..GROUPS).filter(|group| groups >> group & 1 == 1) {
+            // What is left of processes that have ended. A group's bit is the first of it to be set and the last to go.
             file.reap(group);
         }
         Ok(Arc::new(file))

@@ -144,7 +144,10 @@ impl Region {
         if let Some(part) = &nvm {
             region.map_file(part)?;
         }
-        region.advise(residency)?;
+        // What is filled up to a huge page behind a file's part alone is never touched.
+        if bytes > region.nvm_bytes() {
+            region.advise(residency)?;
+        }
         Ok(region)
     }
 
@@ -182,6 +185,21 @@ impl Region {
             self.populate(self.nvm_bytes, bytes)?;
         }
         Ok(())
+    }
+
+    /// Asks for small pages behind `bytes` bytes of DRAM at `at`, both multiples of a page: for what is small and touched at
+    /// start, since a huge page is cleared whole. Pages that are there already stay as they are.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn use_small_pages(&self, at: u64, bytes: u64) {
+        let range = self.view(Span::<AtomicU8>::new(at, bytes));
+        // SAFETY: advice on our own mapping; the size of its pages changes no contents. A kernel without huge pages refuses,
+        // which costs nothing.
+        let _ = unsafe {
+            let start = range.as_ptr().cast_mut().cast();
+            mm::madvise(start, range.len(), Advice::LinuxNoHugepage)
+        };
     }
 
     /// Makes the pages of `bytes` bytes at `at`, both multiples of a page, resident for writing. Their contents stay as they

@@ -31,6 +31,8 @@ pub(crate) use older::Lent;
 const OUT: usize = 128;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
+    clauses_max: usize,
+    /// One for each term of the largest query so far; there is room for all, of which no page is touched before.
     leaves: Vec<Leaf>,
     /// Of each inner node of a tree: one past the match it last found in the segment at hand.
     reached: Vec<u32>,
@@ -44,8 +46,9 @@ impl Scratch {
     /// Memory for queries of at most `clauses_max` clauses.
     pub fn new(clauses_max: usize) -> Scratch {
         Scratch {
-            leaves: vec![Leaf::default(); clauses_max],
-            reached: vec![0; Query::nodes_max(clauses_max)],
+            clauses_max,
+            leaves: Vec::with_capacity(clauses_max),
+            reached: Vec::with_capacity(Query::nodes_max(clauses_max)),
             words: spirit_mem::zeroed(clauses_max * SCRATCH_WORDS),
             out: [0; OUT],
             ahead: Ahead::default(),
@@ -55,12 +58,22 @@ impl Scratch {
 
     /// Clauses it is good for.
     pub fn clauses_max(&self) -> usize {
-        self.leaves.len()
+        self.clauses_max
+    }
+
+    /// Makes what there is room for ready for `query`.
+    pub(crate) fn prepare(&mut self, query: &Query) {
+        if self.leaves.len() < query.terms.len() {
+            self.leaves.resize(query.terms.len(), Leaf::default());
+        }
+        if self.reached.len() < query.nodes.len() {
+            self.reached.resize(query.nodes.len(), 0);
+        }
     }
 
     /// Bytes it takes.
     pub fn bytes(&self) -> usize {
-        self.words.len() * 4 + self.leaves.len() * size_of::<Leaf>()
+        self.words.len() * 4 + self.clauses_max * size_of::<Leaf>()
     }
 }
 

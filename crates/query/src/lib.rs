@@ -58,6 +58,7 @@ fn run<C: Collector>(
     collector: C,
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
+    scratch.prepare(query);
     let part = snapshot.covered();
     // Apart from the rest, which is written while it is read.
     let lent = std::mem::take(&mut scratch.lent);

@@ -19,7 +19,7 @@ use crate::store::Store;
 use crate::waiting::Waiting;
 
 /// An index that closes leaves at most this much to be ingested again.
-const LOG_BYTES_LEFT: u64 = 64 << 10;
+pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
 
 /// Segments that wait between ingest and flush.
 const QUEUE: usize = 1;

@@ -65,6 +65,8 @@ pub(crate) struct FlushStage {
     sheds_merged: bool,
     /// The ingest role waits for room in the log, which engraving makes.
     log_is_full: bool,
+    /// It does what nobody has asked for too.
+    has_begun: bool,
     /// Whoever waits until everything before is done.
     waiting: Vec<SyncSender<()>>,
     tasks: Receiver<Task>,
@@ -109,6 +111,7 @@ impl FlushStage {
             shed: None,
             sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
+            has_begun: false,
             waiting: Vec::new(),
             tasks,
         }
@@ -141,6 +144,12 @@ impl FlushStage {
 
     /// What is asked for next. While there is something to engrave nobody waits for more.
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
+        if !self.has_begun {
+            // Who has just started the index wants an answer first.
+            let task = self.tasks.recv_timeout(IDLE);
+            self.has_begun = !matches!(task, Ok(Task::ImportKeys));
+            return task;
+        }
         if !self.is_placing() && self.shed.is_none() && self.waiting.is_empty() {
             return self.tasks.recv_timeout(IDLE);
         }

@@ -51,6 +51,11 @@ impl OpenRoot {
         (root.salt as u32, root.incarnation as u32)
     }
 
+    /// Whether the root that was found says that the index is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
     /// Says that the index is open, and where.
     pub(crate) fn say_open(&self) -> Result<(), HeapFileError> {
         self.write_open(&mut self.state())

@@ -47,7 +47,8 @@ impl Recovery {
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
-            recovery.found = replay::scan(memory.region(), space, &recovered, incarnation)?;
+            recovery.found =
+                replay::scan(memory.region(), space, &recovered, incarnation, store.was_closed())?;
             if recovery.found.kills {
                 // What did not die after all is taken off again when the rows are looked at.
                 let expected = recover::expect_deaths(memory, recovered.window);

@@ -14,11 +14,14 @@ use spirit_mem::Region;
 
 use crate::collector::Called;
 use crate::error::AddError;
+use crate::executor::LOG_BYTES_LEFT;
 use crate::ingest::{Committed, Ingester};
 use crate::shared::{Numbers, Shared};
 
 /// How far behind the log's end records are looked for: further than almost any is long.
 const LOOK_BYTES: u64 = 1 << 20;
+/// The same if the index was closed, which leaves little in the log.
+const LOOK_BYTES_CLOSED: u64 = 2 * LOG_BYTES_LEFT;
 
 /// What was found in the log.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +40,7 @@ pub(crate) fn scan(
     space: LogSpace,
     recovered: &Recovered,
     incarnation: u32,
+    was_closed: bool,
 ) -> Result<Found, Corrupt> {
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
     let mut found = Found { row_end: recovered.row_end, ..Found::default() };
@@ -46,7 +50,7 @@ pub(crate) fn scan(
         found.kills |= record.may_kill(recovered.explicit_end);
     }
     found.position = reader.position();
-    reader.check_end(LOOK_BYTES)?;
+    reader.check_end(if was_closed { LOOK_BYTES_CLOSED } else { LOOK_BYTES })?;
     Ok(found)
 }
 

@@ -16,7 +16,7 @@ use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::{ROOT_BYTES, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{HeapFile, HeapFileError, Medium, ReaderFile};
+use spirit_mem::{HeapFile, HeapFileError, Medium, ReaderFile, Region};
 
 use crate::error::OpenError;
 use crate::open_root::OpenRoot;
@@ -102,7 +102,8 @@ impl Store {
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             ..Root::default()
         };
-        let store = Self::with_root(file, options, root, false)?;
+        let region = trust::root_region(&file)?;
+        let store = Self::with_root(file, region, options, root, false)?;
         store.root.say_open().map_err(OpenError::File)?;
         store.file.sync_all().map_err(OpenError::File)?;
         Ok(store)
@@ -110,7 +111,7 @@ impl Store {
 
     fn open_existing(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open(path).map_err(OpenError::File)?;
-        let (found, _) = trust::find_root(&file, options)?;
+        let (found, region) = trust::find_root(&file, options)?;
         trust::check(&file, options, &found)?;
         check_medium(&file, options)?;
         let next = Root {
@@ -120,18 +121,18 @@ impl Store {
             dram_bytes: options.dram_bytes,
             ..found
         };
-        let mut store = Self::with_root(file, options, next, found.state == CLOSED)?;
+        let mut store = Self::with_root(file, region, options, next, found.state == CLOSED)?;
         store.has_less_dram = options.dram_bytes < found.dram_bytes;
         Ok(store)
     }
 
     fn with_root(
         file: HeapFile,
+        region: Region,
         options: &Options,
         root: Root,
         is_closed: bool,
     ) -> Result<Store, OpenError> {
-        let region = trust::root_region(&file)?;
         // Before anything is changed: processes that read may forbid it.
         let directory = file.path().parent().expect("the file is in the directory");
         let readers = ReaderFile::of_writer(directory).map_err(OpenError::File)?;
@@ -163,6 +164,11 @@ impl Store {
     /// Where processes that only read say what they read.
     pub(crate) fn readers(&self) -> &Arc<ReaderFile> {
         &self.readers
+    }
+
+    /// Whether the index was closed in an orderly way the last time.
+    pub(crate) fn was_closed(&self) -> bool {
+        self.root.is_closed()
     }
 
     /// Whether there was more DRAM the last time.

@@ -161,7 +161,9 @@ pub(crate) fn answer(mut arguments: impl Iterator<Item = String>) -> Fallible<()
     let dram_bytes = arguments.next().ok_or("no size")?.parse()?;
     let index =
         Options::default().directory(Path::new(&directory)).dram_bytes(dram_bytes).open()?;
-    println!("{}", ask(&index)?);
+    let mut reader = index.reader()?;
+    println!("{}", reader.count_text(QUERY)?);
+    drop(reader);
     Ok(index.close()?)
 }
 

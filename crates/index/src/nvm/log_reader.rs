@@ -81,7 +81,7 @@ impl<'a> LogReader<'a> {
             );
         }
         let end = self.end.min(self.position.saturating_add(within));
-        let follows = (self.position..end).step_by(8).skip(1).any(|position| {
+        let follows = self.claims(self.position + 8, end).any(|position| {
             let found = self.read(position, u32::MAX);
             // The first record of a lap is begun together with the one that fills up the lap before.
             found.is_some_and(|(_, bytes)| {
@@ -89,6 +89,17 @@ impl<'a> LogReader<'a> {
             })
         });
         if follows { corrupt("it is damaged: a later one is whole") } else { Ok(()) }
+    }
+
+    /// The positions from `from` up to `end` whose second word is the position itself, as it is in a record that begins there.
+    fn claims(&self, from: u64, end: u64) -> impl Iterator<Item = u64> {
+        let laps = std::iter::successors(Some(from), |at| Some(at + self.space.left(*at)));
+        laps.take_while(move |at| *at < end).flat_map(move |at| {
+            let words = self.space.left(at).min(end - at) / 8;
+            let words = self.region.view(Span::<AtomicU64>::new(self.space.place(at), words));
+            let seconds = words.iter().skip(1).zip((at..).step_by(8));
+            seconds.filter(|(word, at)| word.load(Relaxed) == *at).map(|(_, at)| at)
+        })
     }
 
     /// Whether at the log's end there is the header of a record that the newest incarnation did not write whole, or that
