@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::geometry::GeometryError;
 use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::log::OFFSET_BYTES_MAX;
 use spirit_mem::{HeapFileError, Medium};
 
 /// Opening an index failed.
@@ -142,6 +143,20 @@ pub enum AddError {
         /// Its bytes.
         bytes: usize,
     },
+    /// A group's documents and offset do not fit into one record of the log.
+    GroupTooLarge {
+        /// Bytes of its record.
+        bytes: u64,
+        /// The most allowed.
+        bytes_max: u64,
+    },
+    /// An application's offset is longer than it may be.
+    OffsetTooLong {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// An application's offset is kept only where what is acknowledged survives a crash, by an index of one executor.
+    OffsetNotKept,
     /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
     /// The key table is full.
@@ -164,6 +179,16 @@ impl fmt::Display for AddError {
             AddError::DocumentTooLarge { segment_bytes } => write!(
                 f,
                 "the document does not fit in an empty segment of {segment_bytes} bytes; use larger segments"
+            ),
+            AddError::GroupTooLarge { bytes, bytes_max } => write!(
+                f,
+                "a group of {bytes} bytes, with what the log adds: at most {bytes_max}; make smaller groups, or a larger log"
+            ),
+            AddError::OffsetTooLong { bytes } => {
+                write!(f, "an offset of {bytes} bytes: at most {OFFSET_BYTES_MAX}")
+            }
+            AddError::OffsetNotKept => f.write_str(
+                "an offset is kept only in mode crash, by an index of one executor: make the index so, or add without offsets",
             ),
             AddError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")

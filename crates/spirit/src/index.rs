@@ -179,6 +179,44 @@ impl Index {
         Ok(added)
     }
 
+    /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
+    /// 4,096 bytes: queries see all of them at once, and after a crash either all are there and [`offset`](Self::offset) says
+    /// this one, or none are. So an application that goes on from there adds everything exactly once.
+    ///
+    /// Needs [`Mode::Crash`] and one executor. A group has to fit into half of the log and into a segment. Should the key table
+    /// be full, the documents before the one that finds no place are in, and the offset is the last one still.
+    pub fn add_group<'a>(
+        &self,
+        documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
+        offset: &[u8],
+    ) -> Result<u64, AddAllError> {
+        let failed = |error| AddAllError { added: 0, error };
+        self.check_writable().map_err(failed)?;
+        let [only] = &*self.executors else { return Err(failed(AddError::OffsetNotKept)) };
+        if self.options.mode != Mode::Crash {
+            return Err(failed(AddError::OffsetNotKept));
+        }
+        let mut role = only.role().map_err(failed)?;
+        let mut collector = role.collector();
+        for (key, text) in documents {
+            if let Err(error) = collector.collect(key.into(), text) {
+                role.clear();
+                return Err(failed(error));
+            }
+        }
+        let Committed { added, result, .. } = role.commit_group(offset);
+        only.serve(&mut role);
+        result.map(|()| added).map_err(|error| AddAllError { added, error })
+    }
+
+    /// The offset of the last [group](Self::add_group) that came about, in this process or before.
+    pub fn offset(&self) -> Result<Option<Vec<u8>>, AddError> {
+        match &*self.executors {
+            [only] => Ok(only.role()?.offset().map(Vec::from)),
+            _ => Ok(None),
+        }
+    }
+
     /// Adds under an automatic key when there are several executors: the number decides which. Within an executor
     /// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
     /// itself goes on side by side.

@@ -4,6 +4,7 @@
 //! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
 //! the versions that they replace, then one store that makes all of it visible.
 
+mod group;
 mod segments;
 
 use std::collections::VecDeque;
@@ -158,7 +159,7 @@ impl Ingester {
     /// Bytes of the log that no engraved segment covers.
     pub(crate) fn log_bytes(&self) -> u64 {
         let head = self.shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
-        self.journal.as_ref().map_or(0, |journal| journal.from() - head)
+        self.journal.as_ref().map_or(0, |journal| journal.end() - head)
     }
 
     /// Writes the batch and makes it visible.
@@ -228,9 +229,7 @@ impl Ingester {
         let unsettled = taken - settled;
         self.close_group(settled, taken, row)?;
         self.batch.drop_front(settled);
-        self.publish();
-        self.accepted += settled as u64;
-        self.shared.accepted.store(self.accepted, Relaxed);
+        self.publish_settled(settled);
         if unsettled > 0 {
             return self.wait_for_keys();
         }
@@ -268,7 +267,14 @@ impl Ingester {
     }
 
     fn publish(&self) {
-        self.shared.memory.publish(self.writer.base_row() + self.writer.rows() as u64);
+        self.shared.memory.publish(self.row_end());
+    }
+
+    /// The same; `settled` more documents are among them.
+    fn publish_settled(&mut self, settled: usize) {
+        self.publish();
+        self.accepted += settled as u64;
+        self.shared.accepted.store(self.accepted, Relaxed);
     }
 
     /// Kills what the new rows replace, and enters them in the key table. Says how many of them are in.
@@ -335,7 +341,7 @@ impl Ingester {
                 Err(Stop::HeapFull) => self.wait_for_room(progress)?,
             }
         }
-        let row = self.writer.base_row() + self.writer.rows() as u64 - 1;
+        let row = self.row_end() - 1;
         if let Some(journal) = &mut self.journal {
             journal.log_delete(&self.shared, key, sequence, row, self.documents_end)?;
         }

@@ -2,7 +2,8 @@
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
-    HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES, Operations, RecordKind,
+    HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES, Operations,
+    RecordKind,
 };
 
 use crate::collector::Called;
@@ -12,11 +13,29 @@ use crate::shared::Shared;
 /// Gathered bytes after which a batch is full, so that a record stays small beside the log.
 const GATHERED_BYTES: usize = 256 << 10;
 
+/// Seals between two looks at the room that the log has, at most: each logs the application's offset again.
+const SEALS: u64 = 3;
+
+/// The application's offset, and the record that has it.
+struct Offset {
+    bytes: Box<[u8]>,
+    /// Where the record begins.
+    at: u64,
+    /// Where it ends.
+    end: u64,
+}
+
 /// Operations on their way into the log.
 pub(crate) struct Journal {
     writer: LogWriter,
     operations: Operations,
     gathered_max: usize,
+    /// One past the last sequence number that the log has.
+    sequence: u64,
+    /// Where the last record begins.
+    last: u64,
+    /// The application's offset, if it has given one.
+    offset: Option<Offset>,
     /// While the log is replayed: where the record begins whose operations are at hand. Nothing is logged then.
     replaying: Option<u64>,
 }
@@ -25,7 +44,15 @@ impl Journal {
     /// A journal of a log that will be replayed.
     pub(crate) fn new(writer: LogWriter, log_bytes: u64) -> Journal {
         let gathered_max = GATHERED_BYTES.min(log_bytes as usize / 16);
-        Journal { writer, operations: Operations::default(), gathered_max, replaying: Some(0) }
+        Journal {
+            writer,
+            operations: Operations::default(),
+            gathered_max,
+            sequence: 0,
+            last: 0,
+            offset: None,
+            replaying: Some(0),
+        }
     }
 
     /// The most bytes of text and key that a log of `log_bytes` takes in one document.
@@ -36,20 +63,87 @@ impl Journal {
         (log_bytes / 2).saturating_sub(log_bytes / 16 + 3 * HEADER_BYTES + operation)
     }
 
+    /// The most bytes of operations and offset that a group may have, so that there is room for it in an empty log whatever its
+    /// place is.
+    fn group_bytes_max(&self, offset: usize) -> u64 {
+        self.writer.record_bytes_max().saturating_sub(2 * HEADER_BYTES + SEALS * kept_bytes(offset))
+    }
+
+    /// Ends the batch with the application's offset, if all of it fits into one record.
+    pub(crate) fn end_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
+        if offset.len() > OFFSET_BYTES_MAX {
+            return Err(AddError::OffsetTooLong { bytes: offset.len() });
+        }
+        self.operations.push_offset(offset);
+        let (bytes, bytes_max) =
+            (self.operations.bytes() as u64, self.group_bytes_max(offset.len()));
+        if bytes > bytes_max { Err(AddError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
+    }
+
+    /// Whether the log has room for `count` documents and the `offset` behind them.
+    pub(crate) fn has_room_for_group(&self, shared: &Shared, count: usize, offset: &[u8]) -> bool {
+        let operations = self.operations.first(count + 1).len() as u64;
+        self.fits_beside(shared, operations, kept_bytes(offset.len()))
+    }
+
     /// The record at `position` is replayed next.
     pub(crate) fn replay(&mut self, position: u64) {
         self.replaying = Some(position);
     }
 
-    /// All is replayed: from now on the writer goes on.
-    pub(crate) fn start(&mut self, writer: LogWriter) {
+    /// All is replayed: from now on the writer goes on, behind what has sequence numbers below `sequence`.
+    pub(crate) fn start(&mut self, writer: LogWriter, sequence: u64) {
         self.writer = writer;
+        self.sequence = sequence;
         self.replaying = None;
     }
 
-    /// Where the log begins for whoever has all operations so far.
-    pub(crate) fn from(&self) -> u64 {
+    /// The log's end, or the record that is replayed.
+    pub(crate) fn end(&self) -> u64 {
         self.replaying.unwrap_or(self.writer.position())
+    }
+
+    /// Where the log begins for whoever has all operations so far: there, or before it where the application's offset is.
+    pub(crate) fn from(&self) -> u64 {
+        self.offset.as_ref().map_or(self.end(), |offset| offset.at.min(self.end()))
+    }
+
+    /// The application's offset.
+    pub(crate) fn offset(&self) -> Option<&[u8]> {
+        self.offset.as_ref().map(|offset| &*offset.bytes)
+    }
+
+    /// The record at `at` has the application's offset.
+    pub(crate) fn replay_offset(&mut self, bytes: &[u8], at: u64) {
+        self.offset = Some(Offset { bytes: bytes.into(), at, end: at });
+    }
+
+    /// Logs the application's offset again, so that what is before may be trimmed; unless the last record has it. Durable on
+    /// return.
+    pub(crate) fn keep_offset(
+        &mut self,
+        shared: &Shared,
+        row: u64,
+        documents: u64,
+    ) -> Result<(), AddError> {
+        let Some(offset) = &self.offset else { return Ok(()) };
+        if self.replaying.is_some() || offset.end == self.writer.position() {
+            return Ok(());
+        }
+        let bytes = offset.bytes.clone();
+        let mut operations = Operations::default();
+        operations.push_offset(&bytes);
+        let (kind, sequence) = (RecordKind::Add, self.sequence);
+        let header = Header { kind, operations: 0, sequence, row, documents };
+        self.write(shared, header, operations.first(1))?;
+        self.note_offset(&bytes);
+        Ok(())
+    }
+
+    /// The last record has the application's offset, and came about.
+    pub(crate) fn note_offset(&mut self, bytes: &[u8]) {
+        let (at, end) = (self.last, self.writer.position());
+        self.offset = Some(Offset { bytes: bytes.into(), at, end });
     }
 
     /// Whether the batch should be committed before more is collected.
@@ -93,10 +187,15 @@ impl Journal {
         self.replaying.is_some() || self.fits(shared, key.len() + 8 + OPERATION_BYTES as usize)
     }
 
-    /// With room left for a cancellation, which cannot wait.
     fn fits(&self, shared: &Shared, bytes: usize) -> bool {
+        let kept = self.offset().map_or(0, |offset| kept_bytes(offset.len()));
+        self.fits_beside(shared, bytes as u64, kept)
+    }
+
+    /// With room left for a cancellation, which cannot wait; and where the application's offset takes `kept` bytes, for that.
+    fn fits_beside(&self, shared: &Shared, bytes: u64, kept: u64) -> bool {
         let head = shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
-        self.writer.has_room(head, bytes as u64 + 2 * HEADER_BYTES)
+        self.writer.has_room(head, bytes + 2 * HEADER_BYTES + SEALS * kept)
     }
 
     /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable
@@ -112,26 +211,56 @@ impl Journal {
         if self.replaying.is_some() || taken == 0 {
             return Ok(());
         }
+        let header = self.header(batch, taken, row, number);
+        self.append(shared, header, taken)
+    }
+
+    /// The same of the whole batch, together with the application's offset.
+    pub(crate) fn log_group(
+        &mut self,
+        shared: &Shared,
+        batch: &Batch,
+        row: u64,
+        number: u64,
+    ) -> Result<(), AddError> {
+        let count = batch.documents().len();
+        let header = self.header(batch, count, row, number);
+        self.append(shared, header, count + 1)
+    }
+
+    fn header(&mut self, batch: &Batch, taken: usize, row: u64, number: u64) -> Header {
         let documents = &batch.documents()[..taken];
         for (index, document) in documents.iter().enumerate() {
             if let Key::Automatic(number) = batch.key(document) {
                 self.operations.set_number(index, number);
             }
         }
-        let header = Header {
+        Header {
             kind: RecordKind::Add,
             operations: taken as u32,
-            sequence: documents[0].sequence,
+            sequence: documents.first().map_or(self.sequence, |document| document.sequence),
             row,
             documents: number + taken as u64,
-        };
-        self.append(shared, header, taken)
+        }
     }
 
     fn append(&mut self, shared: &Shared, header: Header, count: usize) -> Result<(), AddError> {
+        let operations = std::mem::take(&mut self.operations);
+        let written = self.write(shared, header, operations.first(count));
+        self.operations = operations;
+        written
+    }
+
+    fn write(
+        &mut self,
+        shared: &Shared,
+        header: Header,
+        operations: &[u8],
+    ) -> Result<(), AddError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
-        let operations = self.operations.first(count);
         self.writer.append(nvm.door(), shared.memory.region(), header, operations);
+        self.last = self.writer.position() - HEADER_BYTES - operations.len() as u64;
+        self.sequence = header.sequence + u64::from(header.operations);
         if nvm.door().failure().is_some() {
             shared.poison();
             return Err(AddError::SyncFailed);
@@ -174,4 +303,9 @@ impl Journal {
         self.operations.clear();
         logged
     }
+}
+
+/// Bytes of a record that has nothing but an offset of `bytes` bytes.
+fn kept_bytes(bytes: usize) -> u64 {
+    HEADER_BYTES + OPERATION_BYTES + bytes.next_multiple_of(8) as u64
 }

@@ -78,7 +78,8 @@ impl Recovery {
         let Some((space, incarnation)) = self.log else { return Ok(()) };
         let refused =
             replay::replay(shared, role, space, &self.recovered, incarnation, self.less_room)?;
-        role.journal().start(LogWriter::new(space, self.found.position, incarnation));
+        let Found { position, sequence, .. } = self.found;
+        role.journal().start(LogWriter::new(space, position, incarnation), sequence);
         match refused {
             Some(Refused { sequence, row }) => {
                 let documents = role.documents_end();

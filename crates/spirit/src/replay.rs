@@ -30,6 +30,8 @@ pub(crate) struct Found {
     pub(crate) row_end: u64,
     /// Where the log ends.
     pub(crate) position: u64,
+    /// One past the last sequence number that it has.
+    pub(crate) sequence: u64,
     /// Operations that may kill a row.
     pub(crate) kills: bool,
 }
@@ -49,7 +51,7 @@ pub(crate) fn scan(
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
         found.kills |= record.may_kill(recovered.explicit_end);
     }
-    found.position = reader.position();
+    (found.position, found.sequence) = (reader.position(), reader.sequence());
     reader.check_end(if was_closed { LOOK_BYTES_CLOSED } else { LOOK_BYTES })?;
     Ok(found)
 }
@@ -92,7 +94,13 @@ pub(crate) fn replay(
         role.journal().replay(record.position);
         let applied = apply(shared, role, &record, recovered.sequence_end..end);
         shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
+        let operations_end = record.header.sequence + u64::from(record.header.operations);
         match (applied, &next) {
+            (Ok(()), _) if operations_end <= end => {
+                if let Some(offset) = record.offset() {
+                    role.journal().replay_offset(offset, record.position);
+                }
+            }
             (Ok(()), _) => {}
             // What was acknowledged found a place in a key table of this size: these were refused.
             (Err((sequence, AddError::KeysFull)), None) if !less_room => {

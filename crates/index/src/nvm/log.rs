@@ -21,6 +21,10 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
+//! A record of documents may end with the application's *offset*: one more operation that is not counted, of kind of key 3, whose
+//! text it is. It counts if all the record's operations do. So that what is trimmed does not take it along, it is logged again, in a
+//! record without documents, before a segment that is to be engraved takes the log's place.
+//!
 //! What is here is the writer's end; the [reader](super::log_reader) has a file of its own.
 //!
 //! The checksum begins with the index's salt, so what a document holds is not taken for a record. Each start of the
@@ -35,6 +39,10 @@ pub(super) const HEADER_WORDS: usize = 6;
 const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
 /// Bytes of an operation without key and text.
 pub const OPERATION_BYTES: u64 = 16;
+/// The kind of key of an operation that is the application's offset.
+pub(super) const OFFSET_KIND: u64 = 3;
+/// Bytes of the application's offset at most.
+pub const OFFSET_BYTES_MAX: usize = 4096;
 /// Operations in one record.
 pub const OPERATIONS_MAX: usize = (1 << 24) - 1;
 
@@ -42,7 +50,7 @@ pub const OPERATIONS_MAX: usize = (1 << 24) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordKind {
-    /// Documents.
+    /// Documents, and the application's offset perhaps.
     Add = 1,
     /// One key whose document goes.
     Delete = 2,
@@ -120,6 +128,10 @@ impl Operations {
             LoggedKey::Automatic(number) => (number, &[], 1),
             LoggedKey::Bytes(bytes) => (0, bytes, 2),
         };
+        self.push_operation(kind, number, key, text);
+    }
+
+    fn push_operation(&mut self, kind: u64, number: u64, key: &[u8], text: &[u8]) {
         let word = text.len() as u64 | (key.len() as u64) << 32 | kind << 48;
         self.bytes.extend_from_slice([word, number].map(u64::to_le_bytes).as_flattened());
         for part in [key, text] {
@@ -130,6 +142,11 @@ impl Operations {
             self.bytes.truncate(end);
         }
         self.ends.push(self.bytes.len());
+    }
+
+    /// Ends what is gathered with the application's offset.
+    pub fn push_offset(&mut self, offset: &[u8]) {
+        self.push_operation(OFFSET_KIND, 0, &[], offset);
     }
 
     /// Sets the automatic key of the operation at `index` of those that are left.
@@ -186,7 +203,12 @@ impl LogWriter {
 
     /// Whether a record with `bytes` bytes of operations can ever be logged.
     pub fn can_hold(&self, bytes: u64) -> bool {
-        HEADER_BYTES + bytes <= self.space.record_bytes_max()
+        HEADER_BYTES + bytes <= self.record_bytes_max()
+    }
+
+    /// The longest record that can.
+    pub fn record_bytes_max(&self) -> u64 {
+        self.space.record_bytes_max()
     }
 
     /// Whether there is room for such a record while the log from `head` on must stay.

@@ -7,7 +7,8 @@ use spirit_mem::{Region, Span};
 
 use super::Corrupt;
 use super::log::{
-    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, RecordKind, header_check,
+    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, OFFSET_BYTES_MAX, OFFSET_KIND,
+    RecordKind, header_check,
 };
 use super::shape::{NUMBERS_MAX, ROWS_MAX};
 
@@ -46,6 +47,11 @@ impl<'a> LogReader<'a> {
     /// Where the next record would begin: the log's end, once there is none.
     pub fn position(&self) -> u64 {
         self.position
+    }
+
+    /// One past the last sequence number that counts.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
     }
 
     /// The next record; `None` at the log's end.
@@ -173,7 +179,17 @@ impl Record {
     /// Whether its operations fill it as they should.
     pub fn is_whole(&self) -> bool {
         let mut rest = self.operations.as_slice();
-        (0..self.header.operations).all(|_| operation(&mut rest).is_some()) && rest.is_empty()
+        (0..self.header.operations).all(|_| operation(&mut rest).is_some())
+            && (rest.is_empty() || offset(rest).is_some())
+    }
+
+    /// The application's offset, if it says one.
+    pub fn offset(&self) -> Option<&[u8]> {
+        let mut rest = self.operations.as_slice();
+        for _ in 0..self.header.operations {
+            operation(&mut rest)?;
+        }
+        offset(rest).filter(|_| self.header.kind == RecordKind::Add)
     }
 
     /// Whether it may kill rows of documents that came before. `explicit_end` is one past the largest number that had been
@@ -207,6 +223,14 @@ fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, &'a [u8])> {
     let key =
         if word >> 48 & 0xFF == 1 { LoggedKey::Automatic(number) } else { LoggedKey::Bytes(key) };
     Some((key, text))
+}
+
+/// The application's offset, if it is all that is left.
+fn offset(mut rest: &[u8]) -> Option<&[u8]> {
+    let word = u64::from_le_bytes(rest.get(..8)?.try_into().ok()?);
+    let (key, offset) = operation(&mut rest)?;
+    let is_one = word >> 48 & 0xFF == OFFSET_KIND && key == LoggedKey::Bytes(&[]);
+    (is_one && rest.is_empty() && offset.len() <= OFFSET_BYTES_MAX).then_some(offset)
 }
 
 /// Takes `len` bytes off, and what fills them up to whole words.

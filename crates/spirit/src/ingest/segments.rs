@@ -55,7 +55,7 @@ impl Ingester {
         self.seal()?;
         let memory = &self.shared.memory;
         let id = SegmentId::first(self.writer.id().position() + 1);
-        let base_row = self.writer.base_row() + self.writer.rows() as u64;
+        let base_row = self.row_end();
         let sequence = self.batch.documents().first().map(|d| d.sequence);
         let base_sequence = sequence.unwrap_or(self.delete_sequence);
         self.writer = loop {
@@ -74,6 +74,11 @@ impl Ingester {
         Ok(())
     }
 
+    /// The row number behind the last.
+    pub(super) fn row_end(&self) -> u64 {
+        self.writer.base_row() + self.writer.rows() as u64
+    }
+
     /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
     fn seal(&mut self) -> Result<(), AddError> {
         while !self.sealed {
@@ -87,6 +92,11 @@ impl Ingester {
 
     /// The same, unless the queue is full; says whether it was not.
     fn try_seal(&mut self) -> Result<bool, AddError> {
+        // Before the segment says where the log begins behind it.
+        let row = self.row_end();
+        if let Some(journal) = &mut self.journal {
+            journal.keep_offset(&self.shared, row, self.documents_end)?;
+        }
         let descriptor = self.shared.memory.table().descriptor(self.writer.id());
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);

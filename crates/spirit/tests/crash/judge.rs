@@ -62,6 +62,11 @@ impl Questions {
         if models.is_empty() {
             return Err(format!("it has accepted {accepted} documents: {:?}", expected.models));
         }
+        let offset = index.offset().map_err(|error| error.to_string())?;
+        models.retain(|model| model.offset.map(|offset| offset.to_le_bytes().to_vec()) == offset);
+        if models.is_empty() {
+            return Err(format!("its offset is {offset:?}: {:?}", expected.models));
+        }
         Ok(models)
     }
 

@@ -26,11 +26,13 @@ pub(crate) struct Model {
     pub(crate) accepted: u64,
     /// The next sequence number.
     pub(crate) sequence: u64,
+    /// The offset of the last group.
+    pub(crate) offset: Option<u64>,
 }
 
 impl Model {
     pub(crate) fn new(executors: usize) -> Model {
-        Model { executors, documents: Vec::new(), accepted: 0, sequence: 0 }
+        Model { executors, documents: Vec::new(), accepted: 0, sequence: 0, offset: None }
     }
 
     /// Does the first `parts` parts of an operation.
@@ -44,12 +46,26 @@ impl Model {
         for (key, text) in operation.documents().into_iter().take(parts) {
             self.add(key, text);
         }
+        if let Operation::Group(_, offset) = operation
+            && self.executors == 1
+            && parts == operation.parts()
+        {
+            self.offset = Some(*offset);
+        }
+    }
+
+    /// How many parts of an operation may have come about when it is cut off.
+    pub(crate) fn possible(&self, operation: &Operation) -> Vec<usize> {
+        match operation {
+            Operation::Group(..) if self.executors == 1 => vec![0, operation.parts()],
+            _ => (0..=operation.parts()).collect(),
+        }
     }
 
     /// Sequence numbers and keys, newest first, and what was accepted.
     pub(crate) fn describe(&self) -> String {
         let documents: Vec<_> = self.documents.iter().rev().map(|d| (d.sequence, &d.key)).collect();
-        format!("{documents:?}, {} accepted", self.accepted)
+        format!("{documents:?}, {} accepted, offset {:?}", self.accepted, self.offset)
     }
 
     fn add(&mut self, key: Option<&str>, text: &str) {

@@ -15,6 +15,8 @@ pub(crate) enum Operation {
     Delete(String),
     /// Documents of one call: records of several operations.
     AddAll(Vec<(Option<String>, String)>),
+    /// The same as one group with an offset, where the index keeps that.
+    Group(Vec<(Option<String>, String)>, u64),
     /// The segment being filled is flushed and engraved.
     Flush,
     /// The same on another thread: what follows does not wait for it.
@@ -32,7 +34,7 @@ impl Operation {
     pub(crate) fn parts(&self) -> usize {
         match self {
             Operation::Add(_) | Operation::Put(..) | Operation::Delete(_) => 1,
-            Operation::AddAll(documents) => documents.len(),
+            Operation::AddAll(documents) | Operation::Group(documents, _) => documents.len(),
             _ => 0,
         }
     }
@@ -44,7 +46,11 @@ impl Operation {
             Operation::Put(key, text) => index.put(key, text),
             // Whether there was one is retention's matter too.
             Operation::Delete(key) => index.delete(key).map(drop),
-            Operation::AddAll(_) => {
+            Operation::Group(_, offset) if index.options().get_executors() == 1 => {
+                let added = index.add_group(self.documents(), &offset.to_le_bytes());
+                added.map(drop).map_err(|failed| failed.error)
+            }
+            Operation::AddAll(_) | Operation::Group(..) => {
                 index.add_all(self.documents()).map(drop).map_err(|failed| failed.error)
             }
             Operation::Flush => index.flush(),
@@ -57,7 +63,9 @@ impl Operation {
         match self {
             Operation::Add(text) => vec![(None, text)],
             Operation::Put(key, text) => vec![(Some(key), text)],
-            Operation::AddAll(all) => all.iter().map(|(k, t)| (k.as_deref(), &**t)).collect(),
+            Operation::AddAll(all) | Operation::Group(all, _) => {
+                all.iter().map(|(k, t)| (k.as_deref(), &**t)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -125,7 +133,12 @@ fn operation(kind: Kind, flushes: u64, chance: &mut Chance) -> Operation {
         14..24 => Operation::Put(key(chance), text(kind, chance)),
         24..32 => Operation::Delete(any_key(chance)),
         32..36 => {
-            Operation::AddAll((0..2 + chance.below(4)).map(|_| document(kind, chance)).collect())
+            let documents: Vec<_> =
+                (0..2 + chance.below(4)).map(|_| document(kind, chance)).collect();
+            match chance.below(2) {
+                0 => Operation::AddAll(documents),
+                _ => Operation::Group(documents, chance.below(u64::MAX)),
+            }
         }
         36 => Operation::Reopen,
         37 => Operation::Hold,

@@ -108,11 +108,15 @@ impl<'r> Patient<'r> {
     /// What is done next; now and then so that all of it is in segments, and the log says nothing.
     fn afterwards(&mut self, oldest: Option<&String>) -> Vec<Operation> {
         self.turn += 1;
+        let together = vec![(None, "w3".into()), (Some("k1".into()), "afterwards".into())];
         let mut operations = vec![
             Operation::Add("w1 afterwards".into()),
             Operation::Put("k0".into(), "w2 afterwards".into()),
             Operation::Flush,
-            Operation::AddAll(vec![(None, "w3".into()), (Some("k1".into()), "afterwards".into())]),
+            match self.turn % 3 {
+                0 => Operation::Group(together, self.turn as u64),
+                _ => Operation::AddAll(together),
+            },
         ];
         operations.extend(oldest.map(|key| Operation::Delete(key.clone())));
         operations.extend(self.turn.is_multiple_of(2).then_some(Operation::Flush));

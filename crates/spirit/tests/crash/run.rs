@@ -115,7 +115,7 @@ impl Run {
             model.apply(in_flight, parts);
             model
         };
-        (0..=in_flight.parts()).map(with).collect()
+        model.possible(in_flight).into_iter().map(with).collect()
     }
 }
 

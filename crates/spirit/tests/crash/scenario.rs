@@ -17,6 +17,7 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         laps,
         many_words,
         kept_in_view,
+        groups,
     ];
     if let Some(history) = thought_of.get(seed as usize) {
         return (plain(), history());
@@ -65,6 +66,13 @@ fn number_met() -> Vec<Operation> {
 fn number_met_in_one_call() -> Vec<Operation> {
     let key = |key: &str| Some(key.to_owned());
     vec![Operation::AddAll(vec![(key("1"), "w0".into()), (None, "w1".into()), (None, "w2".into())])]
+}
+
+/// The record that has the offset is trimmed, again and again, and once with nothing behind it.
+fn groups() -> Vec<Operation> {
+    use Operation::{Flush, Group};
+    let group = |offset| Group(vec![(None, "w0".into()), (Some("k0".into()), "w1".into())], offset);
+    vec![group(1), Flush, add("w2"), Flush, Flush, group(2), Operation::Reopen, add("w3"), Flush]
 }
 
 /// The log begins anew many times, and the oldest segments go, each with terms that nothing else has.

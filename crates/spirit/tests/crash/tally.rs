@@ -13,9 +13,10 @@ use crate::setup::LOG_BYTES;
 /// What a run may have in it before a cut, and whether it has.
 type Feature = (&'static str, fn(&Run, usize) -> bool);
 
-const FEATURES: [Feature; 7] = [
+const FEATURES: [Feature; 8] = [
     ("deletes", deletes),
     ("updates", updates),
+    ("groups with offsets", groups),
     ("two executors", |run, _| run.setup.executors > 1),
     ("log wrap", |run, position| run.events[..position].iter().any(is_of_a_later_lap)),
     ("dictionary growth", |run, position| passed(run, position, Site::Enter)),
@@ -91,6 +92,11 @@ fn deletes(run: &Run, position: usize) -> bool {
     begun(run, position).iter().any(|operation| matches!(operation, Operation::Delete(_)))
 }
 
+fn groups(run: &Run, position: usize) -> bool {
+    let is_group = |operation: &Operation| matches!(operation, Operation::Group(..));
+    run.setup.executors == 1 && begun(run, position).iter().any(is_group)
+}
+
 fn updates(run: &Run, position: usize) -> bool {
     let mut keys = BTreeSet::new();
     let documents = begun(run, position).iter().flat_map(Operation::documents);
@@ -99,7 +105,7 @@ fn updates(run: &Run, position: usize) -> bool {
 
 fn is_of_a_later_lap(event: &Event) -> bool {
     // A record's second word is its position, which counts on from lap to lap.
-    let is_later = |words: &[u64]| words.len() == 6 && words[1] >= LOG_BYTES;
+    let is_later = |words: &[u64]| words.len() >= 6 && words[1] >= LOG_BYTES;
     event.site == Some(Site::LogRecord)
         && matches!(&event.action, Action::Store { words, .. } if is_later(words))
 }
