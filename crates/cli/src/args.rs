@@ -114,6 +114,10 @@ pub(crate) struct IngestArgs {
     /// find it)
     #[arg(long)]
     pub(crate) ack: bool,
+    /// Go on where the last run with --resume came to an end, whatever that was, so that each line of the files goes in exactly once:
+    /// the index keeps how far they were read. Needs mode crash and one executor
+    #[arg(long, conflicts_with = "ack", requires = "directory")]
+    pub(crate) resume: bool,
     /// Show progress even if standard error is no terminal
     #[arg(long)]
     pub(crate) progress: bool,
@@ -134,6 +138,7 @@ const INGEST_EXAMPLES: &str = "\
 Examples:
   spirit ingest -d news posts.jsonl.zst
   tail -f app.log | spirit ingest -d log --ack -
+  spirit ingest -d news --resume day1.jsonl day2.jsonl
   spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv
   spirit ingest --mode volatile --queries queries.txt --json posts.tsv
 

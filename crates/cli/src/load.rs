@@ -12,6 +12,7 @@ use crate::input::{Line, Lines};
 use crate::interrupt::Interrupt;
 use crate::output::report;
 use crate::progress::Progress;
+use crate::resume::{self, Place};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
@@ -42,6 +43,8 @@ pub(crate) struct Loader<'a> {
     interrupt: Interrupt,
     /// Where each document is acknowledged.
     acks: Option<&'a mut dyn Write>,
+    /// What goes in goes in together with how far the files were read.
+    is_resumable: bool,
     chunk: Chunk,
     totals: Totals,
 }
@@ -54,7 +57,16 @@ impl<'a> Loader<'a> {
     ) -> Loader<'a> {
         let chunk = Chunk::default();
         let interrupt = Interrupt::default();
-        Loader { index, reading, progress, interrupt, acks: None, chunk, totals: Totals::default() }
+        Loader {
+            index,
+            reading,
+            progress,
+            interrupt,
+            acks: None,
+            is_resumable: false,
+            chunk,
+            totals: Totals::default(),
+        }
     }
 
     /// Stops when `interrupt` says so: what was read before goes in.
@@ -75,10 +87,20 @@ impl<'a> Loader<'a> {
 
     /// Adds the documents of `files`, in order.
     pub(crate) fn load(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
-        files.iter().try_for_each(|path| self.file(path))
+        files.iter().try_for_each(|path| self.file(path, 0))
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Failure> {
+    /// Adds the documents of `files` that are not in yet, and keeps how far it is.
+    pub(crate) fn resume(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
+        self.is_resumable = true;
+        let (left, lines) = resume::left(self.index, files)?;
+        let Some((first, others)) = left.split_first() else { return Ok(()) };
+        self.file(first, lines)?;
+        self.load(others)
+    }
+
+    /// Adds the documents of a file behind its first `skipped` lines.
+    fn file(&mut self, path: &Path, skipped: u64) -> Result<(), Failure> {
         let format = self.reading.format.unwrap_or_else(|| Format::of(path));
         let failed = |error| Failure::file(path, &error);
         let mut lines =
@@ -87,6 +109,9 @@ impl<'a> Loader<'a> {
             if self.interrupt.is_asked() {
                 // The line may have been cut off.
                 break;
+            }
+            if number <= skipped {
+                continue;
             }
             let parsed = match line {
                 Line::Bytes(bytes) => format.parse(bytes),
@@ -119,6 +144,7 @@ impl<'a> Loader<'a> {
         while next < self.chunk.len() {
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
+                None if self.is_resumable => self.add_group(path, next),
                 None => self.index.add_all(self.chunk.from(next)),
             };
             let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
@@ -132,6 +158,19 @@ impl<'a> Loader<'a> {
         self.chunk.clear();
         self.progress.tick(&self.totals);
         Ok(())
+    }
+
+    /// Adds the documents from `first` on, or as many of them as can be added together, with how far the file was read.
+    fn add_group(&self, path: &Path, first: usize) -> Result<u64, AddAllError> {
+        let mut count = self.chunk.len() - first;
+        loop {
+            let place = Place::new(path, self.chunk.line(first + count - 1));
+            let documents = self.chunk.from(first).take(count);
+            match self.index.add_group(documents, &place.bytes()) {
+                Err(AddAllError { error, .. }) if count > 1 && is_of_group(&error) => count /= 2,
+                added => return added,
+            }
+        }
     }
 
     /// Adds the document at `index` and acknowledges it.
@@ -166,6 +205,8 @@ impl<'a> Loader<'a> {
             | AddError::KeysFull
             | AddError::SyncFailed
             | AddError::Poisoned
+            | AddError::OffsetNotKept
+            | AddError::OffsetTooLong { .. }
             | AddError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
             _ => self.refuse(path, line, &error.to_string()),
         }
@@ -179,6 +220,17 @@ impl<'a> Loader<'a> {
         }
         report(reason);
         Ok(())
+    }
+}
+
+/// Whether fewer documents may be added together where these were not.
+fn is_of_group(error: &AddError) -> bool {
+    match error {
+        AddError::GroupTooLarge { .. }
+        | AddError::DocumentTooLarge { .. }
+        | AddError::DocumentTooLong { .. }
+        | AddError::Key { .. } => true,
+        _ => false,
     }
 }
 

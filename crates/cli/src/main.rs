@@ -22,6 +22,7 @@ mod made;
 mod output;
 mod progress;
 mod queries;
+mod resume;
 mod settings;
 mod size;
 mod stats;

@@ -49,7 +49,7 @@ fn ingest(
     if args.ack {
         loader = loader.acknowledge(out);
     }
-    let loaded = loader.load(&args.files);
+    let loaded = if args.resume { loader.resume(&args.files) } else { loader.load(&args.files) };
     let totals = loader.totals();
     progress.finish(&totals);
     // Nobody reads any more: nothing is left to say.

@@ -1,0 +1,106 @@
+//! `ingest --resume`: killed at any moment and started again, it puts each line in exactly once.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{Folder, command, spirit};
+
+const LINES: usize = 60_000;
+const MADE: [&str; 6] = ["--dram", "32MiB", "--segment", "256KiB", "--nvm", "256MiB"];
+
+/// Lines of one word that all have, one that ten have and one of their own.
+fn lines(name: &str) -> String {
+    (0..LINES).fold(String::new(), |mut lines, number| {
+        writeln!(lines, "all ten{name}{} own{name}{number}", number / 10).unwrap();
+        lines
+    })
+}
+
+fn count(directory: &str, query: &str) -> u64 {
+    spirit(&["count", "-d", directory, query]).done().trim().parse().unwrap()
+}
+
+#[test]
+fn each_line_goes_in_exactly_once_however_often_it_is_killed() {
+    let folder = Folder::new();
+    let (directory, first) = (folder.path("index"), folder.file("first.txt", lines("a")));
+    let second = folder.file("second.txt", lines("b"));
+    let args = [&["ingest", "-d", &directory, "--resume", &first, &second][..], &MADE].concat();
+    let (mut kills, mut within, mut before) = (0, 0, 0);
+    let mut patience = Duration::from_millis(20);
+    loop {
+        let mut child =
+            command(&args).stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
+        std::thread::sleep(patience + Duration::from_millis(7 * (kills % 10)));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        let held = spirit(&["count", "-d", &directory, "all"]);
+        let held = if held.code == 0 { held.done().trim().parse().unwrap() } else { 0 };
+        assert!(held >= before, "{held} after {before}");
+        within += u64::from(held > before && held < 2 * LINES as u64);
+        // On a slow machine a start may take all of the time.
+        patience += Duration::from_millis(if held == before { 20 } else { 0 });
+        before = held;
+    }
+    assert!(within > 0, "of {kills} kills none came while documents went in");
+    assert_eq!(count(&directory, "all"), 2 * LINES as u64);
+    for number in (0..LINES).step_by(LINES / 7) {
+        for name in ["a", "b"] {
+            assert_eq!(count(&directory, &format!("own{name}{number}")), 1);
+            assert_eq!(count(&directory, &format!("ten{name}{}", number / 10)), 10);
+        }
+    }
+    // Once more there is nothing left to do.
+    let again = spirit(&args).json();
+    assert_eq!(
+        (again[0]["documents"].as_u64(), count(&directory, "all")),
+        (Some(0), 2 * LINES as u64)
+    );
+    // More lines are.
+    std::fs::write(&second, lines("b") + "all last").unwrap();
+    assert_eq!(spirit(&args).json()[0]["documents"], 1);
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let folder = Folder::new();
+    let (directory, file) = (folder.path("index"), folder.file("a.txt", "one\ntwo\n"));
+    let resume = |file: &str, more: &[&str]| {
+        spirit(&[&["ingest", "-d", &directory, "--resume", file][..], &MADE, more].concat())
+    };
+    assert_eq!(resume(&file, &[]).json()[0]["documents"], 2);
+    let other = folder.file("b.txt", "three\n");
+    let failed = resume(&other, &[]).failed(2);
+    assert!(failed.contains("lines up to 2") && failed.contains("a.txt"), "{failed}");
+    assert_eq!(count(&directory, "*"), 2);
+    for more in [["--mode", "graceful"], ["--executors", "2"]] {
+        let directory = folder.path(more[0]);
+        let args = [&["ingest", "-d", &directory, "--resume", &file][..], &MADE, &more].concat();
+        let failed = spirit(&args).failed(1);
+        assert!(failed.contains("a.txt:1: an offset is kept only in mode crash"), "{failed}");
+    }
+}
+
+#[test]
+fn a_line_that_is_refused_is_passed_over_and_large_groups_are_split() {
+    let folder = Folder::new();
+    let directory = folder.path("index");
+    let long = "word ".repeat(60_000);
+    let text = format!("{}{long}\n{}", "before it\n".repeat(1500), "behind it\n".repeat(1500));
+    let file = folder.file("a.txt", text);
+    let made = ["--dram", "8MiB", "--segment", "64KiB", "--nvm", "32MiB"];
+    let args = [&["ingest", "-d", &directory, "--resume", &file][..], &made].concat();
+    let run = spirit(&args);
+    assert!(run.err.contains("a.txt:1501: "), "{}", run.err);
+    let summary = &run.json()[0];
+    assert_eq!((summary["documents"].as_u64(), summary["refused"].as_u64()), (Some(3000), Some(1)));
+    assert_eq!((count(&directory, "before"), count(&directory, "behind")), (1500, 1500));
+}
