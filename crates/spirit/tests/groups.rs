@@ -1,0 +1,129 @@
+//! Groups with the application's offset: all or nothing, whatever happens to the index in between.
+
+mod support;
+
+use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options};
+use support::Chance;
+use support::directory::Directory;
+
+fn options(directory: &Directory) -> Options {
+    Options::default()
+        .directory(directory.path())
+        .dram_bytes(8 << 20)
+        .nvm_bytes(16 << 20)
+        .log_bytes(64 << 10)
+        .segment_bytes(64 << 10)
+        .document_bytes_max(4 << 10)
+        .analyzer(Analyzer::Simple)
+        .on_full(OnFull::DropOldest)
+}
+
+fn count(index: &Index, query: &str) -> u64 {
+    index.reader().unwrap().count_text(query).unwrap()
+}
+
+/// Adds `documents` documents, each with the group's number.
+fn add(index: &Index, group: u64, documents: usize) -> Result<u64, AddError> {
+    let text = format!("all group{group}");
+    let documents = (0..documents).map(|_| (None, &*text));
+    index.add_group(documents, &group.to_le_bytes()).map_err(|failed| failed.error)
+}
+
+#[test]
+fn the_offset_is_that_of_the_last_group_that_is_there() {
+    let options = |directory: &Directory| options(directory).nvm_bytes(1 << 20);
+    let mut directory = Directory::new();
+    let mut index = options(&directory).open().unwrap();
+    assert_eq!(index.offset(), Ok(None));
+    let chance = &mut Chance::new(5);
+    let mut sizes = Vec::new();
+    for group in 0..400u64 {
+        // Now and then none at all, and now and then more than fit into what is left of a segment.
+        let documents = [0, 3, 60, 400][chance.below(4) as usize];
+        assert_eq!(add(&index, group, documents), Ok(documents as u64));
+        sizes.push(documents as u64);
+        match chance.below(12) {
+            0 => {
+                let killed = directory.killed();
+                drop(index);
+                directory = killed;
+                index = options(&directory).open().unwrap();
+            }
+            1 => {
+                index.close().unwrap();
+                index = options(&directory).open().unwrap();
+            }
+            2 => index.flush().unwrap(),
+            3 => drop(index.add("something between").unwrap()),
+            _ => {}
+        }
+        assert_eq!(index.offset(), Ok(Some(group.to_le_bytes().to_vec())), "{group}");
+        assert_eq!(count(&index, &format!("group{group}")), sizes[group as usize]);
+    }
+    // Segments of groups that came before are gone, and a group lies in one.
+    let found: Vec<u64> = (0..400).map(|group| count(&index, &format!("group{group}"))).collect();
+    let gone = found.iter().zip(&sizes).rposition(|(found, size)| found < size).unwrap();
+    assert!(gone < 390 && found[..=gone].iter().all(|found| *found == 0), "{gone}: {found:?}");
+}
+
+#[test]
+fn a_group_that_is_refused_leaves_nothing() {
+    let directory = Directory::new();
+    let index = options(&directory).open().unwrap();
+    add(&index, 1, 5).unwrap();
+    let accepted = index.accepted();
+    let long = "x ".repeat(4000);
+    let refused = [
+        index.add_group([(None, "all"), (Some(""), "all")], b"2").unwrap_err(),
+        index.add_group([(None, "all"), (None, &*long)], b"2").unwrap_err(),
+        index.add_group([(None, "all")], &[0; 4097]).unwrap_err(),
+        index.add_group((0..4000).map(|_| (None, "all")), b"2").unwrap_err(),
+    ];
+    let is_expected = [
+        refused[0].error == AddError::Key { bytes: 0 },
+        matches!(refused[1].error, AddError::DocumentTooLong { .. }),
+        refused[2].error == AddError::OffsetTooLong { bytes: 4097 },
+        matches!(refused[3].error, AddError::GroupTooLarge { .. }),
+    ];
+    assert_eq!(is_expected, [true; 4], "{refused:?}");
+    assert!(refused.iter().all(|refused| refused.added == 0));
+    assert_eq!((count(&index, "all"), index.accepted()), (5, accepted));
+    assert_eq!(index.offset(), Ok(Some(1u64.to_le_bytes().to_vec())));
+    // What they would have been called others are.
+    assert_eq!(index.add("all").unwrap(), 5);
+}
+
+#[test]
+fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
+    let directory = Directory::new();
+    let index = options(&directory).log_bytes(1 << 20).open().unwrap();
+    // Terms of their own: some hundred of them fill a segment.
+    for group in 0..30u64 {
+        let texts: Vec<String> = (0..70).map(|n| format!("all own{group}x{n}")).collect();
+        let documents = texts.iter().map(|text| (None, &**text));
+        assert_eq!(index.add_group(documents, &group.to_le_bytes()).unwrap(), 70);
+    }
+    index.settle();
+    let stats = index.stats().unwrap();
+    assert!(stats.segments.len() > 2, "{}", stats.segments.len());
+    assert!(stats.segments.iter().any(|segment| segment.dead > 0), "some were tried again");
+    assert_eq!((stats.documents, count(&index, "all")), (2100, 2100));
+    let too_many: Vec<String> = (0..3000).map(|n| format!("never{n}")).collect();
+    let refused = index.add_group(too_many.iter().map(|text| (None, &**text)), b"x").unwrap_err();
+    assert!(matches!(refused.error, AddError::DocumentTooLarge { .. }), "{refused:?}");
+    assert_eq!((count(&index, "never1"), index.accepted()), (0, 2100));
+}
+
+#[test]
+fn where_no_offset_is_kept_no_group_is_taken() {
+    let (volatile, several, graceful) = (Directory::new(), Directory::new(), Directory::new());
+    let indexes = [
+        options(&volatile).mode(Mode::Volatile).open().unwrap(),
+        options(&several).executors(2).dram_bytes(16 << 20).nvm_bytes(32 << 20).open().unwrap(),
+        options(&graceful).mode(Mode::Graceful).open().unwrap(),
+    ];
+    for index in indexes {
+        assert_eq!(add(&index, 1, 1), Err(AddError::OffsetNotKept));
+        assert_eq!((index.offset(), index.accepted()), (Ok(None), 0));
+    }
+}
