@@ -438,12 +438,12 @@ pub(crate) struct TierArgs {
     /// power cut [default: process]
     #[arg(long, hide_possible_values = true, value_name = "process|os")]
     pub(crate) durability: Option<Durability>,
-    /// Milliseconds that a group of log records waits (not in this version yet)
+    /// Milliseconds that a document waits for those of other threads, to be synced together; each time anew [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of log records in a group (not in this version yet)
-    #[arg(long, value_name = "N")]
-    pub(crate) group_bytes: Option<u64>,
+    /// Bytes of texts after which such a group, or a batch of a file, waits no longer; each time anew [default: 256KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) group_bytes: Option<Size>,
     /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,

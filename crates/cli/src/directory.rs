@@ -1,13 +1,18 @@
 //! An index in a directory: looked for, opened, closed.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use spirit::{HeapFileError, Index, OpenError};
+use spirit::{HeapFileError, Index, OpenError, Recovering};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
 use crate::made;
 use crate::output::note;
+
+/// How often it is said how far a start is.
+const PERIOD: Duration = Duration::from_secs(1);
 
 /// The file that the index in `directory` consists of.
 pub(crate) fn file(directory: &Path) -> PathBuf {
@@ -39,7 +44,7 @@ pub(crate) fn open(directory: &Path, args: &IndexArgs) -> Result<Index, Failure>
 /// The same for a command that only asks: beside a process that writes, whose newest documents it does not see.
 pub(crate) fn open_to_ask(directory: &Path, args: &IndexArgs) -> Result<Index, Failure> {
     check_present(directory)?;
-    let options = args.options().directory(directory);
+    let options = args.options().directory(directory).while_recovering(shown(directory));
     let index = match options.clone().open() {
         Err(OpenError::File(HeapFileError::Locked { .. })) => {
             note(format_args!(
@@ -63,11 +68,27 @@ pub(crate) fn open_or_make(
 ) -> Result<Index, Failure> {
     let present = is_present(directory)?;
     let options = tier.added_to(args.options()).directory(directory);
-    let index = options.open().map_err(|error| failed(directory, error))?;
+    let index = options
+        .while_recovering(shown(directory))
+        .open()
+        .map_err(|error| failed(directory, error))?;
     if present {
         made::check(&index, directory, args, tier)?;
     }
     Ok(index)
+}
+
+/// Says how far a start is, once a second if it takes so long.
+fn shown(directory: &Path) -> impl Fn(Recovering) + Send + Sync + 'static {
+    let name = directory.display().to_string();
+    let last = Mutex::new(Instant::now());
+    move |recovering| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() >= PERIOD {
+            *last = Instant::now();
+            note(format_args!("{name}: recovering, {} %", recovering.percent()));
+        }
+    }
 }
 
 fn failed(directory: &Path, error: OpenError) -> Failure {

@@ -4,10 +4,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::Index;
+use spirit::{Index, StartReport};
 
 use crate::directory;
 use crate::failure::Failure;
+use crate::output::rounded;
 use crate::stats::fill;
 
 #[derive(Serialize)]
@@ -19,6 +20,24 @@ pub(crate) struct Kept {
     /// Bytes of the file that are taken on the medium so far.
     reserved: u64,
     cap: u64,
+    start: Start,
+}
+
+/// What opening it found and did.
+#[derive(Serialize)]
+struct Start {
+    segments: u64,
+    /// Operations of the log that no segment had.
+    replayed: u64,
+    log_bytes: u64,
+    seconds: f64,
+}
+
+impl Start {
+    fn of(index: &Index) -> Start {
+        let StartReport { segments, replayed, log_bytes, time, .. } = index.start_report();
+        Start { segments, replayed, log_bytes, seconds: rounded(time.as_secs_f64(), 6) }
+    }
 }
 
 impl Kept {
@@ -34,17 +53,22 @@ impl Kept {
             file,
             reserved: metadata.blocks() * BLOCK_BYTES,
             cap: metadata.len(),
+            start: Start::of(index),
         })
     }
 
     /// For people: a name and a value a line.
-    pub(crate) fn lines(&self) -> [(String, String); 4] {
+    pub(crate) fn lines(&self) -> [(String, String); 5] {
         let medium = self.medium.clone().unwrap_or_default();
         [
             ("durability".into(), self.durability.clone()),
             ("file".into(), self.file.display().to_string()),
             ("  medium".into(), medium),
             ("  taken on it".into(), fill(self.reserved, self.cap)),
+            (
+                "  opened in".into(),
+                format!("{} s, {} operations done again", self.start.seconds, self.start.replayed),
+            ),
         ]
     }
 }

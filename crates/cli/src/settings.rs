@@ -1,5 +1,7 @@
 //! What the options mean, and which of them cannot be honoured.
 
+use std::time::Duration;
+
 use spirit::{Index, Options};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
@@ -98,6 +100,12 @@ impl TierArgs {
         if let Some(nvm) = self.nvm {
             options = options.nvm_bytes(nvm.0);
         }
+        if let Some(ms) = self.group_ms {
+            options = options.group_wait(Duration::from_millis(ms));
+        }
+        if let Some(bytes) = self.group_bytes {
+            options = options.group_bytes(bytes.0);
+        }
         if let Some(reserve) = self.reserve {
             options = options.reserve_full(reserve == Reserve::Full);
         }
@@ -124,15 +132,15 @@ impl TierArgs {
     }
 
     fn check_groups(&self) -> Result<(), Failure> {
-        let named = |name| {
-            Failure::usage(format!(
-                "{name}: not in this version yet: each document is logged as soon as it comes"
-            ))
-        };
-        match (self.group_ms, self.group_bytes) {
-            (Some(_), _) => Err(named("--group-ms")),
-            (None, Some(_)) => Err(named("--group-bytes")),
-            (None, None) => Ok(()),
+        let given = [
+            (self.group_ms.is_some(), "--group-ms"),
+            (self.group_bytes.is_some(), "--group-bytes"),
+        ];
+        match given.into_iter().find(|(given, _)| *given && self.mode == Some(Mode::Graceful)) {
+            Some((_, name)) => Err(Failure::usage(format!(
+                "{name}: a graceful index has nothing durable before it is closed; modes with this option: crash"
+            ))),
+            None => Ok(()),
         }
     }
 }

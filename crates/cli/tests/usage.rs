@@ -98,15 +98,23 @@ fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
 fn what_is_not_built_yet_says_so() {
     let folder = Folder::new();
     let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
-    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4096")] {
-        let line = spirit(&["ingest", "-d", &directory, option, value, &file]).failed(2);
-        assert!(line.starts_with(&format!("spirit: {option}")), "{line}");
-        assert!(line.contains("not in this version yet"), "{line}");
-        assert!(!Path::new(&directory).exists());
-    }
     spirit(&["ingest", "-d", &directory, &file]).done();
     let line = spirit(&["serve", "-d", &directory]).failed(2);
     assert_eq!(line, "spirit: serve: not in this version yet");
+}
+
+#[test]
+fn groups_are_for_mode_crash() {
+    let folder = Folder::new();
+    let (file, directory) = (folder.file("a.txt", "a\nb\n"), folder.path("index"));
+    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4KiB")] {
+        let graceful = ["ingest", "-d", &directory, "--mode", "graceful", option, value, &file];
+        let line = spirit(&graceful).failed(2);
+        assert!(line.starts_with(&format!("spirit: {option}: a graceful index")), "{line}");
+        assert!(!Path::new(&directory).exists());
+    }
+    let grouped = ["ingest", "-d", &directory, "--group-ms", "5", "--group-bytes", "4KiB", "--ack"];
+    assert_eq!(spirit(&[&grouped[..], &[&file]].concat()).done().matches("ack ").count(), 2);
 }
 
 #[test]

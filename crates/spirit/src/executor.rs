@@ -13,6 +13,7 @@ use crate::error::{AddError, OpenError};
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
 use crate::options::{OnFull, Options};
+use crate::recovering::{Recovering, StartReport};
 use crate::recovery::Recovery;
 use crate::shared::{Numbers, Shared};
 use crate::store::Store;
@@ -39,7 +40,7 @@ impl Executor {
         numbers: Arc<Numbers>,
         pins: Arc<Pins>,
         store: Option<&Store>,
-    ) -> Result<Executor, OpenError> {
+    ) -> Result<(Executor, StartReport), OpenError> {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let settings = options.memory();
         let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
@@ -48,22 +49,35 @@ impl Executor {
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)
             .map_err(|what| OpenError::Corrupt { executor: number, what })?;
-        let role = Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start())
-            .expect("the geometry leaves room for the first segment");
+        let role =
+            Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start(options))
+                .expect("the geometry leaves room for the first segment");
         let role = Arc::new(Mutex::new(role));
         let stage = FlushStage::new(shared.clone(), options, inbox, role.clone());
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())
             .map_err(OpenError::Thread)?;
-        let executor =
-            Executor { shared, role, waiting: Waiting::new(), tasks, flusher: Some(flusher) };
+        let executor = Executor {
+            shared,
+            role,
+            waiting: Waiting::new(options),
+            tasks,
+            flusher: Some(flusher),
+        };
         let mut role = executor.role().map_err(OpenError::Recovery)?;
-        recovery.finish(&executor.shared, &mut role).map_err(OpenError::Recovery)?;
+        let watch = |done, bytes| {
+            let executors = options.executors;
+            if let Some(watcher) = &options.watcher {
+                watcher.tell(Recovering { executor: number, executors, done, bytes });
+            }
+        };
+        let report = recovery.finish(&executor.shared, &mut role, watch);
+        let report = report.map_err(OpenError::Recovery)?;
         drop(role);
         // A stage that is gone has poisoned the index.
         let _ = executor.tasks.send(Task::ImportKeys);
-        Ok(executor)
+        Ok((executor, report))
     }
 
     /// Brings to the second tier what a start should not have to do again. The index closes.

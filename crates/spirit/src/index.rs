@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_mem::{Medium, PinSlot, Pins};
@@ -13,6 +14,7 @@ use crate::executor::Executor;
 use crate::follower::{Followed, Follower};
 use crate::ingest::{Committed, Ingester};
 use crate::options::Options;
+use crate::recovering::StartReport;
 use crate::shared::{Numbers, Shared};
 use crate::store::Store;
 
@@ -31,12 +33,14 @@ pub struct Index {
     pub(crate) stats_pin: Mutex<PinSlot>,
     /// If this process only reads: how it keeps up with the one that writes.
     pub(crate) follower: Option<Follower>,
+    start_report: StartReport,
     /// Where the index is kept, if it is. Behind the executors: it outlives them.
     pub(crate) store: Option<Store>,
 }
 
 impl Index {
     pub(crate) fn open(mut options: Options) -> Result<Index, OpenError> {
+        let begun = Instant::now();
         if options.read_only {
             return Self::follow(options);
         }
@@ -60,9 +64,15 @@ impl Index {
         });
         let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
         let numbers = Arc::new(Numbers::default());
-        let executors = (0..options.executors)
-            .map(|n| Executor::start(&options, n, numbers.clone(), pins.clone(), store.as_ref()))
-            .collect::<Result<Box<[Executor]>, _>>()?;
+        let (mut executors, mut report) = (Vec::new(), StartReport::default());
+        for number in 0..options.executors {
+            let (numbers, pins) = (numbers.clone(), pins.clone());
+            let started = Executor::start(&options, number, numbers, pins, store.as_ref())?;
+            executors.push(started.0);
+            report.add(started.1);
+        }
+        let executors = executors.into_boxed_slice();
+        let start_report = StartReport { time: begun.elapsed(), ..report };
         let parts = executors.iter().map(|executor| executor.shared.clone()).collect();
         let admission = Mutex::new(());
         let follower = None;
@@ -75,6 +85,7 @@ impl Index {
             admission,
             stats_pin,
             follower,
+            start_report,
             store,
         })
     }
@@ -97,6 +108,7 @@ impl Index {
             admission: Mutex::new(()),
             stats_pin: Mutex::new(stats_pin),
             follower: Some(follower),
+            start_report: StartReport::default(),
             store: None,
         })
     }
@@ -277,6 +289,11 @@ impl Index {
         for executor in &self.executors {
             executor.settle();
         }
+    }
+
+    /// What the start found and did.
+    pub fn start_report(&self) -> StartReport {
+        self.start_report
     }
 
     /// What survives.

@@ -8,10 +8,8 @@ use spirit_index::nvm::log::{
 
 use crate::collector::Called;
 use crate::error::AddError;
+use crate::options::GROUP_BYTES;
 use crate::shared::Shared;
-
-/// Gathered bytes after which a batch is full, so that a record stays small beside the log.
-const GATHERED_BYTES: usize = 256 << 10;
 
 /// Seals between two looks at the room that the log has, at most: each logs the application's offset again.
 const SEALS: u64 = 3;
@@ -42,8 +40,9 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// A journal of a log that will be replayed.
-    pub(crate) fn new(writer: LogWriter, log_bytes: u64) -> Journal {
-        let gathered_max = GATHERED_BYTES.min(log_bytes as usize / 16);
+    pub(crate) fn new(writer: LogWriter, log_bytes: u64, group_bytes: u64) -> Journal {
+        // So that a record stays small beside the log.
+        let gathered_max = group_bytes.min(GROUP_BYTES).min(log_bytes / 16) as usize;
         Journal {
             writer,
             operations: Operations::default(),

@@ -17,12 +17,15 @@ use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, Pointer
 use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::recovering::{Recovering, Watcher};
 use crate::store::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 /// Executors in one index.
 pub(crate) const EXECUTORS_MAX: usize = 64;
+/// Texts of a group, in bytes, at most.
+pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
 /// What happens when the heap is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +83,9 @@ pub struct Options {
     pub(crate) pointer_update: PointerUpdate,
     pub(crate) dictionary: DictionaryTier,
     pub(crate) force_barriers: bool,
+    pub(crate) group_wait: Duration,
+    pub(crate) group_bytes: u64,
+    pub(crate) watcher: Option<Watcher>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
@@ -111,6 +117,9 @@ impl Default for Options {
             pointer_update: PointerUpdate::default(),
             dictionary: DictionaryTier::default(),
             force_barriers: false,
+            group_wait: Duration::ZERO,
+            group_bytes: GROUP_BYTES,
+            watcher: None,
             trace: None,
         }
     }
@@ -293,9 +302,33 @@ impl Options {
     }
 
     /// The part of the second tier that holds operations of segments not engraved yet, in bytes: how much a start after
-    /// a crash ingests again at most. Default: four segments.
+    /// a crash ingests again at most. Default: sixteen segments, or a quarter of the tier if that is less.
     pub fn log_bytes(mut self, bytes: u64) -> Self {
         self.log_bytes = Some(bytes);
+        self
+    }
+
+    /// How long an operation waits for those of other threads to be written and synced together with it: worth it where many
+    /// threads add one document at a time and a sync is dear. Default: not at all; then those share a sync that come while
+    /// the last one is under way. Of this start only.
+    pub fn group_wait(mut self, time: Duration) -> Self {
+        self.group_wait = time;
+        self
+    }
+
+    /// Bytes of texts after which such a group is written without waiting for more, and a batch of [`add_all`] is: a smaller one is
+    /// acknowledged earlier. Default: 256 KiB, or a sixteenth of the log if that is less, which is the most. Of this start
+    /// only.
+    ///
+    /// [`add_all`]: crate::Index::add_all
+    pub fn group_bytes(mut self, bytes: u64) -> Self {
+        self.group_bytes = bytes;
+        self
+    }
+
+    /// Is told how far a start is that has to ingest again what no segment has: after each record of the log.
+    pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
+        self.watcher = Some(Watcher::new(watch));
         self
     }
 

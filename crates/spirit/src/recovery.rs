@@ -10,6 +10,7 @@ use crate::error::AddError;
 use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
 use crate::options::Options;
+use crate::recovering::StartReport;
 use crate::replay::{self, Found, Refused};
 use crate::shared::Shared;
 use crate::store::Store;
@@ -23,6 +24,7 @@ pub(crate) struct Recovery {
     log: Option<(LogSpace, u32)>,
     /// There was more DRAM the last time.
     less_room: bool,
+    report: StartReport,
 }
 
 impl Recovery {
@@ -40,6 +42,8 @@ impl Recovery {
         replay::raise(&shared.numbers, &recovered);
         shared.deleted.store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
+        let window = recovered.window;
+        recovery.report.segments = u64::from(window.end - window.oldest);
         recovery.found.row_end = recovered.row_end;
         if options.is_logged() {
             let (salt, incarnation) = store.log_identity();
@@ -59,7 +63,7 @@ impl Recovery {
     }
 
     /// Where the ingest role begins.
-    pub(crate) fn start(&self) -> Start {
+    pub(crate) fn start(&self, options: &Options) -> Start {
         Start {
             position: self.recovered.window.end,
             row: self.found.row_end,
@@ -68,24 +72,41 @@ impl Recovery {
             accepted: self.recovered.accepted,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
-                Journal::new(writer, space.bytes)
+                Journal::new(writer, space.bytes, options.group_bytes)
             }),
         }
     }
 
-    /// Ingests what the log holds. Afterwards the role logs what it is given.
-    pub(crate) fn finish(self, shared: &Shared, role: &mut Ingester) -> Result<(), AddError> {
-        let Some((space, incarnation)) = self.log else { return Ok(()) };
-        let refused =
-            replay::replay(shared, role, space, &self.recovered, incarnation, self.less_room)?;
+    /// Ingests what the log holds, and tells `watch` how far it is. Afterwards the role logs what it is given. Says what was done.
+    pub(crate) fn finish(
+        mut self,
+        shared: &Shared,
+        role: &mut Ingester,
+        watch: impl Fn(u64, u64),
+    ) -> Result<StartReport, AddError> {
+        let Some((space, incarnation)) = self.log else { return Ok(self.report) };
+        let (from, end) = (self.recovered.log_from, self.found.position);
+        self.report.log_bytes = end - from;
+        let replayed = &mut self.report.replayed;
+        let note = &mut |position: u64, operations: u64| {
+            *replayed += operations;
+            watch(position - from, end - from);
+        };
+        let refused = replay::replay(
+            shared,
+            role,
+            space,
+            &self.recovered,
+            incarnation,
+            self.less_room,
+            note,
+        )?;
         let Found { position, sequence, .. } = self.found;
         role.journal().start(LogWriter::new(space, position, incarnation), sequence);
-        match refused {
-            Some(Refused { sequence, row }) => {
-                let documents = role.documents_end();
-                role.journal().cancel(shared, sequence, row, documents)
-            }
-            None => Ok(()),
+        if let Some(Refused { sequence, row }) = refused {
+            let documents = role.documents_end();
+            role.journal().cancel(shared, sequence, row, documents)?;
         }
+        Ok(self.report)
     }
 }

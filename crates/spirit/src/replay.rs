@@ -80,6 +80,7 @@ pub(crate) fn replay(
     recovered: &Recovered,
     incarnation: u32,
     less_room: bool,
+    watch: &mut dyn FnMut(u64, u64),
 ) -> Result<Option<Refused>, AddError> {
     let region = shared.memory.region();
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
@@ -92,11 +93,13 @@ pub(crate) fn replay(
             next = reader.next_record();
         }
         role.journal().replay(record.position);
-        let applied = apply(shared, role, &record, recovered.sequence_end..end);
+        let range = recovered.sequence_end.max(record.header.sequence)
+            ..record.operations_end().min(end).max(record.header.sequence);
+        let applied = apply(shared, role, &record, &range);
+        watch(record.position + record.bytes(), range.end.saturating_sub(range.start));
         shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
-        let operations_end = record.header.sequence + u64::from(record.header.operations);
         match (applied, &next) {
-            (Ok(()), _) if operations_end <= end => {
+            (Ok(()), _) if record.operations_end() <= end => {
                 if let Some(offset) = record.offset() {
                     role.journal().replay_offset(offset, record.position);
                 }
@@ -119,7 +122,7 @@ fn apply(
     shared: &Shared,
     role: &mut Ingester,
     record: &Record,
-    range: std::ops::Range<u64>,
+    range: &std::ops::Range<u64>,
 ) -> Result<(), (u64, AddError)> {
     let header = record.header;
     let mut first = None;

@@ -8,18 +8,23 @@
 //!
 //! Slots are fixed. A thread that finds none free waits for the role itself.
 
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use crate::collector::{Called, Collector};
 use crate::error::AddError;
 use crate::ingest::{Committed, Ingester};
+use crate::options::Options;
 
 /// Documents that can wait at once.
 const SLOTS: usize = 64;
 /// Looks at the slot before the thread gives its core away.
 const SPINS: u32 = 200;
+
+/// How often the holder looks whether enough have come.
+const GATHER_LOOK: Duration = Duration::from_micros(100);
 
 /// Nobody's.
 const FREE: u32 = 0;
@@ -61,12 +66,22 @@ pub(crate) struct Waiting {
     /// Documents that wait, or are about to: the holder looks at the slots only if there are some. A hint, so
     /// relaxed: whoever waits tries to take the role as well.
     pending: AtomicU32,
+    /// Bytes of their texts.
+    pending_bytes: AtomicU64,
+    /// How long the holder waits for more, and with how many bytes no longer.
+    group_wait: Duration,
+    group_bytes: u64,
 }
 
 impl Waiting {
-    pub(crate) fn new() -> Waiting {
-        let slots = (0..SLOTS).map(|_| Slot::default()).collect();
-        Waiting { slots, pending: AtomicU32::new(0) }
+    pub(crate) fn new(options: &Options) -> Waiting {
+        Waiting {
+            slots: (0..SLOTS).map(|_| Slot::default()).collect(),
+            pending: AtomicU32::new(0),
+            pending_bytes: AtomicU64::new(0),
+            group_wait: options.group_wait,
+            group_bytes: options.group_bytes,
+        }
     }
 
     /// Adds a document through `role`, taking it or waiting for whoever has it. Says its number.
@@ -76,7 +91,9 @@ impl Waiting {
         key: Option<&str>,
         text: &str,
     ) -> Result<u64, AddError> {
-        if let Ok(mut held) = role.try_lock() {
+        if self.group_wait.is_zero()
+            && let Ok(mut held) = role.try_lock()
+        {
             let answer = add_one(&mut held, key, text);
             self.serve(&mut held);
             return answer;
@@ -87,10 +104,27 @@ impl Waiting {
         };
         slot.request().fill(key, text);
         self.pending.fetch_add(1, Relaxed);
+        self.pending_bytes.fetch_add(text.len() as u64, Relaxed);
         slot.state.store(READY, Release);
         let answer = self.wait(role, slot);
+        self.pending_bytes.fetch_sub(text.len() as u64, Relaxed);
         self.pending.fetch_sub(1, Relaxed);
         answer
+    }
+
+    /// Waits for others to come along, if that is wanted.
+    fn gather(&self) {
+        if self.group_wait.is_zero() {
+            return;
+        }
+        let end = Instant::now() + self.group_wait;
+        let is_full = || {
+            self.pending.load(Relaxed) as usize >= SLOTS
+                || self.pending_bytes.load(Relaxed) >= self.group_bytes
+        };
+        while !is_full() && Instant::now() < end {
+            std::thread::sleep(GATHER_LOOK.min(end.saturating_duration_since(Instant::now())));
+        }
     }
 
     fn claim(&self) -> Option<&Slot> {
@@ -103,7 +137,10 @@ impl Waiting {
         let mut spins = 0;
         while slot.state.load(Acquire) != DONE {
             match role.try_lock() {
-                Ok(mut held) => self.serve(&mut held),
+                Ok(mut held) => {
+                    self.gather();
+                    self.serve(&mut held);
+                }
                 Err(std::sync::TryLockError::Poisoned(_)) => {
                     // The holder died. It may have been reading the slot; nobody will again.
                     return Err(AddError::Poisoned);

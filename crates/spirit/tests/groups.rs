@@ -2,7 +2,10 @@
 
 mod support;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options, Recovering};
 use support::Chance;
 use support::directory::Directory;
 
@@ -126,4 +129,51 @@ fn where_no_offset_is_kept_no_group_is_taken() {
         assert_eq!(add(&index, 1, 1), Err(AddError::OffsetNotKept));
         assert_eq!((index.offset(), index.accepted()), (Ok(None), 0));
     }
+}
+
+/// Records of the log that eight threads needed for forty documents each, added one at a time.
+fn records(group_wait: Duration, group_bytes: u64) -> u64 {
+    let directory = Directory::new();
+    let options = options(&directory).group_wait(group_wait).group_bytes(group_bytes);
+    let index = options.open().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..40).for_each(|_| drop(index.add("some words").unwrap())));
+        }
+    });
+    assert_eq!(count(&index, "words"), 320);
+    let fences = index.stats().unwrap().fences;
+    fences.iter().find(|(name, _)| *name == "log.fence").unwrap().1
+}
+
+#[test]
+fn who_waits_for_others_shares_records_with_them() {
+    // All of them come within so long a time, or nearly.
+    assert!((40..160).contains(&records(Duration::from_millis(20), 1 << 20)));
+    // Where one document is enough nobody waits, or this would take for ever.
+    assert!(records(Duration::from_secs(3600), 1) >= 40);
+}
+
+#[test]
+fn a_start_says_how_far_it_is_and_what_it_did() {
+    let directory = Directory::new();
+    let index = options(&directory).open().unwrap();
+    assert_eq!(index.start_report().replayed, 0);
+    for n in 0..500 {
+        index.put(&format!("k{}", n % 50), "some words").unwrap();
+    }
+    index.delete("k1").unwrap();
+    let killed = directory.killed();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let teller = told.clone();
+    let watch = move |recovering: Recovering| teller.lock().unwrap().push(recovering.percent());
+    let started = options(&killed).while_recovering(watch).open().unwrap();
+    let report = started.start_report();
+    let told = told.lock().unwrap();
+    assert!(told.is_sorted() && told.last() == Some(&100) && told.len() > 100, "{told:?}");
+    assert!(
+        report.replayed <= 501 && (report.segments > 0 || report.replayed == 501),
+        "{report:?}"
+    );
+    assert!(report.log_bytes > 0 && !report.time.is_zero());
 }

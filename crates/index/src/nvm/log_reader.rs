@@ -176,6 +176,11 @@ impl Record {
         HEADER_BYTES + self.operations.len() as u64
     }
 
+    /// One past the sequence number of its last operation.
+    pub fn operations_end(&self) -> u64 {
+        self.header.sequence + u64::from(self.header.operations)
+    }
+
     /// Whether its operations fill it as they should.
     pub fn is_whole(&self) -> bool {
         let mut rest = self.operations.as_slice();

@@ -114,7 +114,7 @@ impl<'r> Patient<'r> {
             Operation::Put("k0".into(), "w2 afterwards".into()),
             Operation::Flush,
             match self.turn % 3 {
-                0 => Operation::Group(together, self.turn as u64),
+                0 => Operation::Group(together, self.turn),
                 _ => Operation::AddAll(together),
             },
         ];
