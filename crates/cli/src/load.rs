@@ -225,13 +225,13 @@ impl<'a> Loader<'a> {
 
 /// Whether fewer documents may be added together where these were not.
 fn is_of_group(error: &AddError) -> bool {
-    match error {
+    matches!(
+        error,
         AddError::GroupTooLarge { .. }
-        | AddError::DocumentTooLarge { .. }
-        | AddError::DocumentTooLong { .. }
-        | AddError::Key { .. } => true,
-        _ => false,
-    }
+            | AddError::DocumentTooLarge { .. }
+            | AddError::DocumentTooLong { .. }
+            | AddError::Key { .. }
+    )
 }
 
 fn place(path: &Path, line: u64, reason: &str) -> String {
