@@ -77,6 +77,17 @@ impl Collector<'_> {
     /// Cuts a document into the batch. One that is refused leaves nothing there.
     #[inline]
     pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
+        self.collect_from(called, text, None)
+    }
+
+    /// The same; the text can be read again at `place`, so the log need not hold it.
+    #[inline]
+    pub(crate) fn collect_from(
+        &mut self,
+        called: Called<'_>,
+        text: &str,
+        place: Option<&[u8]>,
+    ) -> Result<(), AddError> {
         if let Called::By(key) = called
             && (key.is_empty() || key.len() > KEY_BYTES_MAX)
         {
@@ -93,7 +104,7 @@ impl Collector<'_> {
             self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
         }
         if let Some(journal) = &mut self.journal {
-            journal.push(called, text);
+            journal.push(called, text, place);
         }
         if self.shared.memory.geometry().settings.store {
             self.batch.keep_text(text.as_bytes());

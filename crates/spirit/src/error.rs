@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::geometry::GeometryError;
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::OFFSET_BYTES_MAX;
+use spirit_index::nvm::log::{OFFSET_BYTES_MAX, REFERENCE_BYTES_MAX};
 use spirit_mem::{HeapFileError, Medium};
 
 /// Opening an index failed.
@@ -58,7 +58,8 @@ pub enum OpenError {
         /// How many there can be.
         followers_max: usize,
     },
-    /// What the index holds does not fit in the memory that it is opened with.
+    /// What the index holds does not fit in the memory that it is opened with, or a text that its log only refers to cannot be read
+    /// again.
     Recovery(AddError),
     /// A setting is out of its range.
     Setting {
@@ -109,6 +110,10 @@ impl fmt::Display for OpenError {
                 f,
                 "{followers_max} processes have this index open for reading only, which is as many as there can be: end one"
             ),
+            OpenError::Recovery(reason @ AddError::Source { .. }) => write!(
+                f,
+                "{reason}; nothing was changed: open the index with a source that has what was added from it"
+            ),
             OpenError::Recovery(reason) => write!(
                 f,
                 "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
@@ -150,6 +155,18 @@ pub enum AddError {
         /// The most allowed.
         bytes_max: u64,
     },
+    /// A reference to a text is longer than it may be.
+    ReferenceTooLong {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// A text that the log only refers to could not be read again.
+    Source {
+        /// The reference, as far as it is text.
+        reference: String,
+        /// Why not.
+        why: String,
+    },
     /// An application's offset is longer than it may be.
     OffsetTooLong {
         /// Its bytes.
@@ -184,6 +201,12 @@ impl fmt::Display for AddError {
                 f,
                 "a group of {bytes} bytes, with what the log adds: at most {bytes_max}; make smaller groups, or a larger log"
             ),
+            AddError::ReferenceTooLong { bytes } => {
+                write!(f, "a reference of {bytes} bytes: at most {REFERENCE_BYTES_MAX}")
+            }
+            AddError::Source { reference, why } => {
+                write!(f, "the document at {reference:?} cannot be read again: {why}")
+            }
             AddError::OffsetTooLong { bytes } => {
                 write!(f, "an offset of {bytes} bytes: at most {OFFSET_BYTES_MAX}")
             }

@@ -1,10 +1,11 @@
 //! The index: executors side by side, one order over all of them.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use spirit_index::batch::KEY_BYTES_MAX;
+use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{Medium, PinSlot, Pins};
 
 use crate::collector::Called;
@@ -191,6 +192,29 @@ impl Index {
         Ok(added)
     }
 
+    /// Adds a document, under `key` or else an automatic one, whose text can be read again at `place`: at most 64 bytes of the
+    /// application's own words, for a file and an offset in it, say. The log holds these instead of the text, until the
+    /// document's segment is in the second tier. A start that finds the place in the log asks the index's
+    /// [source](crate::Options::source), and fails if the text is not there any more. Says the automatic key.
+    pub fn add_from(
+        &self,
+        key: Option<&str>,
+        text: &str,
+        place: &[u8],
+    ) -> Result<Option<u64>, AddError> {
+        self.check_writable()?;
+        // Before a number is drawn that would be left out.
+        self.check_length(text)?;
+        if place.len() > REFERENCE_BYTES_MAX {
+            return Err(AddError::ReferenceTooLong { bytes: place.len() });
+        }
+        let (executor, called, mut role) = self.admit(key)?;
+        role.collector().collect_from(called, text, Some(place))?;
+        let Committed { number, result, .. } = role.commit();
+        executor.serve(&mut role);
+        result.map(|()| key.is_none().then_some(number))
+    }
+
     /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
     /// 4,096 bytes: queries see all of them at once, and after a crash either all are there and [`offset`](Self::offset) says
     /// this one, or none are. So an application that goes on from there adds everything exactly once.
@@ -234,19 +258,37 @@ impl Index {
     /// itself goes on side by side.
     fn add_numbered(&self, text: &str) -> Result<u64, AddError> {
         self.check_writable()?;
-        let bytes_max = self.options.document_bytes_max;
-        if text.len() > bytes_max {
-            return Err(AddError::DocumentTooLong { bytes: text.len(), bytes_max });
-        }
-        let admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = self.numbers.documents.fetch_add(1, Relaxed);
-        let executor = self.executor_of(number);
-        let mut role = executor.role()?;
-        drop(admission);
-        role.collector().collect(Called::Number(number), text)?;
-        let result = role.commit().result;
+        self.check_length(text)?;
+        let (executor, called, mut role) = self.admit(None)?;
+        role.collector().collect(called, text)?;
+        let Committed { number, result, .. } = role.commit();
         executor.serve(&mut role);
         result.map(|()| number)
+    }
+
+    fn check_length(&self, text: &str) -> Result<(), AddError> {
+        let (bytes, bytes_max) = (text.len(), self.options.document_bytes_max);
+        if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
+    }
+
+    /// The ingest role of the executor that a document goes to, and what the document is called there.
+    fn admit<'k>(
+        &self,
+        key: Option<&'k str>,
+    ) -> Result<(&Executor, Called<'k>, MutexGuard<'_, Ingester>), AddError> {
+        let (executor, called) = match (key, &*self.executors) {
+            (Some(key), _) => (self.route(key), Called::By(key)),
+            (None, [only]) => (only, Called::Next),
+            (None, _) => {
+                let admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+                let number = self.numbers.documents.fetch_add(1, Relaxed);
+                let executor = self.executor_of(number);
+                let role = executor.role()?;
+                drop(admission);
+                return Ok((executor, Called::Number(number), role));
+            }
+        };
+        Ok((executor, called, executor.role()?))
     }
 
     fn executor_of(&self, number: u64) -> &Executor {

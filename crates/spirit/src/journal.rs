@@ -3,7 +3,7 @@
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
     HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES, Operations,
-    RecordKind,
+    RecordKind, Reference,
 };
 
 use crate::collector::Called;
@@ -151,9 +151,9 @@ impl Journal {
         self.operations.bytes() >= self.gathered_max
     }
 
-    /// Gathers a document of the batch.
+    /// Gathers a document of the batch; only where its text is, if it can be read again there.
     #[inline]
-    pub(crate) fn push(&mut self, called: Called<'_>, text: &str) {
+    pub(crate) fn push(&mut self, called: Called<'_>, text: &str, place: Option<&[u8]>) {
         if self.replaying.is_some() {
             return;
         }
@@ -162,7 +162,12 @@ impl Journal {
             Called::Next => LoggedKey::Automatic(0),
             Called::Number(number) => LoggedKey::Automatic(number),
         };
-        self.operations.push(key, text.as_bytes());
+        match place {
+            Some(place) => {
+                self.operations.push_reference(key, Reference::new(place, text.as_bytes()));
+            }
+            None => self.operations.push(key, text.as_bytes()),
+        }
     }
 
     /// The first documents were taken or refused.

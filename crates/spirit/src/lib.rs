@@ -55,6 +55,7 @@ mod replay;
 mod restore;
 mod retention;
 mod shared;
+mod source;
 mod stats;
 mod store;
 mod texts;

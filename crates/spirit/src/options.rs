@@ -18,6 +18,7 @@ use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::recovering::{Recovering, Watcher};
+use crate::source::Source;
 use crate::store::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
@@ -86,6 +87,7 @@ pub struct Options {
     pub(crate) group_wait: Duration,
     pub(crate) group_bytes: u64,
     pub(crate) watcher: Option<Watcher>,
+    pub(crate) source: Option<Source>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
@@ -120,6 +122,7 @@ impl Default for Options {
             group_wait: Duration::ZERO,
             group_bytes: GROUP_BYTES,
             watcher: None,
+            source: None,
             trace: None,
         }
     }
@@ -323,6 +326,15 @@ impl Options {
     /// [`add_all`]: crate::Index::add_all
     pub fn group_bytes(mut self, bytes: u64) -> Self {
         self.group_bytes = bytes;
+        self
+    }
+
+    /// Reads again what was [added from](crate::Index::add_from) a place, when a start finds it in the log: `read` is given that place.
+    pub fn source(
+        mut self,
+        read: impl Fn(&[u8]) -> std::io::Result<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.source = Some(Source::new(read));
         self
     }
 

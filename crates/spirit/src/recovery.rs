@@ -11,8 +11,9 @@ use crate::ingest::{Ingester, Start};
 use crate::journal::Journal;
 use crate::options::Options;
 use crate::recovering::StartReport;
-use crate::replay::{self, Found, Refused};
+use crate::replay::{self, Found, Refused, Replay};
 use crate::shared::Shared;
+use crate::source::Source;
 use crate::store::Store;
 
 /// A start under way.
@@ -24,6 +25,7 @@ pub(crate) struct Recovery {
     log: Option<(LogSpace, u32)>,
     /// There was more DRAM the last time.
     less_room: bool,
+    source: Option<Source>,
     report: StartReport,
 }
 
@@ -51,6 +53,7 @@ impl Recovery {
             let space = LogSpace { start, bytes, salt };
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
+            recovery.source = options.source.clone();
             recovery.found =
                 replay::scan(memory.region(), space, &recovered, incarnation, store.was_closed())?;
             if recovery.found.kills {
@@ -92,15 +95,10 @@ impl Recovery {
             *replayed += operations;
             watch(position - from, end - from);
         };
-        let refused = replay::replay(
-            shared,
-            role,
-            space,
-            &self.recovered,
-            incarnation,
-            self.less_room,
-            note,
-        )?;
+        let (recovered, source) = (&self.recovered, self.source.as_ref());
+        let less_room = self.less_room;
+        let replay = Replay { shared, space, incarnation, recovered, less_room, source };
+        let refused = replay.run(role, note)?;
         let Found { position, sequence, .. } = self.found;
         role.journal().start(LogWriter::new(space, position, incarnation), sequence);
         if let Some(Refused { sequence, row }) = refused {

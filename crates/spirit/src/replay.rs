@@ -4,10 +4,12 @@
 //! second tier may name. Replaying changes nothing that is durable but what engraving does, so a start that is cut is
 //! repeated by the next one.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::{LogSpace, LoggedKey, RecordKind};
+use spirit_index::nvm::log::{LogSpace, LoggedKey, LoggedText, RecordKind};
 use spirit_index::nvm::log_reader::{LogReader, Record};
 use spirit_index::nvm::recover::Recovered;
 use spirit_mem::Region;
@@ -17,6 +19,7 @@ use crate::error::AddError;
 use crate::executor::LOG_BYTES_LEFT;
 use crate::ingest::{Committed, Ingester};
 use crate::shared::{Numbers, Shared};
+use crate::source::Source;
 
 /// How far behind the log's end records are looked for: further than almost any is long.
 const LOOK_BYTES: u64 = 1 << 20;
@@ -72,88 +75,107 @@ pub(crate) struct Refused {
     pub(crate) row: u64,
 }
 
-/// Ingests what the log holds; with `less_room` than it was ingested in before, what finds no place is an error.
-pub(crate) fn replay(
-    shared: &Shared,
-    role: &mut Ingester,
-    space: LogSpace,
-    recovered: &Recovered,
-    incarnation: u32,
-    less_room: bool,
-    watch: &mut dyn FnMut(u64, u64),
-) -> Result<Option<Refused>, AddError> {
-    let region = shared.memory.region();
-    let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
-    let mut next = reader.next_record();
-    while let Some(record) = next {
-        next = reader.next_record();
-        let mut end = u64::MAX;
-        if let Some(cancel) = next.take_if(|r| r.header.kind == RecordKind::Cancel) {
-            end = cancel.header.sequence;
-            next = reader.next_record();
-        }
-        role.journal().replay(record.position);
-        let range = recovered.sequence_end.max(record.header.sequence)
-            ..record.operations_end().min(end).max(record.header.sequence);
-        let applied = apply(shared, role, &record, &range);
-        watch(record.position + record.bytes(), range.end.saturating_sub(range.start));
-        shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
-        match (applied, &next) {
-            (Ok(()), _) if record.operations_end() <= end => {
-                if let Some(offset) = record.offset() {
-                    role.journal().replay_offset(offset, record.position);
-                }
-            }
-            (Ok(()), _) => {}
-            // What was acknowledged found a place in a key table of this size: these were refused.
-            (Err((sequence, AddError::KeysFull)), None) if !less_room => {
-                let row = record.header.row + (sequence - record.header.sequence);
-                return Ok(Some(Refused { sequence, row }));
-            }
-            (Err((_, error)), _) => return Err(error),
-        }
-    }
-    Ok(None)
+/// The log of an executor, to be ingested again.
+pub(crate) struct Replay<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) space: LogSpace,
+    /// The number of this start.
+    pub(crate) incarnation: u32,
+    pub(crate) recovered: &'a Recovered,
+    /// There is less room than it was ingested in before: what finds no place is an error.
+    pub(crate) less_room: bool,
+    /// Where texts are that the log only refers to.
+    pub(crate) source: Option<&'a Source>,
 }
 
-/// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not
-/// come about.
-fn apply(
-    shared: &Shared,
-    role: &mut Ingester,
-    record: &Record,
-    range: &std::ops::Range<u64>,
-) -> Result<(), (u64, AddError)> {
-    let header = record.header;
-    let mut first = None;
-    for ((key, text), sequence) in record.operations().zip(header.sequence..) {
-        if !range.contains(&sequence) {
-            continue;
+impl Replay<'_> {
+    /// Ingests what the log holds; `watch` is told behind each record where that ends and how many operations of it came
+    /// about.
+    pub(crate) fn run(
+        &self,
+        role: &mut Ingester,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<Option<Refused>, AddError> {
+        let Replay { shared, space, recovered, .. } = self;
+        let region = shared.memory.region();
+        let mut reader = LogReader::new(region, *space, recovered.log_from, self.incarnation);
+        let mut next = reader.next_record();
+        while let Some(record) = next {
+            next = reader.next_record();
+            let mut end = u64::MAX;
+            if let Some(cancel) = next.take_if(|r| r.header.kind == RecordKind::Cancel) {
+                end = cancel.header.sequence;
+                next = reader.next_record();
+            }
+            role.journal().replay(record.position);
+            let first = recovered.sequence_end.max(record.header.sequence);
+            let range = first..record.operations_end().min(end).max(first);
+            let applied = self.apply(role, &record, &range);
+            watch(record.position + record.bytes(), range.end - range.start);
+            shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
+            match (applied, &next) {
+                (Ok(()), _) if record.operations_end() <= end => {
+                    if let Some(offset) = record.offset() {
+                        role.journal().replay_offset(offset, record.position);
+                    }
+                }
+                (Ok(()), _) => {}
+                // What was acknowledged found a place in a key table of this size: these were refused.
+                (Err((sequence, AddError::KeysFull)), None) if !self.less_room => {
+                    let row = record.header.row + (sequence - record.header.sequence);
+                    return Ok(Some(Refused { sequence, row }));
+                }
+                (Err((_, error)), _) => return Err(error),
+            }
         }
-        first.get_or_insert(sequence);
-        shared.numbers.sequence.fetch_max(sequence + 1, Relaxed);
-        let result = match (header.kind, key) {
-            (RecordKind::Delete, LoggedKey::Bytes(key)) => {
-                role.delete_at(key, sequence).map(|_| ())
-            }
-            (_, LoggedKey::Automatic(number)) => {
-                role.collector().collect(Called::Number(number), &String::from_utf8_lossy(text))
-            }
-            (_, LoggedKey::Bytes(key)) => {
-                let key = String::from_utf8_lossy(key);
-                role.collector().collect(Called::By(&key), &String::from_utf8_lossy(text))
-            }
-        };
-        result.map_err(|error| (sequence, error))?;
+        Ok(None)
     }
-    match first {
-        Some(first) if header.kind == RecordKind::Add => {
-            // Behind the last number taken, less the operations from the first one on.
-            let operations = u64::from(header.operations) - (first - header.sequence);
-            let number = header.documents.saturating_sub(operations);
-            let Committed { added, result, .. } = role.commit_at(first, number);
-            result.map_err(|error| (first + added, error))
+
+    /// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not
+    /// come about.
+    fn apply(
+        &self,
+        role: &mut Ingester,
+        record: &Record,
+        range: &Range<u64>,
+    ) -> Result<(), (u64, AddError)> {
+        let header = record.header;
+        for ((key, text), sequence) in record.operations().zip(header.sequence..) {
+            if !range.contains(&sequence) {
+                continue;
+            }
+            self.shared.numbers.sequence.fetch_max(sequence + 1, Relaxed);
+            let result = match (header.kind, key) {
+                (RecordKind::Delete, LoggedKey::Bytes(key)) => {
+                    role.delete_at(key, sequence).map(|_| ())
+                }
+                (_, LoggedKey::Automatic(number)) => self
+                    .read(text)
+                    .and_then(|text| role.collector().collect(Called::Number(number), &text)),
+                (_, LoggedKey::Bytes(key)) => {
+                    let key = String::from_utf8_lossy(key);
+                    self.read(text)
+                        .and_then(|text| role.collector().collect(Called::By(&key), &text))
+                }
+            };
+            result.map_err(|error| (sequence, error))?;
         }
-        _ => Ok(()),
+        if header.kind != RecordKind::Add || range.is_empty() {
+            return Ok(());
+        }
+        // Behind the last number taken, less the operations from the first one on.
+        let number = header.documents.saturating_sub(record.operations_end() - range.start);
+        let Committed { added, result, .. } = role.commit_at(range.start, number);
+        result.map_err(|error| (range.start + added, error))
+    }
+
+    /// The text of a logged document.
+    fn read<'t>(&self, text: LoggedText<'t>) -> Result<Cow<'t, str>, AddError> {
+        match text {
+            LoggedText::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes)),
+            LoggedText::Reference(reference) => {
+                Source::read(self.source, reference).map(Cow::Owned)
+            }
+        }
     }
 }

@@ -21,6 +21,9 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
+//! With bit 4 of the kind of key set the text is a *reference*: a word with the real text's bytes (low half) and its CRC-32C (high
+//! half), then where the application can read it again.
+//!
 //! A record of documents may end with the application's *offset*: one more operation that is not counted, of kind of key 3, whose
 //! text it is. It counts if all the record's operations do. So that what is trimmed does not take it along, it is logged again, in a
 //! record without documents, before a segment that is to be engraved takes the log's place.
@@ -43,6 +46,10 @@ pub const OPERATION_BYTES: u64 = 16;
 pub(super) const OFFSET_KIND: u64 = 3;
 /// Bytes of the application's offset at most.
 pub const OFFSET_BYTES_MAX: usize = 4096;
+/// The bit of a kind of key that says that the text is a reference.
+pub(super) const REFERENCE_BIT: u64 = 16;
+/// Bytes of a reference at most.
+pub const REFERENCE_BYTES_MAX: usize = 64;
 /// Operations in one record.
 pub const OPERATIONS_MAX: usize = (1 << 24) - 1;
 
@@ -82,6 +89,38 @@ pub enum LoggedKey<'a> {
     Automatic(u64),
     /// By its own key.
     Bytes(&'a [u8]),
+}
+
+/// What the log says of a document's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoggedText<'a> {
+    /// The text.
+    Bytes(&'a [u8]),
+    /// Where it can be read again.
+    Reference(Reference<'a>),
+}
+
+/// Where a document's text can be read again, and how to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference<'a> {
+    /// The application's own words for the place, at most [`REFERENCE_BYTES_MAX`] bytes.
+    pub place: &'a [u8],
+    /// Bytes of the text.
+    pub bytes: u32,
+    /// CRC-32C of the text.
+    pub check: u32,
+}
+
+impl<'a> Reference<'a> {
+    /// The reference to `text`, which is at `place`.
+    pub fn new(place: &'a [u8], text: &[u8]) -> Reference<'a> {
+        Reference { place, bytes: text.len() as u32, check: crc32c::crc32c(text) }
+    }
+
+    /// Whether `text` is what was referred to.
+    pub fn is_to(&self, text: &[u8]) -> bool {
+        *self == Reference::new(self.place, text)
+    }
 }
 
 /// Where the ring lies, and whose it is.
@@ -124,18 +163,32 @@ pub struct Operations {
 impl Operations {
     /// Adds a document. Its automatic key may be set later.
     pub fn push(&mut self, key: LoggedKey<'_>, text: &[u8]) {
+        self.push_document(key, 0, [text, &[]]);
+    }
+
+    /// The same; its text is not logged.
+    pub fn push_reference(&mut self, key: LoggedKey<'_>, reference: Reference<'_>) {
+        let word = u64::from(reference.bytes) | u64::from(reference.check) << 32;
+        self.push_document(key, REFERENCE_BIT, [&word.to_le_bytes(), reference.place]);
+    }
+
+    fn push_document(&mut self, key: LoggedKey<'_>, bit: u64, text: [&[u8]; 2]) {
         let (number, key, kind): (u64, &[u8], u64) = match key {
             LoggedKey::Automatic(number) => (number, &[], 1),
             LoggedKey::Bytes(bytes) => (0, bytes, 2),
         };
-        self.push_operation(kind, number, key, text);
+        self.push_operation(kind | bit, number, key, text);
     }
 
-    fn push_operation(&mut self, kind: u64, number: u64, key: &[u8], text: &[u8]) {
-        let word = text.len() as u64 | (key.len() as u64) << 32 | kind << 48;
+    #[inline]
+    fn push_operation(&mut self, kind: u64, number: u64, key: &[u8], text: [&[u8]; 2]) {
+        let [text, more] = text;
+        let bytes = (text.len() + more.len()) as u64;
+        let word = bytes | (key.len() as u64) << 32 | kind << 48;
         self.bytes.extend_from_slice([word, number].map(u64::to_le_bytes).as_flattened());
-        for part in [key, text] {
+        for [part, more] in [[key, &[]], [text, more]] {
             self.bytes.extend_from_slice(part);
+            self.bytes.extend_from_slice(more);
             // A whole word of zeros is one store; what is too much of it goes again.
             let end = self.bytes.len().next_multiple_of(8);
             self.bytes.extend_from_slice(&[0; 8]);
@@ -146,7 +199,7 @@ impl Operations {
 
     /// Ends what is gathered with the application's offset.
     pub fn push_offset(&mut self, offset: &[u8]) {
-        self.push_operation(OFFSET_KIND, 0, &[], offset);
+        self.push_operation(OFFSET_KIND, 0, &[], [offset, &[]]);
     }
 
     /// Sets the automatic key of the operation at `index` of those that are left.

@@ -7,8 +7,8 @@ use spirit_mem::{Region, Span};
 
 use super::Corrupt;
 use super::log::{
-    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, OFFSET_BYTES_MAX, OFFSET_KIND,
-    RecordKind, header_check,
+    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedText, OFFSET_BYTES_MAX,
+    OFFSET_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, RecordKind, Reference, header_check,
 };
 use super::shape::{NUMBERS_MAX, ROWS_MAX};
 
@@ -209,14 +209,14 @@ impl Record {
 
     /// Its operations: key and text of each. Ends early if they do not fill the record as they should, which only a
     /// writer of another version could do.
-    pub fn operations(&self) -> impl Iterator<Item = (LoggedKey<'_>, &[u8])> {
+    pub fn operations(&self) -> impl Iterator<Item = (LoggedKey<'_>, LoggedText<'_>)> {
         let mut rest = self.operations.as_slice();
         (0..self.header.operations).map_while(move |_| operation(&mut rest))
     }
 }
 
 /// Takes the first operation off.
-fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, &'a [u8])> {
+fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, LoggedText<'a>)> {
     let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
     let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
     if number > NUMBERS_MAX {
@@ -225,15 +225,29 @@ fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, &'a [u8])> {
     let (text_len, key_len) = ((word & 0xFFFF_FFFF) as usize, (word >> 32 & 0xFFFF) as usize);
     let key = take(rest, key_len)?;
     let text = take(rest, text_len)?;
-    let key =
-        if word >> 48 & 0xFF == 1 { LoggedKey::Automatic(number) } else { LoggedKey::Bytes(key) };
+    let kind = word >> 48 & 0xFF;
+    let key = match kind & !REFERENCE_BIT {
+        1 => LoggedKey::Automatic(number),
+        _ => LoggedKey::Bytes(key),
+    };
+    let text = match kind & REFERENCE_BIT {
+        0 => LoggedText::Bytes(text),
+        _ => LoggedText::Reference(reference(text)?),
+    };
     Some((key, text))
+}
+
+fn reference(text: &[u8]) -> Option<Reference<'_>> {
+    let (word, place) = text.split_first_chunk()?;
+    let word = u64::from_le_bytes(*word);
+    let is_short = place.len() <= REFERENCE_BYTES_MAX;
+    is_short.then_some(Reference { place, bytes: word as u32, check: (word >> 32) as u32 })
 }
 
 /// The application's offset, if it is all that is left.
 fn offset(mut rest: &[u8]) -> Option<&[u8]> {
     let word = u64::from_le_bytes(rest.get(..8)?.try_into().ok()?);
-    let (key, offset) = operation(&mut rest)?;
+    let (key, LoggedText::Bytes(offset)) = operation(&mut rest)? else { return None };
     let is_one = word >> 48 & 0xFF == OFFSET_KIND && key == LoggedKey::Bytes(&[]);
     (is_one && rest.is_empty() && offset.len() <= OFFSET_BYTES_MAX).then_some(offset)
 }
@@ -262,6 +276,13 @@ mod tests {
             sequence,
             row: sequence * 2,
             documents: sequence + 1,
+        }
+    }
+
+    fn len(text: LoggedText<'_>) -> usize {
+        match text {
+            LoggedText::Bytes(bytes) => bytes.len(),
+            LoggedText::Reference(reference) => reference.bytes as usize,
         }
     }
 
@@ -307,8 +328,8 @@ mod tests {
                 let found: Vec<_> = record
                     .operations()
                     .map(|(key, text)| match key {
-                        LoggedKey::Automatic(number) => (text.len(), number as usize - 9),
-                        LoggedKey::Bytes(bytes) => (text.len(), bytes.len()),
+                        LoggedKey::Automatic(number) => (len(text), number as usize - 9),
+                        LoggedKey::Bytes(bytes) => (len(text), bytes.len()),
                     })
                     .collect();
                 prop_assert_eq!(&found, group);
@@ -383,16 +404,23 @@ mod tests {
         let mut writer = LogWriter::new(SPACE, 0, 1);
         let mut operations = Operations::default();
         operations.push(LoggedKey::Bytes(b"key"), b"some text");
-        operations.push(LoggedKey::Automatic(0), b"");
+        let elsewhere = Reference::new(b"a place", b"another text");
+        operations.push_reference(LoggedKey::Automatic(0), elsewhere);
         operations.set_number(1, 12);
-        writer.append(&door, &region, header(0, 2), operations.first(2));
+        operations.push_offset(b"an offset");
+        writer.append(&door, &region, header(0, 2), operations.first(3));
         let words = region.view(Span::<AtomicU64>::new(SPACE.start, writer.position() / 8));
         let read = || LogReader::new(&region, SPACE, 0, 1).next_record();
         let record = read().unwrap();
         assert_eq!(
             record.operations().collect::<Vec<_>>(),
-            [(LoggedKey::Bytes(b"key"), &b"some text"[..]), (LoggedKey::Automatic(12), b"")]
+            [
+                (LoggedKey::Bytes(b"key"), LoggedText::Bytes(b"some text")),
+                (LoggedKey::Automatic(12), LoggedText::Reference(elsewhere))
+            ]
         );
+        assert!(record.is_whole() && record.offset() == Some(b"an offset"));
+        assert!(elsewhere.is_to(b"another text") && !elsewhere.is_to(b"another test"));
         for bit in 0..words.len() * 64 {
             let word = &words[bit / 64];
             word.store(word.load(Relaxed) ^ 1 << (bit % 64), Relaxed);

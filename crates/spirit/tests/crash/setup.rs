@@ -65,6 +65,7 @@ impl Setup {
             .pointer_update(self.pointer_update)
             .analyzer(Analyzer::Simple)
             .readers_max(4)
+            .source(|place| String::from_utf8(place.to_vec()).map_err(std::io::Error::other))
             .reader_lease(self.reader_lease);
         match trace {
             Some(trace) => options.trace(trace.clone()).open(),

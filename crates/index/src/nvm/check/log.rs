@@ -2,7 +2,7 @@
 
 use super::slots::Found;
 use super::{Checked, Logged, Part};
-use crate::nvm::log::{LogSpace, LoggedKey, RecordKind};
+use crate::nvm::log::{LogSpace, LoggedKey, LoggedText, RecordKind};
 use crate::nvm::log_reader::{LogReader, Record};
 
 /// What the log says to whoever looks at rows.
@@ -58,7 +58,8 @@ fn check_record(record: &Record) -> Result<(), &'static str> {
     }
     let texts = record.operations().all(|(key, text)| {
         let is_text = |bytes| std::str::from_utf8(bytes).is_ok();
-        is_text(text) && !matches!(key, LoggedKey::Bytes(key) if !is_text(key))
+        !matches!(text, LoggedText::Bytes(text) if !is_text(text))
+            && !matches!(key, LoggedKey::Bytes(key) if !is_text(key))
     });
     if texts { Ok(()) } else { Err("a key or a text in it is not UTF-8") }
 }
