@@ -44,6 +44,8 @@ pub(crate) enum Task {
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
+/// How long the first answer after a start is left alone.
+const REST: Duration = Duration::from_millis(1);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
@@ -146,7 +148,7 @@ impl FlushStage {
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
         if !self.has_begun {
             // Who has just started the index wants an answer first.
-            let task = self.tasks.recv_timeout(IDLE);
+            let task = self.tasks.recv_timeout(REST);
             self.has_begun = !matches!(task, Ok(Task::ImportKeys));
             return task;
         }
