@@ -15,8 +15,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
-use spirit_mem::{Region, Span};
+use spirit_mem::Span;
 
+use super::engraved_key::TERM_KEY_BYTES;
 use super::merged::{NODE_BYTES, Node};
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
@@ -39,10 +40,6 @@ const PIECE_BYTES: u64 = 256 << 10;
 const TERM_GROUP: u32 = 1024;
 /// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
 const TERMS_AHEAD: usize = 12;
-/// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
-pub const TERM_KEY_BYTES: u64 = 24;
-const _: () = assert!(TERM_KEY_BYTES == size_of::<TermKey>() as u64 + 8);
-
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sealed {
@@ -452,44 +449,6 @@ impl Engrave {
 /// An entry of a table that is searched by hash.
 fn hash_entry(hash: u64, of: u32) -> u64 {
     (hash & 0xFFFF_FFFF) << 32 | of as u64
-}
-
-/// The key of a term in an engraved segment that is not merged.
-pub(crate) struct EngravedKey {
-    pub(crate) key: TermKey,
-    /// Where a long term's bytes begin in their section.
-    long: u64,
-}
-
-/// Where the key of an ordinal's term lies.
-pub(super) fn term_place(sections: &Sections, ordinal: u64) -> u64 {
-    sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES
-}
-
-/// The term of an ordinal.
-pub(crate) fn term_at(region: &Region, sections: &Sections, ordinal: u64) -> EngravedKey {
-    let at = term_place(sections, ordinal);
-    let words = region.view(Span::<std::sync::atomic::AtomicU64>::new(at, TERM_KEY_BYTES / 8));
-    let [low, high, long] = [0, 1, 2].map(|i| words[i].load(Relaxed));
-    EngravedKey { key: TermKey { low, high }, long }
-}
-
-impl EngravedKey {
-    /// Where a long term's bytes end in their section, filled up to whole words.
-    pub(crate) fn long_end(&self) -> Option<u64> {
-        self.long.checked_add((self.key.len() as u64).next_multiple_of(8))
-    }
-
-    /// The bytes of a long term; none of a short one, whose key holds them.
-    pub(crate) fn bytes(&self, region: &Region, sections: &Sections, out: &mut Vec<u8>) {
-        out.clear();
-        if self.key.is_long() {
-            let len = self.key.len();
-            let at = sections.get(Kind::LongTerms).start + self.long;
-            region.read_words(at, (len as u64).next_multiple_of(8), out);
-            out.truncate(len);
-        }
-    }
 }
 
 fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {

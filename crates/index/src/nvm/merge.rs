@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span, prefetch};
 
-use super::engrave::{term_at, term_place};
+use super::engraved_key::{term_at, term_place};
 use super::merged::{Link, Merged, NODE_BYTES, Node, chain_word};
 use super::merged_writer::MergedWriter;
 use super::section::{Kind, Sections};

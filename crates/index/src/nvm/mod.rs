@@ -30,6 +30,7 @@ pub mod backup;
 pub mod check;
 pub mod coverage;
 pub mod engrave;
+pub(crate) mod engraved_key;
 pub mod follow;
 pub mod import;
 pub mod key_hashes;

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::Corrupt;
-use super::engrave::{TERM_KEY_BYTES, term_at};
+use super::engraved_key::{TERM_KEY_BYTES, term_at, term_place};
 use super::merge::hash_word;
 use super::merged::NODE_BYTES;
 use super::section::{Kind, Section, Sections, contents_check};
@@ -74,7 +74,7 @@ pub fn check_terms(region: &Region, entry: &Entry, sections: &Sections) -> Resul
     for ordinal in 0..entry.terms {
         let found = term_at(region, sections, ordinal);
         if found.key.is_long() && found.long_end().is_none_or(|end| end > long_bytes) {
-            let at = sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES;
+            let at = term_place(sections, ordinal);
             return Err(corrupt((at, "a long term leaves its section")));
         }
     }

@@ -7,7 +7,7 @@ use super::rows::Rows;
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::keys;
-use crate::nvm::engrave::{TERM_KEY_BYTES, term_at};
+use crate::nvm::engraved_key::{term_at, term_place};
 use crate::nvm::merged::{NODE_BYTES, Node};
 use crate::nvm::section::Kind;
 use crate::rows::KeyKind;
@@ -36,7 +36,7 @@ pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Check
 pub(super) fn check_terms(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let mut registered = 0;
     for ordinal in 0..segment.entry.terms {
-        let at = segment.sections.get(Kind::TermKeys).start + ordinal * TERM_KEY_BYTES;
+        let at = term_place(&segment.sections, ordinal);
         let node = segment.sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
         let Some(node) = Node::read(part.region, node) else { continue };
         registered += usize::from(node.postings > 0);

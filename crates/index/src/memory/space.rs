@@ -1,0 +1,238 @@
+//! How an executor's space is given out, and how it comes back when no reader can hold it any more.
+
+use std::collections::VecDeque;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::Ring;
+
+use super::Memory;
+use crate::descriptor::{Position, SegmentId};
+use crate::geometry::Geometry;
+use crate::nvm::layout::NvmLayout;
+
+/// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
+const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
+const BLOCKS_MAX: u64 = 1 << 18;
+
+/// Which partition a ring serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// Fresh extents.
+    Short,
+    /// Rows, vectors and posting arrays.
+    Long,
+    /// Terms of engraved segments.
+    NvmShort,
+    /// The rest of engraved segments.
+    NvmLong,
+}
+
+/// What waits for its last reader.
+#[derive(Clone, Copy, Debug)]
+enum Garbage {
+    /// The blocks of a segment in one partition.
+    Blocks(Partition, SegmentId),
+    /// A position of the descriptor table.
+    Slot(Position),
+}
+
+pub(super) struct Rings {
+    short: Ring,
+    long: Ring,
+    nvm_short: Ring,
+    nvm_long: Ring,
+    limbo: VecDeque<(u64, Garbage)>,
+}
+
+/// How full the partitions of an executor are, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartitionUse {
+    /// Short-term: given out, and in all.
+    pub short: (u64, u64),
+    /// Long-term: given out, and in all.
+    pub long: (u64, u64),
+    /// The second tier's short-term: given out, and in all.
+    pub nvm_short: (u64, u64),
+    /// The second tier's long-term: given out, and in all.
+    pub nvm_long: (u64, u64),
+}
+
+impl Memory {
+    /// A block that was given out before the last stop, in the order in which they were.
+    /// Says whether such blocks can have been given out.
+    pub(crate) fn restore(
+        &self,
+        partition: Partition,
+        start: u64,
+        bytes: u64,
+        owner: SegmentId,
+    ) -> bool {
+        self.rings().ring(partition).restore(start, bytes, owner.0 as u64)
+    }
+
+    /// Tells who waits for space that there may be some, in the log for instance.
+    pub(crate) fn notify_space(&self) {
+        self.space.notify_all();
+    }
+
+    /// Positions below this are gone and no reader holds them.
+    pub(crate) fn reclaimed(&self) -> Position {
+        self.reclaimed.load(Acquire) as Position
+    }
+
+    /// Whether the table has a slot for `position`.
+    pub fn has_slot(&self, position: Position) -> bool {
+        (position as u64) < self.reclaimed.load(Acquire) + self.geometry.segments_max
+    }
+
+    fn rings(&self) -> MutexGuard<'_, Rings> {
+        // A panic while the lock is held leaves the rings as they were between two calls, or poisons the
+        // index through the stage that panicked; readers do not come here.
+        self.rings.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A block of at least `bytes` bytes in `partition` for `owner`: its offset. `None` while there is none.
+    pub fn allocate(&self, partition: Partition, bytes: u64, owner: SegmentId) -> Option<u64> {
+        let mut rings = self.rings();
+        self.collect(&mut rings);
+        let reserve = if partition == Partition::Long { self.reserve.load(Relaxed) } else { 0 };
+        let ring = rings.ring(partition);
+        if ring.used() + bytes + reserve > ring.bytes() {
+            return None;
+        }
+        let place = ring.allocate(bytes, owner.0 as u64)?;
+        let is_nvm = matches!(partition, Partition::NvmShort | Partition::NvmLong);
+        if is_nvm && !self.nvm.as_ref().is_some_and(|nvm| nvm.back(partition, place + bytes)) {
+            ring.release(owner.0 as u64);
+            return None;
+        }
+        Some(place)
+    }
+
+    /// The same in the long-term partition, out of the reserve too: for a rewrite, which gives more back.
+    pub fn allocate_reserved(&self, bytes: u64, owner: SegmentId) -> Option<u64> {
+        let mut rings = self.rings();
+        self.collect(&mut rings);
+        rings.long.allocate(bytes, owner.0 as u64)
+    }
+
+    /// Keeps `bytes` bytes of the long-term partition for rewrites.
+    pub fn set_reserve(&self, bytes: u64) {
+        self.reserve.store(bytes, Relaxed);
+    }
+
+    /// What is kept for rewrites, in bytes.
+    pub fn reserve(&self) -> u64 {
+        self.reserve.load(Relaxed)
+    }
+
+    /// Returns `owner`'s blocks in `partition` once no reader can hold them. They are unlinked already.
+    pub fn retire_blocks(&self, partition: Partition, owner: SegmentId) {
+        self.retire(Garbage::Blocks(partition, owner));
+    }
+
+    /// Returns the table slot of `position` once no reader can hold it.
+    pub fn retire_slot(&self, position: Position) {
+        self.retire(Garbage::Slot(position));
+    }
+
+    fn retire(&self, garbage: Garbage) {
+        let mut rings = self.rings();
+        let stamp = self.pins.retire();
+        rings.limbo.push_back((stamp, garbage));
+        self.collect(&mut rings);
+    }
+
+    /// Whether the fresh extent at `extent`, which was just allocated, is given out for the first time: then it holds zeros, and a start
+    /// need not wait for its pages. Ingest role only.
+    pub(crate) fn is_untouched(&self, extent: u64) -> bool {
+        let untouched = extent >= self.extents_end.load(Relaxed);
+        if untouched {
+            self.extents_end.store(extent + self.geometry.settings.segment_bytes, Relaxed);
+        }
+        untouched
+    }
+
+    /// Gives back what the newest block in `partition`, which is `owner`'s, has beyond `bytes`.
+    pub(crate) fn shrink(&self, partition: Partition, bytes: u64, owner: SegmentId) {
+        let shrunk = self.rings().ring(partition).shrink(bytes, owner.0 as u64);
+        debug_assert!(shrunk, "whoever shrinks a block is the only one that takes any");
+        self.space.notify_all();
+    }
+
+    /// Returns blocks of `owner` that no reader was ever shown.
+    pub fn give_back(&self, partition: Partition, owner: SegmentId) {
+        self.rings().ring(partition).release(owner.0 as u64);
+        self.space.notify_all();
+    }
+
+    fn collect(&self, rings: &mut Rings) {
+        if rings.limbo.is_empty() {
+            return;
+        }
+        let horizon = self.pins.horizon();
+        while let Some((_, garbage)) = rings.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
+            match garbage {
+                Garbage::Blocks(partition, owner) => rings.ring(partition).release(owner.0 as u64),
+                Garbage::Slot(position) => self.reclaimed.store(position as u64 + 1, Release),
+            }
+            self.space.notify_all();
+        }
+    }
+
+    /// Waits until space may have come back, or a millisecond (a reader that unpins tells nobody).
+    pub fn wait_for_space(&self) {
+        let rings = self.rings();
+        let _ = self.space.wait_timeout(rings, std::time::Duration::from_millis(1));
+    }
+
+    /// The segment whose blocks keep the ring's space from coming back.
+    pub fn oldest_owner(&self, partition: Partition) -> Option<SegmentId> {
+        self.rings().ring(partition).oldest_owner().map(|owner| SegmentId(owner as u32))
+    }
+
+    /// How full the rings are.
+    pub fn partition_use(&self) -> PartitionUse {
+        let rings = self.rings();
+        PartitionUse {
+            short: (rings.short.used(), rings.short.bytes()),
+            long: (rings.long.used(), rings.long.bytes()),
+            nvm_short: (rings.nvm_short.used(), rings.nvm_short.bytes()),
+            nvm_long: (rings.nvm_long.used(), rings.nvm_long.bytes()),
+        }
+    }
+
+    /// Bytes that `owner` has in `partition`.
+    pub fn owned(&self, partition: Partition, owner: SegmentId) -> u64 {
+        let mut rings = self.rings();
+        rings.ring(partition).owned(owner.0 as u64)
+    }
+}
+
+impl Rings {
+    /// Empty ones.
+    pub(super) fn new(geometry: &Geometry) -> Rings {
+        let blocks = (geometry.segments_max * BLOCKS_PER_SEGMENT_MAX).min(BLOCKS_MAX);
+        let ring = |partition: fn(&NvmLayout) -> (u64, u64)| {
+            let (start, bytes) = geometry.nvm.as_ref().map_or((0, 0), partition);
+            Ring::new(start, bytes, geometry.segments_max as usize)
+        };
+        Rings {
+            short: Ring::new(geometry.short.0, geometry.short.1, 16),
+            long: Ring::new(geometry.long.0, geometry.long.1, blocks as usize),
+            nvm_short: ring(|layout| layout.short),
+            nvm_long: ring(|layout| layout.long),
+            limbo: VecDeque::with_capacity(geometry.segments_max as usize * 4),
+        }
+    }
+
+    fn ring(&mut self, partition: Partition) -> &mut Ring {
+        match partition {
+            Partition::Short => &mut self.short,
+            Partition::Long => &mut self.long,
+            Partition::NvmShort => &mut self.nvm_short,
+            Partition::NvmLong => &mut self.nvm_long,
+        }
+    }
+}
