@@ -74,6 +74,15 @@ mod tests {
     }
 
     #[test]
+    fn a_range_within_another_leaves_it_whole() {
+        assert_eq!(coalesce(vec![(0, 9000), (64, 72)]), [(0, 9000)]);
+        let unsynced = Unsynced::default();
+        unsynced.add(Site::BodyWriteBack, 0, 9000);
+        unsynced.add(Site::BodyWriteBack, 64, 8);
+        assert_eq!(unsynced.take(Site::BodyFence), [(0, 9000)]);
+    }
+
+    #[test]
     fn many_ranges_become_one() {
         let far = |n: u64| (n << 20, (n << 20) + 8);
         let few: Vec<_> = (0..RANGES_MAX as u64).map(far).collect();

@@ -70,11 +70,35 @@ fn what_is_over_when_an_index_is_opened_goes_then() {
     for number in 0..500 {
         index.add(&format!("old w{number}")).unwrap();
     }
+    // What the log has arrives anew.
+    index.flush().unwrap();
     index.close().unwrap();
     std::thread::sleep(AGE);
     // The time is kept with the index.
     let index = Options::default().dram_bytes(4 << 20).directory(directory.path()).open().unwrap();
     wait_until_gone(&index, "old");
+}
+
+/// An index that has become empty is not a new one: it knows what it gave out, and its log begins where it was.
+#[test]
+fn what_has_all_gone_is_remembered() {
+    let mut directory = Directory::new();
+    for round in 0..3 {
+        let open = || options().directory(directory.path()).open().unwrap();
+        let index = open();
+        assert_eq!((index.accepted(), count(&index, "old")), (500 * round, 0));
+        for number in 0..500 {
+            index.add(&format!("old w{number}")).unwrap();
+        }
+        wait_until_gone(&index, "old");
+        index.settle();
+        let killed = directory.killed();
+        index.close().unwrap();
+        let index = open();
+        assert_eq!((index.accepted(), count(&index, "old")), (500 * (round + 1), 0));
+        drop(index);
+        directory = killed;
+    }
 }
 
 #[test]

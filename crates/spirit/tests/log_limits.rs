@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use spirit::{AddError, Analyzer, Mode, OnFull, OpenError, Options};
+use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options, Reader};
 use support::comes_back;
 use support::directory::Directory;
 
@@ -44,21 +44,79 @@ fn what_found_no_place_for_its_key_is_whole_or_absent_after_a_cut() {
     comes_back(|| REFUSING.into_iter().for_each(refused_and_cut));
 }
 
-fn refused_and_cut(on_full: OnFull) {
-    let directory = Directory::new();
-    let open = |directory: &Directory| {
-        let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(256 << 10);
-        options.document_bytes_max(4 << 10).open().unwrap()
-    };
-    let index = open(&directory);
+/// What comes after a refusal gets the numbers that it gave back, and a start finds it behind the record that says so.
+#[test]
+fn what_was_refused_stays_so_and_what_came_after_it_is_there() {
+    comes_back(|| REFUSING.into_iter().for_each(refused_and_more));
+}
+
+fn open_small(directory: &Directory, on_full: OnFull) -> Index {
+    let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(256 << 10);
+    options.document_bytes_max(4 << 10).open().unwrap()
+}
+
+/// Puts documents under keys until one finds no place for its key; how many were taken, and which was refused.
+fn put_until_refused(index: &Index) -> (u64, String) {
     let mut taken = 0;
-    let refused = loop {
+    loop {
         match index.put(&format!("k{taken:x}"), &format!("all w{}", taken % 10)) {
             Ok(()) => taken += 1,
-            Err(AddError::KeysFull) => break format!("k{taken:x}"),
+            Err(AddError::KeysFull) => return (taken, format!("k{taken:x}")),
             Err(other) => panic!("after {taken}: {other}"),
         }
-    };
+    }
+}
+
+fn refused_and_more(on_full: OnFull) {
+    let directory = Directory::new();
+    let index = open_small(&directory, on_full);
+    let (taken, refused) = put_until_refused(&index);
+    assert!(index.delete("k0").unwrap());
+    index.put("k1", "again").unwrap();
+    index.add("more").unwrap();
+    index.settle();
+    let killed = directory.killed();
+    drop(index);
+    for _ in 0..2 {
+        let index = open_small(&killed, on_full);
+        let mut reader = index.reader().unwrap();
+        let count = |reader: &mut Reader<'_>, query: &str| reader.count_text(query).unwrap();
+        assert_eq!(count(&mut reader, &format!("key:{refused}")), 0);
+        assert_eq!(count(&mut reader, "all"), taken - 2);
+        assert_eq!(["again", "more", "key:k0"].map(|query| count(&mut reader, query)), [1, 1, 0]);
+        assert_eq!(index.accepted(), taken + 2);
+    }
+}
+
+/// Where the oldest goes for it, a document that found no place for its key is logged anew, under the number that it had.
+#[test]
+fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
+    comes_back(|| {
+        let directory = Directory::new();
+        let index = open_small(&directory, OnFull::DropOldest);
+        let mut put = 0;
+        while index.stats().unwrap().dropped_segments == 0 {
+            index.put(&format!("k{put:x}"), "all").unwrap();
+            put += 1;
+        }
+        index.add("more").unwrap();
+        index.settle();
+        let held = index.reader().unwrap().count_text("all").unwrap();
+        let killed = directory.killed();
+        drop(index);
+        let index = open_small(&killed, OnFull::DropOldest);
+        let mut reader = index.reader().unwrap();
+        let last = format!("key:k{:x}", put - 1);
+        let found = ["all", "more", &last].map(|query| reader.count_text(query).unwrap());
+        assert_eq!((found, index.accepted()), ([held, 1, 1], put + 1));
+    });
+}
+
+fn refused_and_cut(on_full: OnFull) {
+    let directory = Directory::new();
+    let open = |directory: &Directory| open_small(directory, on_full);
+    let index = open(&directory);
+    let (taken, refused) = put_until_refused(&index);
     index.settle();
     let cut = directory.killed();
     drop(index);

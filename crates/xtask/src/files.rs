@@ -35,7 +35,8 @@ fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     Some(listed.split_terminator('\0').map(str::to_owned).collect())
 }
 
-fn walked(root: &Path) -> io::Result<Vec<String>> {
+/// The same by going through the folders.
+pub(crate) fn walked(root: &Path) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {

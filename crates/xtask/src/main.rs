@@ -1,13 +1,15 @@
 //! The checks of this repository, as code: what CI runs and a contributor runs is one command.
 //!
 //! `cargo xtask test` is everything, in the order of [`plan`]; `cargo xtask tidy` is the part that
-//! reads the tree and compiles nothing. It builds nothing that ships and measures nothing.
+//! reads the tree and compiles nothing; `cargo xtask [seeded]` checks the tests themselves. It builds
+//! nothing that ships and measures nothing.
 #![forbid(unsafe_code)]
 
 mod files;
 mod plan;
 mod process;
 mod run;
+mod seeded;
 mod tidy;
 
 use std::path::PathBuf;
@@ -18,11 +20,14 @@ use plan::Options;
 const USAGE: &str = "\
 usage: cargo xtask test [--quick] [--long]
        cargo xtask tidy
+       cargo xtask seeded [--only NAME]
 
   test     every check there is, stopping at the first that fails
            --quick  only tidy, fmt, clippy and the tests
            --long   more cases, longer streams, and fuzzing beyond the replay
-  tidy     what can be checked by reading: headers, unsafe, layers, links, sizes";
+  tidy     what can be checked by reading: headers, unsafe, layers, links, sizes
+  seeded   bugs put into a copy of the persistent tier, one at a time: tests have to find each
+           --only NAME  this one alone";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +39,9 @@ fn main() -> ExitCode {
             Err(unknown) => wrong_usage(&format!("unknown option {unknown}")),
         },
         ["tidy"] => run::tidy(&root),
+        ["seeded"] => seeded::run(&root, None),
+        ["seeded", "--only", name] => seeded::run(&root, Some(name)),
+        ["seeded", ..] => wrong_usage("seeded takes --only NAME, or nothing"),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS

@@ -4,6 +4,7 @@
 //! started is found through `/proc` when it has to be stopped.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -57,18 +58,34 @@ impl Line {
 
     /// Runs the command, for at most `bound`.
     pub(crate) fn run(&self, root: &Path, bound: Duration) -> io::Result<Ended> {
-        let deadline = Instant::now() + bound;
-        let mut child = self.command(root).spawn()?;
-        loop {
-            if let Some(status) = child.try_wait()? {
-                return Ok(Ended::Itself(status));
-            }
-            if Instant::now() >= deadline {
-                stop(&mut child)?;
-                return Ok(Ended::Stopped(bound));
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        wait(self.command(root).spawn()?, bound)
+    }
+
+    /// The same, with all that it prints in the file at `output`.
+    pub(crate) fn run_into(
+        &self,
+        output: &Path,
+        root: &Path,
+        bound: Duration,
+    ) -> io::Result<Ended> {
+        // One place in the file for both, so that neither writes over the other.
+        let printed = File::create(output)?;
+        let told = printed.try_clone()?;
+        wait(self.command(root).stdout(printed).stderr(told).spawn()?, bound)
+    }
+}
+
+fn wait(mut child: Child, bound: Duration) -> io::Result<Ended> {
+    let deadline = Instant::now() + bound;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ended::Itself(status));
         }
+        if Instant::now() >= deadline {
+            stop(&mut child)?;
+            return Ok(Ended::Stopped(bound));
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -178,5 +195,15 @@ mod tests {
     fn a_command_that_ends_by_itself_tells_how() {
         let ended = Line::new("sh -c").word("exit 3").run(Path::new("."), Duration::from_secs(10));
         assert!(matches!(ended, Ok(Ended::Itself(status)) if status.code() == Some(3)));
+    }
+
+    #[test]
+    fn what_a_command_prints_is_kept_in_order() {
+        let output = std::env::temp_dir().join(format!("xtask-printed-{}", std::process::id()));
+        let line = Line::new("sh -c").word("echo one; echo two >&2; echo three");
+        line.run_into(&output, Path::new("."), Duration::from_secs(10)).expect("sh runs");
+        let printed = std::fs::read_to_string(&output).expect("there");
+        std::fs::remove_file(&output).expect("ours");
+        assert_eq!(printed, "one\ntwo\nthree\n");
     }
 }

@@ -110,12 +110,12 @@ fn check_tree(root: &Path) -> Result<(), String> {
 }
 
 /// A line on standard output, beside Cargo's own; a reader that has gone away stops no check.
-fn say(line: fmt::Arguments<'_>) {
+pub(crate) fn say(line: fmt::Arguments<'_>) {
     let _gone = writeln!(io::stdout(), "{line}");
 }
 
 /// A duration for people.
-struct Took(Duration);
+pub(crate) struct Took(pub(crate) Duration);
 
 impl fmt::Display for Took {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
