@@ -47,6 +47,11 @@ fn the_offset_is_that_of_the_last_group_that_is_there() {
         sizes.push(documents as u64);
         match chance.below(12) {
             0 => {
+                if chance.below(2) == 0 {
+                    // The record that has the offset leaves the log.
+                    index.flush().unwrap();
+                    index.add("something behind it").unwrap();
+                }
                 let killed = directory.killed();
                 drop(index);
                 directory = killed;
