@@ -27,6 +27,9 @@ use crate::workloads::{self, Workload};
 /// Bytes of a segment for about 1, 64 and 512 segments of two million posts.
 const SEGMENT_BYTES: [u64; 3] = [512 << 20, 4 << 20, 448 << 10];
 
+/// More than any post has.
+const DOCUMENT_BYTES_MAX: usize = 64 << 10;
+
 /// An index, and what its queries took.
 struct Capped {
     name: String,
@@ -145,6 +148,8 @@ fn capped(corpus: &Corpus, index_bytes: u64, way: Way, workloads: &[Workload]) -
     };
     let options: Options = engine::options(corpus)
         .prefault(false)
+        // Small segments have a small log.
+        .document_bytes_max(DOCUMENT_BYTES_MAX)
         .segment_bytes(way.segment_bytes)
         .dram_bytes(dram_bytes)
         .directory(scratch.path())
