@@ -228,7 +228,7 @@ fn is_of_group(error: &AddError) -> bool {
     matches!(
         error,
         AddError::GroupTooLarge { .. }
-            | AddError::DocumentTooLarge { .. }
+            | AddError::GroupBeyondSegment { .. }
             | AddError::DocumentTooLong { .. }
             | AddError::Key { .. }
     )

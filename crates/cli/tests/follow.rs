@@ -2,20 +2,21 @@
 //! whose second tier is so small that the place of old segments is taken all the time. Either side is killed.
 
 mod common;
+#[path = "../../spirit/tests/support/following.rs"]
+mod following;
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Folder, command, spirit};
+use following::{follow, wait_until};
 use serde_json::Value;
-use spirit::{Index, Options, Reader, Search};
+use spirit::{Reader, Search};
 
-/// How long something is waited for that takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(300);
 const OPTIONS: [&str; 10] = [
     "--dram",
     "4MiB",
@@ -87,18 +88,6 @@ fn numbered(range: std::ops::Range<u64>) -> impl Iterator<Item = String> {
 /// Operations on the same keys again and again.
 fn replacing(range: std::ops::Range<u64>) -> impl Iterator<Item = String> {
     range.map(|n| format!("k{}\tall x{n} some more words to fill segments\n", n % KEYS))
-}
-
-fn follow(directory: &str) -> Index {
-    Options::default().directory(directory).read_only(true).open().unwrap()
-}
-
-fn wait_until(mut done: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !done() {
-        assert!(started.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// The newest document, if what is found is a range of them, each once.

@@ -168,6 +168,11 @@ impl<'a> Row<'a> {
         self.0[2].store(key.0, Relaxed);
     }
 
+    /// Changes the sequence number of a row that is not visible yet.
+    pub fn renumber(self, sequence: u32) {
+        self.0[0].store(sequence as u64 | (self.vector() as u64) << 32, Relaxed);
+    }
+
     /// Sequence number, counted from the segment's base.
     #[inline]
     pub fn sequence(self) -> u32 {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::geometry::GeometryError;
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::{OFFSET_BYTES_MAX, REFERENCE_BYTES_MAX};
+use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{HeapFileError, Medium};
 
 /// Opening an index failed.
@@ -155,6 +155,11 @@ pub enum AddError {
         /// The most allowed.
         bytes_max: u64,
     },
+    /// A group does not fit in an empty segment.
+    GroupBeyondSegment {
+        /// A segment's bytes.
+        segment_bytes: u64,
+    },
     /// A reference to a text is longer than it may be.
     ReferenceTooLong {
         /// Its bytes.
@@ -171,6 +176,8 @@ pub enum AddError {
     OffsetTooLong {
         /// Its bytes.
         bytes: usize,
+        /// The most that leaves room in the log for the longest document.
+        bytes_max: usize,
     },
     /// An application's offset is kept only where what is acknowledged survives a crash, by an index of one executor.
     OffsetNotKept,
@@ -201,14 +208,21 @@ impl fmt::Display for AddError {
                 f,
                 "a group of {bytes} bytes, with what the log adds: at most {bytes_max}; make smaller groups, or a larger log"
             ),
+            AddError::GroupBeyondSegment { segment_bytes } => write!(
+                f,
+                "the group does not fit in an empty segment of {segment_bytes} bytes; make smaller groups, or larger segments"
+            ),
             AddError::ReferenceTooLong { bytes } => {
                 write!(f, "a reference of {bytes} bytes: at most {REFERENCE_BYTES_MAX}")
             }
             AddError::Source { reference, why } => {
                 write!(f, "the document at {reference:?} cannot be read again: {why}")
             }
-            AddError::OffsetTooLong { bytes } => {
-                write!(f, "an offset of {bytes} bytes: at most {OFFSET_BYTES_MAX}")
+            AddError::OffsetTooLong { bytes, bytes_max } => {
+                write!(
+                    f,
+                    "an offset of {bytes} bytes: at most {bytes_max}; make a larger log, or one of shorter documents"
+                )
             }
             AddError::OffsetNotKept => f.write_str(
                 "an offset is kept only in mode crash, by an index of one executor: make the index so, or add without offsets",

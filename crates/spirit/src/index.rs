@@ -216,7 +216,7 @@ impl Index {
     }
 
     /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
-    /// 4,096 bytes: queries see all of them at once, and after a crash either all are there and [`offset`](Self::offset) says
+    /// 4,096 bytes, and less where the log has no room for that beside its longest document: queries see all of them at once, and after a crash either all are there and [`offset`](Self::offset) says
     /// this one, or none are. So an application that goes on from there adds everything exactly once.
     ///
     /// Needs [`Mode::Crash`] and one executor. A group has to fit into half of the log and into a segment. Should the key table

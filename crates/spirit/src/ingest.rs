@@ -57,6 +57,31 @@ pub(crate) struct Committed {
     pub(crate) result: Result<(), AddError>,
 }
 
+/// Rows of a batch that were written.
+struct Appended {
+    /// How many rows the segment had before.
+    before: u32,
+    taken: usize,
+    /// Why not all of them were.
+    stop: Option<Stopped>,
+}
+
+/// Why rows of a batch were not written.
+struct Stopped {
+    why: Stop,
+    /// Nothing was in the segment before.
+    untouched: bool,
+    /// When there was no room.
+    progress: u64,
+}
+
+impl Stopped {
+    /// Whether no segment has room for what comes first.
+    fn is_for_good(&self) -> bool {
+        self.untouched && matches!(self.why, Stop::SegmentFull)
+    }
+}
+
 /// The writer of one executor.
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
@@ -212,16 +237,8 @@ impl Ingester {
     fn write_some(&mut self) -> Result<(), AddError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
-        if self.sealed || self.is_full {
-            self.next_segment()?;
-        }
-        let progress = self.shared.progress();
-        let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
-        let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
-        if before == 0 && self.timed {
-            self.begun_ms = now_ms();
-        }
-        let row = self.writer.base_row() + before as u64;
+        let Appended { before, taken, stop } = self.append()?;
+        let row = self.writer.base_row() + u64::from(before);
         if let Some(journal) = &mut self.journal {
             journal.log(&self.shared, &self.batch, taken, row, self.number)?;
         }
@@ -233,18 +250,37 @@ impl Ingester {
         if unsettled > 0 {
             return self.wait_for_keys();
         }
-        match stop {
-            Ok(()) => Ok(()),
-            Err(Stop::SegmentFull) if untouched && taken == 0 => {
-                let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
-                Err(AddError::DocumentTooLarge { segment_bytes })
-            }
-            Err(Stop::SegmentFull) => {
+        if taken == 0 && stop.as_ref().is_some_and(Stopped::is_for_good) {
+            let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
+            return Err(AddError::DocumentTooLarge { segment_bytes });
+        }
+        stop.map_or(Ok(()), |stop| self.make_way(stop))
+    }
+
+    /// Writes rows of the batch, which nobody sees yet, into the segment being filled, or the next one if that is full.
+    fn append(&mut self) -> Result<Appended, AddError> {
+        if self.sealed || self.is_full {
+            self.next_segment()?;
+        }
+        let progress = self.shared.progress();
+        let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
+        let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
+        if before == 0 && self.timed {
+            self.begun_ms = now_ms();
+        }
+        let stop = stop.err().map(|why| Stopped { why, untouched, progress });
+        Ok(Appended { before, taken, stop })
+    }
+
+    /// After what stopped the rows of a batch: the next segment, or room.
+    fn make_way(&mut self, stopped: Stopped) -> Result<(), AddError> {
+        match stopped.why {
+            Stop::SegmentFull => {
                 // What broke off has left some of its words: tried again it might just fit, after it was refused.
                 self.is_full = true;
                 self.next_segment()
             }
-            Err(Stop::HeapFull) => self.wait_for_room(progress),
+            Stop::HeapFull => self.wait_for_room(stopped.progress),
         }
     }
 
@@ -289,29 +325,21 @@ impl Ingester {
         // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
         shared.memory.pins().pin(&self.pin);
         let first_row = self.writer.base_row() + first as u64;
-        let (mut settled, mut result) = (0, Ok(()));
-        let mut stamped = false;
+        let (mut settled, mut stamped) = (0, false);
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
-            if result.is_ok() {
-                result = match self.batch.key(document) {
-                    Key::Bytes(key) => {
-                        settle_explicit(shared, *table, key, row, &mut self.replaced)
-                            .map(|engraved| stamped |= engraved)
-                    }
-                    Key::Automatic(n) if n < shared.numbers.explicit_end.load(Relaxed) => {
-                        stamped |= settle_number(shared, *table, n, row, &mut self.replaced);
-                        Ok(())
-                    }
-                    Key::Automatic(_) | Key::Next => Ok(()),
-                };
-            }
-            if result.is_ok() {
-                settled += 1;
-            } else {
-                // The one that finds no place, and those behind it, never come to life in these rows.
-                abandon(shared, row);
-            }
+            let entered = match self.batch.key(document) {
+                Key::Bytes(key) => settle_explicit(shared, *table, key, row, &mut self.replaced),
+                Key::Automatic(n) if n < shared.numbers.explicit_end.load(Relaxed) => {
+                    Ok(settle_number(shared, *table, n, row, &mut self.replaced))
+                }
+                Key::Automatic(_) | Key::Next => Ok(false),
+            };
+            let Ok(engraved) = entered else { break };
+            stamped |= engraved;
+            settled += 1;
         }
+        // The one that finds no place, and those behind it, never come to life in these rows.
+        abandon(shared, first_row + settled as u64..first_row + taken as u64);
         if stamped {
             shared.memory.fence_deaths();
         }
@@ -330,18 +358,7 @@ impl Ingester {
     pub(crate) fn delete_at(&mut self, key: &[u8], sequence: u64) -> Result<bool, AddError> {
         self.delete_sequence = sequence;
         self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
-        loop {
-            if self.sealed || self.is_full {
-                self.next_segment()?;
-            }
-            let progress = self.shared.progress();
-            match self.writer.append_dead(&self.shared.memory, sequence) {
-                Ok(()) => break,
-                Err(Stop::SegmentFull) => self.next_segment()?,
-                Err(Stop::HeapFull) => self.wait_for_room(progress)?,
-            }
-        }
-        let row = self.row_end() - 1;
+        let row = self.append_dead(sequence)?;
         if let Some(journal) = &mut self.journal {
             journal.log_delete(&self.shared, key, sequence, row, self.documents_end)?;
         }
@@ -349,6 +366,22 @@ impl Ingester {
         let found = self.kill_by_key(key, row);
         self.publish();
         Ok(found)
+    }
+
+    /// A row that never is a document, for an operation that is none, or has none: the segment that has it ends behind the
+    /// operation's record.
+    fn append_dead(&mut self, sequence: u64) -> Result<u64, AddError> {
+        loop {
+            if self.sealed || self.is_full {
+                self.next_segment()?;
+            }
+            let progress = self.shared.progress();
+            match self.writer.append_dead(&self.shared.memory, sequence) {
+                Ok(()) => return Ok(self.row_end() - 1),
+                Err(Stop::SegmentFull) => self.next_segment()?,
+                Err(Stop::HeapFull) => self.wait_for_room(progress)?,
+            }
+        }
     }
 
     fn kill_by_key(&mut self, key: &[u8], by: u64) -> bool {

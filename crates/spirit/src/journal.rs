@@ -8,11 +8,12 @@ use spirit_index::nvm::log::{
 
 use crate::collector::Called;
 use crate::error::AddError;
-use crate::options::GROUP_BYTES;
+use crate::options::{GROUP_BYTES, Options};
 use crate::shared::Shared;
 
-/// Seals between two looks at the room that the log has, at most: each logs the application's offset again.
-const SEALS: u64 = 3;
+/// Times that the application's offset is logged again between two looks at the room that the log has, at most: a segment may end
+/// before the record that there was room for, and another behind it. What ends with nothing logged since has it already.
+const KEPT: u64 = 2;
 
 /// The application's offset, and the record that has it.
 struct Offset {
@@ -23,11 +24,21 @@ struct Offset {
     end: u64,
 }
 
+impl Offset {
+    /// Whether its record has no documents.
+    fn is_alone(&self) -> bool {
+        self.end - self.at == kept_bytes(self.bytes.len())
+    }
+}
+
 /// Operations on their way into the log.
 pub(crate) struct Journal {
     writer: LogWriter,
+    log_bytes: u64,
     operations: Operations,
     gathered_max: usize,
+    /// The longest offset, if there is room for any.
+    offset_max: Option<usize>,
     /// One past the last sequence number that the log has.
     sequence: u64,
     /// Where the last record begins.
@@ -39,14 +50,16 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A journal of a log that will be replayed.
-    pub(crate) fn new(writer: LogWriter, log_bytes: u64, group_bytes: u64) -> Journal {
+    /// A journal of a log of `log_bytes` that will be replayed.
+    pub(crate) fn new(writer: LogWriter, log_bytes: u64, options: &Options) -> Journal {
         // So that a record stays small beside the log.
-        let gathered_max = group_bytes.min(GROUP_BYTES).min(log_bytes / 16) as usize;
+        let gathered_max = options.group_bytes.min(GROUP_BYTES).min(log_bytes / 16);
         Journal {
             writer,
+            log_bytes,
             operations: Operations::default(),
-            gathered_max,
+            gathered_max: gathered_max as usize,
+            offset_max: offset_bytes_max(log_bytes, options.document_bytes_max as u64),
             sequence: 0,
             last: 0,
             offset: None,
@@ -56,33 +69,39 @@ impl Journal {
 
     /// The most bytes of text and key that a log of `log_bytes` takes in one document.
     pub(crate) fn document_bytes_max(log_bytes: u64) -> u64 {
-        // Half of the log, so that a record and the gap before it fit whatever its place is; less what a batch has gathered
-        // before, the longest key with what fills it up, and room for two more records.
-        let operation = OPERATION_BYTES + KEY_BYTES_MAX as u64 + 2 * 8;
-        (log_bytes / 2).saturating_sub(log_bytes / 16 + 3 * HEADER_BYTES + operation)
+        // Half of the log, so that a record and the gap before it fit whatever its place is; less what goes with a document,
+        // and room for the record's header and two more.
+        (log_bytes / 2).saturating_sub(beside_document(log_bytes) + 3 * HEADER_BYTES)
     }
 
-    /// The most bytes of operations and offset that a group may have, so that there is room for it in an empty log whatever its
-    /// place is.
-    fn group_bytes_max(&self, offset: usize) -> u64 {
-        self.writer.record_bytes_max().saturating_sub(2 * HEADER_BYTES + SEALS * kept_bytes(offset))
+    /// The most bytes of operations and offset that a group may have, so that there is room for it whatever the log's place is
+    /// when nothing but the last offset is in it.
+    fn group_bytes_max(&self, kept: u64) -> u64 {
+        // The header and the gap before it; a cancellation, with its gap; the last offset, and what is kept with its gap.
+        (self.log_bytes / 2).saturating_sub(2 * HEADER_BYTES + (KEPT + 2) * kept / 2)
+    }
+
+    /// Bytes of a record that has nothing but the longer of the last offset and one of `bytes` bytes.
+    fn kept_beside(&self, bytes: usize) -> u64 {
+        kept_bytes(self.offset().map_or(bytes, |offset| offset.len().max(bytes)))
     }
 
     /// Ends the batch with the application's offset, if all of it fits into one record.
     pub(crate) fn end_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
-        if offset.len() > OFFSET_BYTES_MAX {
-            return Err(AddError::OffsetTooLong { bytes: offset.len() });
+        let bytes_max = self.offset_max.unwrap_or(0);
+        if self.offset_max.is_none() || offset.len() > bytes_max {
+            return Err(AddError::OffsetTooLong { bytes: offset.len(), bytes_max });
         }
         self.operations.push_offset(offset);
-        let (bytes, bytes_max) =
-            (self.operations.bytes() as u64, self.group_bytes_max(offset.len()));
+        let bytes = self.operations.bytes() as u64;
+        let bytes_max = self.group_bytes_max(self.kept_beside(offset.len()));
         if bytes > bytes_max { Err(AddError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
     }
 
     /// Whether the log has room for `count` documents and the `offset` behind them.
     pub(crate) fn has_room_for_group(&self, shared: &Shared, count: usize, offset: &[u8]) -> bool {
         let operations = self.operations.first(count + 1).len() as u64;
-        self.fits_beside(shared, operations, kept_bytes(offset.len()))
+        self.fits_beside(shared, operations, self.kept_beside(offset.len()))
     }
 
     /// The record at `position` is replayed next.
@@ -112,13 +131,13 @@ impl Journal {
         self.offset.as_ref().map(|offset| &*offset.bytes)
     }
 
-    /// The record at `at` has the application's offset.
-    pub(crate) fn replay_offset(&mut self, bytes: &[u8], at: u64) {
-        self.offset = Some(Offset { bytes: bytes.into(), at, end: at });
+    /// The record from `at` to `end` has the application's offset.
+    pub(crate) fn replay_offset(&mut self, bytes: &[u8], at: u64, end: u64) {
+        self.offset = Some(Offset { bytes: bytes.into(), at, end });
     }
 
-    /// Logs the application's offset again, so that what is before may be trimmed; unless the last record has it. Durable on
-    /// return.
+    /// Logs the application's offset again, so that what is before may be trimmed; unless the last record has it and nothing else.
+    /// Durable on return.
     pub(crate) fn keep_offset(
         &mut self,
         shared: &Shared,
@@ -126,7 +145,8 @@ impl Journal {
         documents: u64,
     ) -> Result<(), AddError> {
         let Some(offset) = &self.offset else { return Ok(()) };
-        if self.replaying.is_some() || offset.end == self.writer.position() {
+        let is_last = offset.end == self.writer.position() && offset.is_alone();
+        if self.replaying.is_some() || is_last {
             return Ok(());
         }
         let bytes = offset.bytes.clone();
@@ -199,7 +219,9 @@ impl Journal {
     /// With room left for a cancellation, which cannot wait; and where the application's offset takes `kept` bytes, for that.
     fn fits_beside(&self, shared: &Shared, bytes: u64, kept: u64) -> bool {
         let head = shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
-        self.writer.has_room(head, bytes + 2 * HEADER_BYTES + SEALS * kept)
+        // One more for the gap before one of them.
+        let kept = if kept > 0 { (KEPT + 1) * kept } else { 0 };
+        self.writer.has_room(head, bytes, 2 * HEADER_BYTES + kept)
     }
 
     /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable
@@ -312,4 +334,34 @@ impl Journal {
 /// Bytes of a record that has nothing but an offset of `bytes` bytes.
 fn kept_bytes(bytes: usize) -> u64 {
     HEADER_BYTES + OPERATION_BYTES + bytes.next_multiple_of(8) as u64
+}
+
+/// Bytes that may be in a record with the text of its longest document: what a batch has gathered before, and the longest key, with what
+/// fills either up.
+fn beside_document(log_bytes: u64) -> u64 {
+    log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 2 * 8
+}
+
+/// The longest offset for which a log of `log_bytes` has room in one record with a document of `document_bytes`, wherever it is at: for
+/// the last offset; for the record and the gap before it; for a cancellation; and for what is kept, each with its gap.
+fn offset_bytes_max(log_bytes: u64, document_bytes: u64) -> Option<usize> {
+    let record = HEADER_BYTES + beside_document(log_bytes) + document_bytes;
+    let room = log_bytes.checked_sub(2 * record + 2 * HEADER_BYTES)? / (KEPT + 4);
+    let bytes = room.checked_sub(kept_bytes(0))? / 8 * 8;
+    Some((bytes as usize).min(OFFSET_BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_as_long_as_documents_leave_room_for() {
+        let max = |document| offset_bytes_max(16 << 10, document);
+        assert_eq!(max(4 << 10), Some(744));
+        let longest = Journal::document_bytes_max(16 << 10);
+        assert_eq!((max(longest), max(longest - 144)), (None, Some(0)));
+        assert_eq!(offset_bytes_max(64 << 20, 1 << 20), Some(OFFSET_BYTES_MAX));
+        assert_eq!(offset_bytes_max(16 << 10, 64 << 20), None);
+    }
 }

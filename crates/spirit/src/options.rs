@@ -195,7 +195,7 @@ impl Options {
     }
 
     /// How long documents are kept after their arrival: they go soon after that, a segment at a time, at most a sixteenth of
-    /// the time later. Default: for as long as there is room.
+    /// the time later. What a start replays from the log arrives anew then. Default: for as long as there is room.
     pub fn retain(mut self, age: Duration) -> Self {
         self.retain = Some(age);
         self

@@ -75,7 +75,7 @@ impl Recovery {
             accepted: self.recovered.accepted,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
-                Journal::new(writer, space.bytes, options.group_bytes)
+                Journal::new(writer, space.bytes, options)
             }),
         }
     }

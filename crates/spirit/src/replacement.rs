@@ -2,6 +2,7 @@
 //! readers that may still see it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use spirit_index::keys::{self, Keys};
 use spirit_index::rows::KeyKind;
@@ -103,13 +104,18 @@ pub(crate) enum Stamped {
     Engraved,
 }
 
-/// A row whose document was refused: it never comes to life.
-pub(crate) fn abandon(shared: &Shared, row: u64) {
-    let snapshot = Snapshot::of_role(&shared.memory, row + 1);
-    if let Some((segment, local)) = snapshot.locate(row)
-        && segment.row_table().row(local).death() == 0
-    {
-        shared.memory.kill(&segment, local, row);
+/// The last rows of the segment being filled, whose documents were refused or are tried again behind them: they never come to life.
+/// All get the sequence number of the first, so that those of a segment never fall.
+pub(crate) fn abandon(shared: &Shared, rows: Range<u64>) {
+    let snapshot = Snapshot::of_role(&shared.memory, rows.end);
+    let Some((segment, first)) = snapshot.locate(rows.start) else { return };
+    let table = segment.row_table();
+    let sequence = table.row(first).sequence();
+    for (row, local) in rows.zip(first..) {
+        table.row(local).renumber(sequence);
+        if table.row(local).death() == 0 {
+            shared.memory.kill(&segment, local, row);
+        }
     }
 }
 

@@ -115,9 +115,7 @@ impl Replay<'_> {
             shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
             match (applied, &next) {
                 (Ok(()), _) if record.operations_end() <= end => {
-                    if let Some(offset) = record.offset() {
-                        role.journal().replay_offset(offset, record.position);
-                    }
+                    self.note_offset(role, &record)?;
                 }
                 (Ok(()), _) => {}
                 // What was acknowledged found a place in a key table of this size: these were refused.
@@ -129,6 +127,14 @@ impl Replay<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The record came about, and with it its offset, if it has one.
+    fn note_offset(&self, role: &mut Ingester, record: &Record) -> Result<(), AddError> {
+        let Some(offset) = record.offset() else { return Ok(()) };
+        let end = record.position + record.bytes();
+        role.journal().replay_offset(offset, record.position, end);
+        if record.header.operations == 0 { role.mark(record.header.sequence) } else { Ok(()) }
     }
 
     /// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not

@@ -2,7 +2,7 @@
 //! Nothing panics, nothing is half visible, nothing that was acknowledged is lost, and nothing hangs.
 //!
 //! A call that never comes back would hang the test run, so what may hang runs on a thread of its own that is
-//! given `support::PATIENCE`: thousands of times what it needs, and a bound on hanging rather than on speed.
+//! given `following::PATIENCE`: thousands of times what it needs, and a bound on hanging rather than on speed.
 
 mod support;
 

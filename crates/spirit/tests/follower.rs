@@ -7,12 +7,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use spirit::{AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Reader, Search};
 
 use support::directory::Directory;
-use support::{PATIENCE, comes_back, join, size_of_run, tiny};
+use support::following::{follow, wait_until};
+use support::{comes_back, join, size_of_run, tiny};
 
 /// So small that segments are dropped, and their place is taken, all the time.
 fn options(directory: &Path) -> Options {
@@ -21,18 +22,6 @@ fn options(directory: &Path) -> Options {
         .nvm_bytes(1 << 20)
         .log_bytes(128 << 10)
         .document_bytes_max(4 << 10)
-}
-
-fn follow(directory: &Path) -> Index {
-    Options::default().directory(directory).read_only(true).open().unwrap()
-}
-
-fn wait_until(mut done: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !done() {
-        assert!(started.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Says that all is done, whatever happened.

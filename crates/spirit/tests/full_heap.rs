@@ -1,7 +1,7 @@
 //! A full heap is a state, not an accident: under `Refuse` the error comes and comes again and nothing that was
 //! acknowledged is lost; under `DropOldest` there is no error at all; and an index can always be closed.
 //!
-//! What may hang runs on a thread of its own that is given `support::PATIENCE`: a bound on hanging, not on speed.
+//! What may hang runs on a thread of its own that is given `following::PATIENCE`: a bound on hanging, not on speed.
 
 mod support;
 

@@ -90,7 +90,7 @@ fn a_group_that_is_refused_leaves_nothing() {
     let is_expected = [
         refused[0].error == AddError::Key { bytes: 0 },
         matches!(refused[1].error, AddError::DocumentTooLong { .. }),
-        refused[2].error == AddError::OffsetTooLong { bytes: 4097 },
+        refused[2].error == AddError::OffsetTooLong { bytes: 4097, bytes_max: 4096 },
         matches!(refused[3].error, AddError::GroupTooLarge { .. }),
     ];
     assert_eq!(is_expected, [true; 4], "{refused:?}");
@@ -118,8 +118,34 @@ fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
     assert_eq!((stats.documents, count(&index, "all")), (2100, 2100));
     let too_many: Vec<String> = (0..3000).map(|n| format!("never{n}")).collect();
     let refused = index.add_group(too_many.iter().map(|text| (None, &**text)), b"x").unwrap_err();
-    assert!(matches!(refused.error, AddError::DocumentTooLarge { .. }), "{refused:?}");
+    assert!(matches!(refused.error, AddError::GroupBeyondSegment { .. }), "{refused:?}");
     assert_eq!((count(&index, "never1"), index.accepted()), (0, 2100));
+}
+
+#[test]
+fn a_backup_has_the_last_offset_whatever_is_behind_it() {
+    let directory = Directory::new();
+    let index = options(&directory).open().unwrap();
+    let check = |group: u64| {
+        let kept = Directory::new();
+        let file = kept.path().join("backup");
+        index.backup(&file).unwrap();
+        let restored = Directory::new();
+        spirit::restore(&file, restored.path()).unwrap();
+        let restored = options(&restored).open().unwrap();
+        assert_eq!(restored.offset(), Ok(Some(group.to_le_bytes().to_vec())));
+        assert_eq!(restored.accepted(), index.accepted());
+    };
+    add(&index, 1, 3).unwrap();
+    // The offset alone is left in the log, then one without documents, then the same again.
+    index.flush().unwrap();
+    index.settle();
+    check(1);
+    (2..5).for_each(|group| assert_eq!(add(&index, group, 0), Ok(0)));
+    check(4);
+    index.flush().unwrap();
+    index.settle();
+    check(4);
 }
 
 #[test]

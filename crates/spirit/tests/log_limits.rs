@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::ops::Range;
 
 use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options, Reader};
 use support::comes_back;
@@ -104,6 +105,9 @@ fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
         let held = index.reader().unwrap().count_text("all").unwrap();
         let killed = directory.killed();
         drop(index);
+        // The rows of the first tries are among the others.
+        let checked = spirit::check(directory.path()).unwrap();
+        assert!(checked.is_sound(), "{checked}");
         let index = open_small(&killed, OnFull::DropOldest);
         let mut reader = index.reader().unwrap();
         let last = format!("key:k{:x}", put - 1);
@@ -195,4 +199,82 @@ fn largest(mode: Mode, on_full: OnFull) {
     let index = open(&directory);
     assert_eq!(index.accepted(), taken);
     assert_eq!(index.reader().unwrap().count_text("all").unwrap(), taken);
+}
+
+/// The offset is logged again and again besides: the largest that is taken leaves room for the largest document, and for the largest
+/// group, wherever the log is at.
+#[test]
+fn the_largest_offset_leaves_room_for_the_largest_document() {
+    comes_back(|| {
+        for documents_max in [1 << 10, 4 << 10] {
+            REFUSING.into_iter().for_each(|on_full| beside_an_offset(on_full, documents_max));
+        }
+    });
+}
+
+#[test]
+fn documents_as_long_as_the_log_allows_leave_no_room_for_an_offset() {
+    let directory = Directory::new();
+    let longest = bytes_max(Mode::Crash, OnFull::Wait);
+    let options = options(&directory, OnFull::Wait).log_bytes(LOG).document_bytes_max(longest);
+    let index = options.open().unwrap();
+    let refused = index.add_group([(None, "all")], b"").unwrap_err().error;
+    assert_eq!(refused, AddError::OffsetTooLong { bytes: 0, bytes_max: 0 });
+    assert_eq!(index.accepted(), 0);
+}
+
+/// The largest of `sizes` that is taken.
+fn largest_taken(sizes: Range<usize>, mut is_taken: impl FnMut(usize) -> bool) -> usize {
+    let (mut low, mut high) = (sizes.start, sizes.end);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if is_taken(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+fn beside_an_offset(on_full: OnFull, document_bytes_max: usize) {
+    let directory = Directory::new();
+    let options = options(&directory, on_full).dram_bytes(4 << 20).log_bytes(LOG);
+    let index = options.document_bytes_max(document_bytes_max).open().unwrap();
+    let add = |documents: usize, offset: usize| {
+        let documents = (0..documents).map(|_| (None, "all"));
+        index.add_group(documents, &vec![b'o'; offset]).map_err(|failed| failed.error)
+    };
+    let offset = largest_taken(0..8192, |offset| match add(1, offset) {
+        Ok(_) => true,
+        Err(AddError::OffsetTooLong { bytes, bytes_max }) => {
+            assert!(bytes == offset && bytes > bytes_max);
+            false
+        }
+        Err(other) => panic!("an offset of {offset} bytes: {other}"),
+    });
+    assert!((32..=4096).contains(&offset), "{offset} bytes beside {document_bytes_max}");
+    let group = largest_taken(1..4096, |documents| match add(documents, offset) {
+        Ok(_) => true,
+        Err(AddError::GroupTooLarge { bytes, bytes_max }) if bytes > bytes_max => false,
+        Err(other) => panic!("{documents} documents: {other}"),
+    });
+    assert!(group > 50, "{group} documents beside an offset of {offset} bytes");
+    let long = format!("all{}", " ".repeat(document_bytes_max - 3));
+    for gap in (0..LOG as usize / 4).step_by(136) {
+        index.add(&long[..3.max(gap.min(document_bytes_max))]).unwrap();
+        if gap % 3 == 0 {
+            index.flush().unwrap();
+        }
+        for documents in [group, 0, 0] {
+            add(documents, offset).unwrap_or_else(|error| panic!("{on_full:?}, a group: {error}"));
+        }
+        for _ in 0..2 {
+            index.add(&long).unwrap_or_else(|error| panic!("{on_full:?}, a document: {error}"));
+        }
+        index.put("key", &long).unwrap();
+        index.delete("key").unwrap();
+    }
+    let killed = directory.killed();
+    let accepted = index.accepted();
+    drop(index);
+    let options = self::options(&killed, on_full).dram_bytes(8 << 20);
+    let index = options.open().unwrap();
+    assert_eq!((index.accepted(), index.offset()), (accepted, Ok(Some(vec![b'o'; offset]))));
 }

@@ -264,12 +264,13 @@ impl LogWriter {
         self.space.record_bytes_max()
     }
 
-    /// Whether there is room for such a record while the log from `head` on must stay.
-    pub fn has_room(&self, head: u64, bytes: u64) -> bool {
+    /// Whether there is room for such a record, and for short ones of `spare` bytes with the gap before one of them, while the log from
+    /// `head` on must stay.
+    pub fn has_room(&self, head: u64, bytes: u64, spare: u64) -> bool {
         let wanted = HEADER_BYTES + bytes;
         let left = self.space.left(self.position);
         let gap = if left < wanted { left } else { 0 };
-        self.position + gap + wanted <= head + self.space.bytes
+        self.position + gap + wanted + spare <= head + self.space.bytes
     }
 
     /// Appends a record. Durable on return. There is room for it.

@@ -181,6 +181,11 @@ impl Record {
         self.header.sequence + u64::from(self.header.operations)
     }
 
+    /// Rows that it takes at most when it is replayed: a document may break off once, and a record of nothing but an offset has one.
+    pub fn rows_max(&self) -> u64 {
+        u64::from(self.header.operations.max(1)) * 2
+    }
+
     /// Whether its operations fill it as they should.
     pub fn is_whole(&self) -> bool {
         let mut rest = self.operations.as_slice();
@@ -314,7 +319,7 @@ mod tests {
                 let bytes = operations.first(group.len());
                 prop_assert!(writer.can_hold(bytes.len() as u64));
                 let head = |kept: &Vec<(u64, _)>| kept.first().map_or(writer.position(), |k| k.0);
-                while !writer.has_room(head(&kept), bytes.len() as u64) {
+                while !writer.has_room(head(&kept), bytes.len() as u64, 0) {
                     kept.remove(0);
                 }
                 let position = writer.position();

@@ -3,12 +3,11 @@
 //! A group is one record of the log, which is there or is not, and its rows lie in one segment. So it is tried whole: rows that
 //! the segment has no room for the rest of are given up, and the group begins anew in the next one.
 
-use spirit_index::fresh::Stop;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Committed, Ingester};
+use super::{Appended, Committed, Ingester};
 use crate::error::AddError;
 use crate::replacement::abandon;
-use crate::store::now_ms;
 
 impl Ingester {
     /// The application's offset: that of the last group.
@@ -44,9 +43,9 @@ impl Ingester {
     }
 
     fn write_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
-        let before = self.append_whole(offset)?;
-        let row = self.writer.base_row() + u64::from(before);
         let count = self.batch.documents().len();
+        let before = if count > 0 { self.append_whole(offset)? } else { self.mark_group(offset)? };
+        let row = self.writer.base_row() + u64::from(before);
         if let Some(journal) = &mut self.journal {
             journal.log_group(&self.shared, &self.batch, row, self.number)?;
         }
@@ -63,32 +62,41 @@ impl Ingester {
     fn append_whole(&mut self, offset: &[u8]) -> Result<u32, AddError> {
         let wanted = self.batch.documents().len();
         loop {
-            self.wait_for_log(|journal, shared| {
-                journal.has_room_for_group(shared, wanted, offset)
-            })?;
-            if self.sealed || self.is_full {
-                self.next_segment()?;
-            }
-            let progress = self.shared.progress();
-            let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
-            let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
-            if before == 0 && self.timed {
-                self.begun_ms = now_ms();
-            }
-            let Err(stop) = stop else { return Ok(before) };
+            self.wait_for_group(offset)?;
+            let Appended { before, taken, stop } = self.append()?;
+            let Some(stop) = stop else { return Ok(before) };
             self.give_up(before, taken);
-            match stop {
-                Stop::SegmentFull if untouched => {
-                    let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
-                    return Err(AddError::DocumentTooLarge { segment_bytes });
-                }
-                Stop::SegmentFull => {
-                    self.is_full = true;
-                    self.next_segment()?;
-                }
-                Stop::HeapFull => self.wait_for_room(progress)?,
+            if stop.is_for_good() {
+                let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
+                return Err(if wanted > 1 {
+                    AddError::GroupBeyondSegment { segment_bytes }
+                } else {
+                    AddError::DocumentTooLarge { segment_bytes }
+                });
             }
+            self.make_way(stop)?;
         }
+    }
+
+    /// A group without documents has a row all the same, so that the segment being filled is one that its record waits for.
+    fn mark_group(&mut self, offset: &[u8]) -> Result<u32, AddError> {
+        self.wait_for_group(offset)?;
+        let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
+        self.mark(sequence)?;
+        Ok(self.writer.rows())
+    }
+
+    /// A row for a record without documents, with this sequence number or the one that comes next.
+    pub(crate) fn mark(&mut self, sequence: u64) -> Result<(), AddError> {
+        self.delete_sequence = sequence.max(self.sequence_end);
+        self.append_dead(self.delete_sequence)?;
+        self.publish();
+        Ok(())
+    }
+
+    fn wait_for_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
+        let count = self.batch.documents().len();
+        self.wait_for_log(|journal, shared| journal.has_room_for_group(shared, count, offset))
     }
 
     /// The first `taken` rows behind `before` never come to life.
@@ -97,7 +105,7 @@ impl Ingester {
         if taken > 0 {
             let _keys = self.shared.keys();
             self.shared.memory.pins().pin(&self.pin);
-            (first..first + taken as u64).for_each(|row| abandon(&self.shared, row));
+            abandon(&self.shared, first..first + taken as u64);
             self.shared.memory.pins().unpin(&self.pin);
         }
         self.publish();

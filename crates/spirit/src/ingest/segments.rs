@@ -57,7 +57,7 @@ impl Ingester {
         let id = SegmentId::first(self.writer.id().position() + 1);
         let base_row = self.row_end();
         let sequence = self.batch.documents().first().map(|d| d.sequence);
-        let base_sequence = sequence.unwrap_or(self.delete_sequence);
+        let base_sequence = sequence.unwrap_or(self.delete_sequence.max(self.sequence_end));
         self.writer = loop {
             let progress = self.shared.progress();
             let opened = memory

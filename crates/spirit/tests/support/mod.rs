@@ -4,17 +4,15 @@
 
 pub(crate) mod directory;
 pub(crate) mod disk;
+pub(crate) mod following;
 pub(crate) mod steps;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Duration;
 
+use following::PATIENCE;
 use spirit::{Analyzer, Options};
-
-/// How long a call that may hang is waited for: thousands of times what it needs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The smallest segment there is.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;

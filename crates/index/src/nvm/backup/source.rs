@@ -57,9 +57,6 @@ pub struct Point {
     pub(super) row_limit: u64,
 }
 
-/// Rows that a replayed operation takes at most: a document may break off once.
-const ROWS_PER_OPERATION: u64 = 2;
-
 impl Point {
     pub(super) fn log_from(&self) -> u64 {
         self.newest.map_or(0, |(_, entry)| entry.log_from)
@@ -219,7 +216,7 @@ impl<'a> Source<'a> {
     /// Reads the log to its end; returns one past the highest sequence number in it or in segments.
     fn read_log(&self, point: &mut Point) -> Result<u64, Corrupt> {
         let mut sequence_end = point.newest.map_or(0, |(_, entry)| entry.sequence_end);
-        let (mut row_end, mut operations) = (point.row_end(), 0);
+        let (mut row_end, mut replayed) = (point.row_end(), 0);
         point.row_limit = row_end;
         let Some(mut reader) = self.log_reader(point) else { return Ok(sequence_end) };
         let mut end = None;
@@ -229,9 +226,9 @@ impl<'a> Source<'a> {
                 let count = u64::from(header.operations);
                 sequence_end = sequence_end.max(header.sequence + count);
                 row_end = row_end.max(header.row + count);
-                operations += count;
+                replayed += record.rows_max();
             }
-            point.row_limit = row_end + operations * ROWS_PER_OPERATION;
+            point.row_limit = row_end + replayed;
             fence(SeqCst);
             match reader.check_end(LOOK_BYTES) {
                 Ok(()) if self.closed && reader.has_remains() => {
@@ -266,10 +263,12 @@ impl<'a> Source<'a> {
         point.operations = 0;
         let Some(mut reader) = self.log_reader(point) else { return Ok(()) };
         while let Some(record) = reader.next_record() {
-            if record.header.sequence >= sequence_end {
+            let header = record.header;
+            // One that has no operations has none of later.
+            if header.operations > 0 && header.sequence >= sequence_end {
                 break;
             }
-            point.operations += u64::from(record.header.operations);
+            point.operations += u64::from(header.operations);
             point.log_end = reader.position();
         }
         let mut payload = Vec::new();

@@ -10,8 +10,8 @@ use crate::nvm::log_reader::{LogReader, Record};
 pub(super) struct LogEnd {
     /// One past the highest row number in it.
     pub(super) row_end: u64,
-    /// Operations.
-    pub(super) operations: u64,
+    /// Rows that its records take at most when they are replayed.
+    pub(super) replayed: u64,
     /// Whether some may have killed rows.
     pub(super) kills: bool,
 }
@@ -31,12 +31,12 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
         }
         let header = record.header;
         end.row_end = end.row_end.max(header.row + u64::from(header.operations));
-        end.operations += u64::from(header.operations);
+        end.replayed += record.rows_max();
         end.kills |= record.may_kill(explicit_end);
         checked.counts.log_records += 1;
+        checked.counts.log_operations += u64::from(header.operations);
         checked.counts.bytes += record.bytes();
     }
-    checked.counts.log_operations += end.operations;
     let at = start + reader.position() % bytes;
     if let Err(finding) = reader.check_end(bytes) {
         checked.add(finding);

@@ -15,9 +15,6 @@ use crate::posting::FREQUENCY_MAX;
 use crate::rows::{KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
 use crate::vector;
 
-/// Rows that a replayed operation takes at most: a document may break off once.
-const ROWS_PER_OPERATION: u64 = 2;
-
 /// The rows and document vectors of a segment.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
@@ -112,6 +109,8 @@ struct Walk<'a> {
     rows: Rows<'a>,
     /// One past the sequence number of the last row that came to life.
     sequence: u64,
+    /// The sequence number of the last row, counted from the segment's base.
+    newest: u32,
     /// One past its last automatic key.
     number: u64,
     /// One past the last unit that is taken.
@@ -131,6 +130,7 @@ impl<'a> Walk<'a> {
             segment,
             rows: Rows { start: 0, words: &[], units: &[] },
             sequence: 0,
+            newest: 0,
             number: segment.entry.numbers_start,
             unit: 0,
             sums: None,
@@ -143,6 +143,11 @@ impl<'a> Walk<'a> {
     fn row(&mut self, local: u32) -> Verdict {
         let row = self.rows.row(local);
         let key = row.key();
+        // They are searched binary, the dead among them.
+        let before = std::mem::replace(&mut self.newest, row.sequence());
+        if before > self.newest {
+            return Err("its sequence number is below the one before");
+        }
         if key.kind() == KeyKind::None {
             return no_document(row);
         }
@@ -246,7 +251,7 @@ pub(super) fn check_deaths(
     checked: &mut Checked,
 ) {
     let last = segments.last().map_or(0, |segment| segment.entry.row_end).max(end.row_end);
-    let row_end = last + end.operations * ROWS_PER_OPERATION;
+    let row_end = last + end.replayed;
     for segment in segments {
         let rows = Rows::of(part, segment);
         let mut dead = 0;
