@@ -61,9 +61,9 @@ impl Keys {
         self.table.insert(memory.region(), hash, row)
     }
 
-    /// The key's document is now in another row. Ingest role only.
-    pub fn replace(self, memory: &Memory, hash: u64, old: u64, new: u64) {
-        self.table.replace(memory.region(), hash, old, new);
+    /// The key's document is now in another row; says whether the old one was in the table. Ingest role only.
+    pub fn replace(self, memory: &Memory, hash: u64, old: u64, new: u64) -> bool {
+        self.table.replace(memory.region(), hash, old, new)
     }
 
     /// The key has no document any more. Ingest role only.
@@ -118,7 +118,7 @@ pub fn as_number(key: &[u8]) -> Option<u64> {
 }
 
 /// The row of the live document whose automatic key is `number`. Automatic numbers ascend with the rows, with
-/// explicitly keyed rows and deletes between them.
+/// explicitly keyed rows and deletes between them, and documents that never came to life, whose numbers come again.
 pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
     let has = |segment: &Segment<'_>| {
         let descriptor = segment.descriptor();
@@ -130,7 +130,7 @@ pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
         while low < high {
             let middle = low + (high - low) / 2;
             let next = (middle..high).find_map(|local| match table.row(local).key().kind() {
-                KeyKind::Automatic(n) => Some((local, n)),
+                KeyKind::Automatic(n) if table.row(local).has_lived(local) => Some((local, n)),
                 _ => None,
             });
             match next {

@@ -220,6 +220,12 @@ impl<'a> Row<'a> {
         self.0[1].load(Acquire)
     }
 
+    /// Whether the row, which has this local id, ever came to life: one that was given up is dead by itself.
+    #[inline]
+    pub fn has_lived(self, local: u32) -> bool {
+        self.death() != local + 1
+    }
+
     /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.
     #[inline]
     pub fn is_dead(self, visible: u64) -> bool {

@@ -27,7 +27,7 @@ pub struct Index {
     pub(crate) parts: Box<[Arc<Shared>]>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) options: Options,
-    numbers: Arc<Numbers>,
+    pub(crate) numbers: Arc<Numbers>,
     /// Held while an automatic number finds its executor.
     admission: Mutex<()>,
     /// The reader slot of whoever asks for statistics.
@@ -124,7 +124,7 @@ impl Index {
         self.follower.as_ref().and_then(Follower::damage)
     }
 
-    fn check_writable(&self) -> Result<(), AddError> {
+    pub(crate) fn check_writable(&self) -> Result<(), AddError> {
         if self.is_read_only() { Err(AddError::ReadOnly) } else { Ok(()) }
     }
 
@@ -215,44 +215,6 @@ impl Index {
         result.map(|()| key.is_none().then_some(number))
     }
 
-    /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
-    /// 4,096 bytes, and less where the log has no room for that beside its longest document: queries see all of them at once, and after a crash either all are there and [`offset`](Self::offset) says
-    /// this one, or none are. So an application that goes on from there adds everything exactly once.
-    ///
-    /// Needs [`Mode::Crash`] and one executor. A group has to fit into half of the log and into a segment. Should the key table
-    /// be full, the documents before the one that finds no place are in, and the offset is the last one still.
-    pub fn add_group<'a>(
-        &self,
-        documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
-        offset: &[u8],
-    ) -> Result<u64, AddAllError> {
-        let failed = |error| AddAllError { added: 0, error };
-        self.check_writable().map_err(failed)?;
-        let [only] = &*self.executors else { return Err(failed(AddError::OffsetNotKept)) };
-        if self.options.mode != Mode::Crash {
-            return Err(failed(AddError::OffsetNotKept));
-        }
-        let mut role = only.role().map_err(failed)?;
-        let mut collector = role.collector();
-        for (key, text) in documents {
-            if let Err(error) = collector.collect(key.into(), text) {
-                role.clear();
-                return Err(failed(error));
-            }
-        }
-        let Committed { added, result, .. } = role.commit_group(offset);
-        only.serve(&mut role);
-        result.map(|()| added).map_err(|error| AddAllError { added, error })
-    }
-
-    /// The offset of the last [group](Self::add_group) that came about, in this process or before.
-    pub fn offset(&self) -> Result<Option<Vec<u8>>, AddError> {
-        match &*self.executors {
-            [only] => Ok(only.role()?.offset().map(Vec::from)),
-            _ => Ok(None),
-        }
-    }
-
     /// Adds under an automatic key when there are several executors: the number decides which. Within an executor
     /// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
     /// itself goes on side by side.
@@ -271,6 +233,11 @@ impl Index {
         if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
     }
 
+    /// Held while whoever has drawn an automatic number waits for the ingest role that it decides.
+    pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The ingest role of the executor that a document goes to, and what the document is called there.
     fn admit<'k>(
         &self,
@@ -280,9 +247,9 @@ impl Index {
             (Some(key), _) => (self.route(key), Called::By(key)),
             (None, [only]) => (only, Called::Next),
             (None, _) => {
-                let admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+                let admission = self.admission();
                 let number = self.numbers.documents.fetch_add(1, Relaxed);
-                let executor = self.executor_of(number);
+                let executor = &self.executors[self.executor_of(number)];
                 let role = executor.role()?;
                 drop(admission);
                 return Ok((executor, Called::Number(number), role));
@@ -291,16 +258,20 @@ impl Index {
         Ok((executor, called, executor.role()?))
     }
 
-    fn executor_of(&self, number: u64) -> &Executor {
-        &self.executors[(number % self.executors.len() as u64) as usize]
+    pub(crate) fn executor_of(&self, number: u64) -> usize {
+        (number % self.executors.len() as u64) as usize
     }
 
     /// The executor of a key: a number's is that of the automatic key which it could be.
-    fn route(&self, key: &str) -> &Executor {
+    pub(crate) fn executor_of_key(&self, key: &str) -> usize {
         match spirit_index::keys::as_number(key.as_bytes()) {
             Some(number) => self.executor_of(number),
             None => self.executor_of(spirit_index::keys::hash(key.as_bytes()) >> 32),
         }
+    }
+
+    fn route(&self, key: &str) -> &Executor {
+        &self.executors[self.executor_of_key(key)]
     }
 
     /// Deletes the document that has `key`. Says whether there was one. When this returns, no query that starts

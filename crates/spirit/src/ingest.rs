@@ -7,12 +7,14 @@
 mod group;
 mod segments;
 
+pub(crate) use group::Placed;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
-use spirit_index::batch::{Batch, Key};
+use spirit_index::batch::Batch;
 use spirit_index::descriptor::{Position, SegmentId, State};
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self};
@@ -25,9 +27,7 @@ use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::journal::Journal;
 use crate::options::Options;
-use crate::replacement::{
-    REPLACED_MAX, Replaced, Stamped, abandon, forget_replaced, kill, settle_explicit, settle_number,
-};
+use crate::replacement::{REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill};
 use crate::shared::Shared;
 use crate::store::now_ms;
 
@@ -327,15 +327,11 @@ impl Ingester {
         let first_row = self.writer.base_row() + first as u64;
         let (mut settled, mut stamped) = (0, false);
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
-            let entered = match self.batch.key(document) {
-                Key::Bytes(key) => settle_explicit(shared, *table, key, row, &mut self.replaced),
-                Key::Automatic(n) if n < shared.numbers.explicit_end.load(Relaxed) => {
-                    Ok(settle_number(shared, *table, n, row, &mut self.replaced))
-                }
-                Key::Automatic(_) | Key::Next => Ok(false),
-            };
-            let Ok(engraved) = entered else { break };
-            stamped |= engraved;
+            let key = self.batch.key(document);
+            let Ok(entered) = enter(shared, *table, key, row, &mut self.replaced) else { break };
+            if let Some(entered) = entered {
+                stamped |= entered.bury(shared, &mut self.replaced);
+            }
             settled += 1;
         }
         // The one that finds no place, and those behind it, never come to life in these rows.

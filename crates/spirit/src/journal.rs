@@ -2,8 +2,8 @@
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
-    HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES, Operations,
-    RecordKind, Reference,
+    GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES,
+    Operations, RecordKind, Reference,
 };
 
 use crate::collector::Called;
@@ -18,6 +18,8 @@ const KEPT: u64 = 2;
 /// The application's offset, and the record that has it.
 struct Offset {
     bytes: Box<[u8]>,
+    /// Its group's number.
+    number: u64,
     /// Where the record begins.
     at: u64,
     /// Where it ends.
@@ -81,27 +83,35 @@ impl Journal {
         (self.log_bytes / 2).saturating_sub(2 * HEADER_BYTES + (KEPT + 2) * kept / 2)
     }
 
-    /// Bytes of a record that has nothing but the longer of the last offset and one of `bytes` bytes.
-    fn kept_beside(&self, bytes: usize) -> u64 {
-        kept_bytes(self.offset().map_or(bytes, |offset| offset.len().max(bytes)))
+    /// Bytes of a record that has nothing but the longer of the last offset and that of `end`, if there is any.
+    fn kept_beside(&self, end: GroupEnd<'_>) -> u64 {
+        let longest = self.offset().map(<[u8]>::len).max(end.offset.map(<[u8]>::len));
+        longest.map_or(0, kept_bytes)
     }
 
-    /// Ends the batch with the application's offset, if all of it fits into one record.
-    pub(crate) fn end_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
-        let bytes_max = self.offset_max.unwrap_or(0);
-        if self.offset_max.is_none() || offset.len() > bytes_max {
-            return Err(AddError::OffsetTooLong { bytes: offset.len(), bytes_max });
+    /// Ends the batch as a group's, if all of it fits into one record.
+    pub(crate) fn end_group(&mut self, end: GroupEnd<'_>) -> Result<(), AddError> {
+        if let Some(offset) = end.offset {
+            let bytes_max = self.offset_max.unwrap_or(0);
+            if self.offset_max.is_none() || offset.len() > bytes_max {
+                return Err(AddError::OffsetTooLong { bytes: offset.len(), bytes_max });
+            }
         }
-        self.operations.push_offset(offset);
+        self.operations.push_end(end);
         let bytes = self.operations.bytes() as u64;
-        let bytes_max = self.group_bytes_max(self.kept_beside(offset.len()));
+        let bytes_max = self.group_bytes_max(self.kept_beside(end));
         if bytes > bytes_max { Err(AddError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
     }
 
-    /// Whether the log has room for `count` documents and the `offset` behind them.
-    pub(crate) fn has_room_for_group(&self, shared: &Shared, count: usize, offset: &[u8]) -> bool {
+    /// Whether the log has room for `count` documents and the group's end behind them.
+    pub(crate) fn has_room_for_group(
+        &self,
+        shared: &Shared,
+        count: usize,
+        end: GroupEnd<'_>,
+    ) -> bool {
         let operations = self.operations.first(count + 1).len() as u64;
-        self.fits_beside(shared, operations, self.kept_beside(offset.len()))
+        self.fits_beside(shared, operations, self.kept_beside(end))
     }
 
     /// The record at `position` is replayed next.
@@ -131,9 +141,9 @@ impl Journal {
         self.offset.as_ref().map(|offset| &*offset.bytes)
     }
 
-    /// The record from `at` to `end` has the application's offset.
-    pub(crate) fn replay_offset(&mut self, bytes: &[u8], at: u64, end: u64) {
-        self.offset = Some(Offset { bytes: bytes.into(), at, end });
+    /// The record from `at` to `end` has the application's offset, which ends the group of this number.
+    pub(crate) fn replay_offset(&mut self, bytes: &[u8], number: u64, at: u64, end: u64) {
+        self.offset = Some(Offset { bytes: bytes.into(), number, at, end });
     }
 
     /// Logs the application's offset again, so that what is before may be trimmed; unless the last record has it and nothing else.
@@ -149,20 +159,20 @@ impl Journal {
         if self.replaying.is_some() || is_last {
             return Ok(());
         }
-        let bytes = offset.bytes.clone();
+        let (bytes, number) = (offset.bytes.clone(), offset.number);
         let mut operations = Operations::default();
-        operations.push_offset(&bytes);
+        operations.push_end(GroupEnd { number, offset: Some(&bytes) });
         let (kind, sequence) = (RecordKind::Add, self.sequence);
         let header = Header { kind, operations: 0, sequence, row, documents };
         self.write(shared, header, operations.first(1))?;
-        self.note_offset(&bytes);
+        self.note_offset(&bytes, number);
         Ok(())
     }
 
     /// The last record has the application's offset, and came about.
-    pub(crate) fn note_offset(&mut self, bytes: &[u8]) {
+    pub(crate) fn note_offset(&mut self, bytes: &[u8], number: u64) {
         let (at, end) = (self.last, self.writer.position());
-        self.offset = Some(Offset { bytes: bytes.into(), at, end });
+        self.offset = Some(Offset { bytes: bytes.into(), number, at, end });
     }
 
     /// Whether the batch should be committed before more is collected.
@@ -241,7 +251,7 @@ impl Journal {
         self.append(shared, header, taken)
     }
 
-    /// The same of the whole batch, together with the application's offset.
+    /// The same of the whole batch, together with what ends it.
     pub(crate) fn log_group(
         &mut self,
         shared: &Shared,

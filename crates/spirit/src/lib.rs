@@ -36,6 +36,7 @@ mod executor;
 mod flush_stage;
 mod followed_stats;
 mod follower;
+mod group;
 mod image;
 mod index;
 mod ingest;

@@ -54,8 +54,13 @@ impl Recovery {
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
             recovery.source = options.source.clone();
+            let (closed, numbers) = (store.was_closed(), &shared.numbers);
+            // The first executor's log says which groups came about.
+            let group = numbers.group.load(Relaxed);
             recovery.found =
-                replay::scan(memory.region(), space, &recovered, incarnation, store.was_closed())?;
+                replay::scan(memory.region(), space, &recovered, incarnation, closed, group)?;
+            numbers.group.store(recovery.found.group, Relaxed);
+            numbers.sequence.fetch_max(recovery.found.group, Relaxed);
             if recovery.found.kills {
                 // What did not die after all is taken off again when the rows are looked at.
                 let expected = recover::expect_deaths(memory, recovered.window);
@@ -97,7 +102,8 @@ impl Recovery {
         };
         let (recovered, source) = (&self.recovered, self.source.as_ref());
         let less_room = self.less_room;
-        let replay = Replay { shared, space, incarnation, recovered, less_room, source };
+        let unended = self.found.unended;
+        let replay = Replay { shared, space, incarnation, recovered, unended, less_room, source };
         let refused = replay.run(role, note)?;
         let Found { position, sequence, .. } = self.found;
         role.journal().start(LogWriter::new(space, position, incarnation), sequence);

@@ -1,9 +1,10 @@
 //! What an operation does to the document that had its key before: finds it, kills it, and keeps its slot of the key table for
 //! readers that may still see it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
+use spirit_index::batch::Key;
 use spirit_index::keys::{self, Keys};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
@@ -26,53 +27,126 @@ pub(crate) struct Replaced {
     stamp: Option<u64>,
 }
 
-pub(crate) fn settle_explicit(
+/// A new version that has its place in the key table, and has not killed the one before yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entered {
+    hash: u64,
+    row: u64,
+    /// The row that was found under its key in the table.
+    old: Option<u64>,
+    /// The row that it will kill.
+    victim: Option<u64>,
+    slot: Slot,
+}
+
+/// Where in the key table a new version is.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    /// In one of its own.
+    Own,
+    /// In that of the old version.
+    OfOld,
+    /// It has an automatic key, which needs none.
+    None,
+}
+
+/// Enters the document in row `row`, if it may replace another by its key, or be replaced. An error means that there is no room. The
+/// caller is pinned.
+#[inline]
+pub(crate) fn enter(
+    shared: &Shared,
+    table: Keys,
+    key: Key<'_>,
+    row: u64,
+    replaced: &mut VecDeque<Replaced>,
+) -> Result<Option<Entered>, AddError> {
+    match key {
+        Key::Bytes(key) => enter_explicit(shared, table, key, row, replaced).map(Some),
+        Key::Automatic(number) if number < shared.numbers.explicit_end.load(Relaxed) => {
+            Ok(enter_number(shared, table, number, row))
+        }
+        Key::Automatic(_) | Key::Next => Ok(None),
+    }
+}
+
+/// Enters a document with a key of its own.
+fn enter_explicit(
     shared: &Shared,
     table: Keys,
     key: &[u8],
     row: u64,
     replaced: &mut VecDeque<Replaced>,
-) -> Result<bool, AddError> {
-    let snapshot = Snapshot::of_role(&shared.memory, row);
+) -> Result<Entered, AddError> {
+    let snapshot = &Snapshot::of_role(&shared.memory, row);
     let hash = keys::hash(key);
-    let old = table.find(&snapshot, &shared.memory, key, hash);
+    let old = table.find(snapshot, &shared.memory, key, hash);
     let mut inserted = table.insert(&shared.memory, hash, row);
     if inserted.is_err() {
         // Versions that are kept for readers crowd the key's lines: without them there is room.
         replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
         inserted = table.insert(&shared.memory, hash, row);
     }
-    match (inserted, old) {
-        (Ok(()), Some(old)) => replaced.push_back(Replaced { hash, row: old, stamp: None }),
-        (Ok(()), None) => {}
-        // Still none: the new version takes the old one's place at once.
-        (Err(_), Some(old)) => table.replace(&shared.memory, hash, old, row),
-        (Err(_), None) => return Err(AddError::KeysFull),
-    }
+    let slot = match (inserted, old) {
+        (Ok(()), _) => Slot::Own,
+        // Still none: the new version takes the old one's place at once, if that has been entered.
+        (Err(_), Some(old)) if table.replace(&shared.memory, hash, old, row) => Slot::OfOld,
+        (Err(_), _) => return Err(AddError::KeysFull),
+    };
     let number = keys::as_number(key);
     if let Some(number) = number {
         shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
     }
-    let old = old.or_else(|| keys::find_automatic(&snapshot, number?));
-    let killed = old.and_then(|old| kill(shared, &snapshot, old, row));
-    Ok(killed == Some(Stamped::Engraved))
+    let victim = old.or_else(|| keys::find_automatic(snapshot, number?));
+    Ok(Entered { hash, row, old, victim, slot })
 }
 
-/// An automatic key whose number somebody chose before as an explicit one: it replaces that document.
-pub(crate) fn settle_number(
-    shared: &Shared,
-    table: Keys,
-    number: u64,
-    row: u64,
-    replaced: &mut VecDeque<Replaced>,
-) -> bool {
-    let snapshot = Snapshot::of_role(&shared.memory, row);
+/// The same of an automatic key, if somebody chose its number before as an explicit one: it replaces that document.
+fn enter_number(shared: &Shared, table: Keys, number: u64, row: u64) -> Option<Entered> {
+    let snapshot = &Snapshot::of_role(&shared.memory, row);
     let mut key = Vec::with_capacity(20);
     keys::write_number(number, &mut key);
     let hash = keys::hash(&key);
-    let Some(old) = table.find(&snapshot, &shared.memory, &key, hash) else { return false };
-    replaced.push_back(Replaced { hash, row: old, stamp: None });
-    kill(shared, &snapshot, old, row) == Some(Stamped::Engraved)
+    let old = table.find(snapshot, &shared.memory, &key, hash)?;
+    Some(Entered { hash, row, old: Some(old), victim: Some(old), slot: Slot::None })
+}
+
+impl Entered {
+    /// Has it replace the newest version, if others have been entered that have not killed theirs yet: `heirs` has who will kill whom.
+    pub(crate) fn follow(&mut self, heirs: &mut HashMap<u64, u64>) {
+        let Some(mut victim) = self.victim else { return };
+        while let Some(heir) = heirs.get(&victim) {
+            victim = *heir;
+        }
+        heirs.insert(victim, self.row);
+        self.victim = Some(victim);
+        if matches!(self.slot, Slot::Own | Slot::None) {
+            self.old = self.old.map(|_| victim);
+        }
+    }
+
+    /// Kills the version before. Says whether a fence has to come before the operation is visible.
+    pub(crate) fn bury(self, shared: &Shared, replaced: &mut VecDeque<Replaced>) -> bool {
+        let Entered { hash, row, old, victim, slot } = self;
+        if let Some(row) = old.filter(|_| !matches!(slot, Slot::OfOld)) {
+            replaced.push_back(Replaced { hash, row, stamp: None });
+        }
+        let snapshot = Snapshot::of_role(&shared.memory, row);
+        let killed = victim.and_then(|victim| kill(shared, &snapshot, victim, row));
+        killed == Some(Stamped::Engraved)
+    }
+
+    /// Leaves the table as it was.
+    pub(crate) fn withdraw(&self, shared: &Shared, snapshot: &Snapshot<'_>, table: Keys) {
+        let Entered { hash, row, old, slot, .. } = *self;
+        match (slot, old) {
+            (Slot::OfOld, Some(old)) if snapshot.locate(old).is_some() => {
+                table.replace(&shared.memory, hash, row, old)
+            }
+            // The old one's segment may be gone.
+            (Slot::Own | Slot::OfOld, _) => table.remove(&shared.memory, hash, row),
+            (Slot::None, _) => false,
+        };
+    }
 }
 
 /// Takes the slots of dead rows out of the key table, if there are many and readers are past them.

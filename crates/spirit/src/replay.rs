@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::{LogSpace, LoggedKey, LoggedText, RecordKind};
+use spirit_index::nvm::log::{GroupEnd, Header, LogSpace, LoggedKey, LoggedText, RecordKind};
 use spirit_index::nvm::log_reader::{LogReader, Record};
 use spirit_index::nvm::recover::Recovered;
 use spirit_mem::Region;
@@ -37,26 +37,64 @@ pub(crate) struct Found {
     pub(crate) sequence: u64,
     /// Operations that may kill a row.
     pub(crate) kills: bool,
+    /// The number of the last group whose offset it has.
+    pub(crate) group: u64,
+    /// A part of a group that was never ended, and where its record begins: the log's last.
+    pub(crate) unended: Option<(u64, Refused)>,
 }
 
-/// Looks through the log without ingesting anything.
+/// Looks through the log without ingesting anything. `group` is the number of the last group whose offset the logs before have.
 pub(crate) fn scan(
     region: &Region,
     space: LogSpace,
     recovered: &Recovered,
     incarnation: u32,
     was_closed: bool,
+    group: u64,
 ) -> Result<Found, Corrupt> {
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
-    let mut found = Found { row_end: recovered.row_end, ..Found::default() };
+    let mut found = Found { row_end: recovered.row_end, group, ..Found::default() };
+    let mut before = (0, group);
     while let Some(record) = reader.next_record() {
         let header = record.header;
+        if header.kind == RecordKind::Cancel {
+            found.cancel(header.sequence, before);
+        }
+        if let Some((position, _)) = found.unended {
+            let at = space.start + position % space.bytes;
+            let why = "it is part of a group that was never ended, and others are behind it";
+            return Err(Corrupt { what: "log record", at, why });
+        }
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
         found.kills |= record.may_kill(recovered.explicit_end);
+        before = (record.operations_end(), found.group);
+        found.note_group(&record);
     }
     (found.position, found.sequence) = (reader.position(), reader.sequence());
     reader.check_end(if was_closed { LOOK_BYTES_CLOSED } else { LOOK_BYTES })?;
     Ok(found)
+}
+
+impl Found {
+    /// A record may end a group, or be a part of one that nobody ended.
+    fn note_group(&mut self, record: &Record) {
+        match record.group_end() {
+            Some(GroupEnd { number, offset: Some(_) }) => self.group = number,
+            Some(GroupEnd { number, offset: None }) if number > self.group => {
+                let Header { sequence, row, .. } = record.header;
+                self.unended = Some((record.position, Refused { sequence, row }));
+            }
+            _ => {}
+        }
+    }
+
+    /// Operations of the record before, from `sequence` on, did not come about; it ended in front of `before.0`, and behind the group
+    /// `before.1`.
+    fn cancel(&mut self, sequence: u64, before: (u64, u64)) {
+        if sequence < before.0 {
+            (self.group, self.unended) = (before.1, None);
+        }
+    }
 }
 
 /// Raises the numbers that all executors draw from behind those in use.
@@ -82,6 +120,8 @@ pub(crate) struct Replay<'a> {
     /// The number of this start.
     pub(crate) incarnation: u32,
     pub(crate) recovered: &'a Recovered,
+    /// What [`scan`] found to be part of a group that was never ended.
+    pub(crate) unended: Option<(u64, Refused)>,
     /// There is less room than it was ingested in before: what finds no place is an error.
     pub(crate) less_room: bool,
     /// Where texts are that the log only refers to.
@@ -101,6 +141,11 @@ impl Replay<'_> {
         let mut reader = LogReader::new(region, *space, recovered.log_from, self.incarnation);
         let mut next = reader.next_record();
         while let Some(record) = next {
+            if let Some((_, refused)) = self.unended.filter(|(at, _)| *at == record.position) {
+                // Along the log they do not fall, though the operations before these were refused as well.
+                shared.numbers.sequence.fetch_max(refused.sequence, Relaxed);
+                return Ok(Some(refused));
+            }
             next = reader.next_record();
             let mut end = u64::MAX;
             if let Some(cancel) = next.take_if(|r| r.header.kind == RecordKind::Cancel) {
@@ -131,9 +176,11 @@ impl Replay<'_> {
 
     /// The record came about, and with it its offset, if it has one.
     fn note_offset(&self, role: &mut Ingester, record: &Record) -> Result<(), AddError> {
-        let Some(offset) = record.offset() else { return Ok(()) };
+        let Some(GroupEnd { number, offset: Some(offset) }) = record.group_end() else {
+            return Ok(());
+        };
         let end = record.position + record.bytes();
-        role.journal().replay_offset(offset, record.position, end);
+        role.journal().replay_offset(offset, number, record.position, end);
         if record.header.operations == 0 { role.mark(record.header.sequence) } else { Ok(()) }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Numbers {
     pub(crate) documents: AtomicU64,
     /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
     pub(crate) explicit_end: AtomicU64,
+    /// At a start: the number of the last group whose offset a log has.
+    pub(crate) group: AtomicU64,
 }
 
 impl Numbers {

@@ -150,10 +150,9 @@ fn a_backup_has_the_last_offset_whatever_is_behind_it() {
 
 #[test]
 fn where_no_offset_is_kept_no_group_is_taken() {
-    let (volatile, several, graceful) = (Directory::new(), Directory::new(), Directory::new());
+    let (volatile, graceful) = (Directory::new(), Directory::new());
     let indexes = [
         options(&volatile).mode(Mode::Volatile).open().unwrap(),
-        options(&several).executors(2).dram_bytes(16 << 20).nvm_bytes(32 << 20).open().unwrap(),
         options(&graceful).mode(Mode::Graceful).open().unwrap(),
     ];
     for index in indexes {

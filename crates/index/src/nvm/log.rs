@@ -24,9 +24,11 @@
 //! With bit 4 of the kind of key set the text is a *reference*: a word with the real text's bytes (low half) and its CRC-32C (high
 //! half), then where the application can read it again.
 //!
-//! A record of documents may end with the application's *offset*: one more operation that is not counted, of kind of key 3, whose
-//! text it is. It counts if all the record's operations do. So that what is trimmed does not take it along, it is logged again, in a
-//! record without documents, before a segment that is to be engraved takes the log's place.
+//! The record of a *group* ends with one more operation that is not counted: of kind of key 3, whose text is the application's
+//! *offset*; or, where documents of the group are in several executors' logs, of kind 4 in all but the first executor's. Word 1 of it
+//! is the group's number, one past its last sequence number. The offset is durable behind all else of its group, so a record of kind 4
+//! counts if one with its number, or a higher one, is in the first executor's log. So that what is trimmed does not take the offset
+//! along, it is logged again, in a record without documents, before a segment that is to be engraved takes the log's place.
 //!
 //! What is here is the writer's end; the [reader](super::log_reader) has a file of its own.
 //!
@@ -44,6 +46,8 @@ const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
 pub const OPERATION_BYTES: u64 = 16;
 /// The kind of key of an operation that is the application's offset.
 pub(super) const OFFSET_KIND: u64 = 3;
+/// The same of one that says that the offset is in another log.
+pub(super) const PART_KIND: u64 = 4;
 /// Bytes of the application's offset at most.
 pub const OFFSET_BYTES_MAX: usize = 4096;
 /// The bit of a kind of key that says that the text is a reference.
@@ -123,6 +127,15 @@ impl<'a> Reference<'a> {
     }
 }
 
+/// What ends the record of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupEnd<'a> {
+    /// The group's number, which is higher than those of all groups before.
+    pub number: u64,
+    /// The application's offset, unless it is in the first executor's log, and this is another.
+    pub offset: Option<&'a [u8]>,
+}
+
 /// Where the ring lies, and whose it is.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSpace {
@@ -197,9 +210,10 @@ impl Operations {
         self.ends.push(self.bytes.len());
     }
 
-    /// Ends what is gathered with the application's offset.
-    pub fn push_offset(&mut self, offset: &[u8]) {
-        self.push_operation(OFFSET_KIND, 0, &[], [offset, &[]]);
+    /// Ends what is gathered of a group.
+    pub fn push_end(&mut self, end: GroupEnd<'_>) {
+        let kind = if end.offset.is_some() { OFFSET_KIND } else { PART_KIND };
+        self.push_operation(kind, end.number, &[], [end.offset.unwrap_or(&[]), &[]]);
     }
 
     /// Sets the automatic key of the operation at `index` of those that are left.

@@ -7,8 +7,9 @@ use spirit_mem::{Region, Span};
 
 use super::Corrupt;
 use super::log::{
-    HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedText, OFFSET_BYTES_MAX,
-    OFFSET_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, RecordKind, Reference, header_check,
+    GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedText,
+    OFFSET_BYTES_MAX, OFFSET_KIND, PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, RecordKind,
+    Reference, header_check,
 };
 use super::shape::{NUMBERS_MAX, ROWS_MAX};
 
@@ -190,16 +191,21 @@ impl Record {
     pub fn is_whole(&self) -> bool {
         let mut rest = self.operations.as_slice();
         (0..self.header.operations).all(|_| operation(&mut rest).is_some())
-            && (rest.is_empty() || offset(rest).is_some())
+            && (rest.is_empty() || group_end(rest).is_some())
     }
 
-    /// The application's offset, if it says one.
-    pub fn offset(&self) -> Option<&[u8]> {
+    /// What ends it, if it is a group's.
+    pub fn group_end(&self) -> Option<GroupEnd<'_>> {
         let mut rest = self.operations.as_slice();
         for _ in 0..self.header.operations {
             operation(&mut rest)?;
         }
-        offset(rest).filter(|_| self.header.kind == RecordKind::Add)
+        group_end(rest).filter(|_| self.header.kind == RecordKind::Add)
+    }
+
+    /// The number of the group whose end it is, with the application's offset.
+    pub fn offset_number(&self) -> Option<u64> {
+        self.group_end().filter(|end| end.offset.is_some()).map(|end| end.number)
     }
 
     /// Whether it may kill rows of documents that came before. `explicit_end` is one past the largest number that had been
@@ -249,12 +255,19 @@ fn reference(text: &[u8]) -> Option<Reference<'_>> {
     is_short.then_some(Reference { place, bytes: word as u32, check: (word >> 32) as u32 })
 }
 
-/// The application's offset, if it is all that is left.
-fn offset(mut rest: &[u8]) -> Option<&[u8]> {
-    let word = u64::from_le_bytes(rest.get(..8)?.try_into().ok()?);
-    let (key, LoggedText::Bytes(offset)) = operation(&mut rest)? else { return None };
-    let is_one = word >> 48 & 0xFF == OFFSET_KIND && key == LoggedKey::Bytes(&[]);
-    (is_one && rest.is_empty() && offset.len() <= OFFSET_BYTES_MAX).then_some(offset)
+/// A group's end, if it is all that is left.
+fn group_end(mut rest: &[u8]) -> Option<GroupEnd<'_>> {
+    let words = [rest.get(..8)?, rest.get(8..16)?];
+    let [word, number] = words.map(|word| word.try_into().map(u64::from_le_bytes));
+    let (word, number) = (word.ok()?, number.ok()?);
+    let (key, LoggedText::Bytes(text)) = operation(&mut rest)? else { return None };
+    let offset = match word >> 48 & 0xFF {
+        OFFSET_KIND => Some(text),
+        PART_KIND if text.is_empty() => None,
+        _ => return None,
+    };
+    let is_one = key == LoggedKey::Bytes(&[]) && rest.is_empty() && text.len() <= OFFSET_BYTES_MAX;
+    is_one.then_some(GroupEnd { number, offset })
 }
 
 /// Takes `len` bytes off, and what fills them up to whole words.
@@ -412,7 +425,8 @@ mod tests {
         let elsewhere = Reference::new(b"a place", b"another text");
         operations.push_reference(LoggedKey::Automatic(0), elsewhere);
         operations.set_number(1, 12);
-        operations.push_offset(b"an offset");
+        let end = GroupEnd { number: 34, offset: Some(b"an offset") };
+        operations.push_end(end);
         writer.append(&door, &region, header(0, 2), operations.first(3));
         let words = region.view(Span::<AtomicU64>::new(SPACE.start, writer.position() / 8));
         let read = || LogReader::new(&region, SPACE, 0, 1).next_record();
@@ -424,7 +438,7 @@ mod tests {
                 (LoggedKey::Automatic(12), LoggedText::Reference(elsewhere))
             ]
         );
-        assert!(record.is_whole() && record.offset() == Some(b"an offset"));
+        assert_eq!((record.is_whole(), record.group_end()), (true, Some(end)));
         assert!(elsewhere.is_to(b"another text") && !elsewhere.is_to(b"another test"));
         for bit in 0..words.len() * 64 {
             let word = &words[bit / 64];

@@ -1,18 +1,38 @@
-//! Groups: documents that come about together with the application's offset, all of them or none, whatever happens.
+//! An executor's part of a group: documents that come about together with those in other executors and the application's offset,
+//! all of them or none, whatever happens.
 //!
-//! A group is one record of the log, which is there or is not, and its rows lie in one segment. So it is tried whole: rows that
-//! the segment has no room for the rest of are given up, and the group begins anew in the next one.
+//! A part is one record of the log, which is there or is not, and its rows lie in one segment. So it is tried whole: rows that
+//! the segment has no room for the rest of are given up, and the part begins anew in the next one. It is [placed](Ingester::place)
+//! first, which may be taken back and changes nothing that is durable or visible; then [logged](Ingester::log), when all parts of
+//! the group have their places; then [finished](Ingester::finish).
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::collections::HashMap;
 
-use super::{Appended, Committed, Ingester};
+use spirit_index::nvm::log::GroupEnd;
+use spirit_index::snapshot::Snapshot;
+
+use super::{Appended, Ingester};
 use crate::error::AddError;
-use crate::replacement::abandon;
+use crate::replacement::{Entered, abandon, enter, forget_replaced};
+
+/// A part of a group whose rows and keys have their places.
+pub(crate) struct Placed {
+    /// The segment's rows before it.
+    before: u32,
+    /// Its first row.
+    row: u64,
+    entered: Vec<Entered>,
+}
 
 impl Ingester {
     /// The application's offset: that of the last group.
     pub(crate) fn offset(&self) -> Option<&[u8]> {
         self.journal.as_ref()?.offset()
+    }
+
+    /// How many documents were collected.
+    pub(crate) fn collected(&self) -> usize {
+        self.batch.documents().len()
     }
 
     /// Forgets what was collected.
@@ -23,67 +43,84 @@ impl Ingester {
         }
     }
 
-    /// Writes the batch together with `offset`, and makes both visible. An error means that nothing came about; but if the key
-    /// table was full, the documents before the one that found no place are in.
-    pub(crate) fn commit_group(&mut self, offset: &[u8]) -> Committed {
+    /// Writes what was collected, with sequence numbers from `sequence` on, and enters the keys. `documents` is one past the highest
+    /// number of the group's documents. An error leaves nothing.
+    pub(crate) fn place(
+        &mut self,
+        end: GroupEnd<'_>,
+        sequence: u64,
+        documents: u64,
+    ) -> Result<Placed, AddError> {
         self.shared.begin_change();
-        let ended = match &mut self.journal {
-            Some(journal) => journal.end_group(offset),
-            None => Err(AddError::OffsetNotKept),
-        };
-        self.draw_numbers();
-        let drawn_end = self.number + self.batch.documents().len() as u64;
-        let number = self.number;
-        let result = ended.and_then(|()| self.write_group(offset));
-        self.clear();
-        if result.is_err() {
-            self.shared.numbers.give_back(self.number..drawn_end);
+        self.number = documents - self.collected() as u64;
+        self.batch.number(sequence, self.number);
+        let Some(journal) = &mut self.journal else { return Err(AddError::OffsetNotKept) };
+        journal.end_group(end)?;
+        if self.batch.is_empty() {
+            return self.place_mark(end, sequence);
         }
-        Committed { number, added: self.number - number, result }
-    }
-
-    fn write_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
-        let count = self.batch.documents().len();
-        let before = if count > 0 { self.append_whole(offset)? } else { self.mark_group(offset)? };
-        let row = self.writer.base_row() + u64::from(before);
-        if let Some(journal) = &mut self.journal {
-            journal.log_group(&self.shared, &self.batch, row, self.number)?;
-        }
-        let settled = self.settle(before, count);
-        if let Some(journal) = self.journal.as_mut().filter(|_| settled == count) {
-            journal.note_offset(offset);
-        }
-        self.close_group(settled, count, row)?;
-        self.publish_settled(settled);
-        if settled < count { Err(AddError::KeysFull) } else { Ok(()) }
-    }
-
-    /// Writes the rows of the whole batch, which nobody sees yet, into one segment; says behind how many others.
-    fn append_whole(&mut self, offset: &[u8]) -> Result<u32, AddError> {
-        let wanted = self.batch.documents().len();
         loop {
-            self.wait_for_group(offset)?;
+            let before = self.append_whole(end)?;
+            let row = self.writer.base_row() + u64::from(before);
+            match self.enter_all(row) {
+                Ok(entered) => return Ok(Placed { before, row, entered }),
+                Err(_) => {
+                    self.give_up(before, self.collected());
+                    self.wait_for_keys()?;
+                }
+            }
+        }
+    }
+
+    /// Logs a part that has its place. Durable on return. An error poisons the index.
+    pub(crate) fn log(&mut self, placed: &Placed) -> Result<(), AddError> {
+        let Some(journal) = &mut self.journal else { return Err(AddError::OffsetNotKept) };
+        journal.log_group(&self.shared, &self.batch, placed.row, self.number)
+    }
+
+    /// Makes a part visible that was logged, as all others of its group.
+    pub(crate) fn finish(&mut self, placed: Placed, end: GroupEnd<'_>) -> Result<(), AddError> {
+        if let Some((journal, offset)) = self.journal.as_mut().zip(end.offset) {
+            journal.note_offset(offset, end.number);
+        }
+        self.bury_all(placed.entered);
+        let count = self.collected();
+        self.close_group(count, count, placed.row)?;
+        self.publish_settled(count);
+        Ok(())
+    }
+
+    /// Takes back a part that has its place.
+    pub(crate) fn withdraw(&mut self, placed: Placed) {
+        self.withdraw_all(placed.row, &placed.entered);
+        self.give_up(placed.before, self.collected());
+    }
+
+    /// The batch, in one segment and with room for its record; how many rows the segment had before.
+    fn append_whole(&mut self, end: GroupEnd<'_>) -> Result<u32, AddError> {
+        loop {
+            self.wait_for_group(end)?;
             let Appended { before, taken, stop } = self.append()?;
             let Some(stop) = stop else { return Ok(before) };
             self.give_up(before, taken);
             if stop.is_for_good() {
                 let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
-                return Err(if wanted > 1 {
-                    AddError::GroupBeyondSegment { segment_bytes }
-                } else {
-                    AddError::DocumentTooLarge { segment_bytes }
+                return Err(match self.collected() {
+                    1 => AddError::DocumentTooLarge { segment_bytes },
+                    _ => AddError::GroupBeyondSegment { segment_bytes },
                 });
             }
             self.make_way(stop)?;
         }
     }
 
-    /// A group without documents has a row all the same, so that the segment being filled is one that its record waits for.
-    fn mark_group(&mut self, offset: &[u8]) -> Result<u32, AddError> {
-        self.wait_for_group(offset)?;
-        let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
+    /// A part without documents has a row all the same, so that the segment being filled is one that its record waits for.
+    fn place_mark(&mut self, end: GroupEnd<'_>, sequence: u64) -> Result<Placed, AddError> {
+        self.wait_for_group(end)?;
         self.mark(sequence)?;
-        Ok(self.writer.rows())
+        let before = self.writer.rows();
+        let row = self.writer.base_row() + u64::from(before);
+        Ok(Placed { before, row, entered: Vec::new() })
     }
 
     /// A row for a record without documents, with this sequence number or the one that comes next.
@@ -94,9 +131,62 @@ impl Ingester {
         Ok(())
     }
 
-    fn wait_for_group(&mut self, offset: &[u8]) -> Result<(), AddError> {
-        let count = self.batch.documents().len();
-        self.wait_for_log(|journal, shared| journal.has_room_for_group(shared, count, offset))
+    fn wait_for_group(&mut self, end: GroupEnd<'_>) -> Result<(), AddError> {
+        let count = self.collected();
+        self.wait_for_log(|journal, shared| journal.has_room_for_group(shared, count, end))
+    }
+
+    /// Enters the documents of the batch, the first of which is in row `row`: all of them or none.
+    fn enter_all(&mut self, row: u64) -> Result<Vec<Entered>, AddError> {
+        let shared = self.shared.clone();
+        let table = shared.keys();
+        forget_replaced(&shared, *table, &mut self.replaced);
+        shared.memory.pins().pin(&self.pin);
+        let (mut all, mut heirs) = (Vec::new(), HashMap::new());
+        let mut result = Ok(());
+        for (document, row) in self.batch.documents().iter().zip(row..) {
+            let key = self.batch.key(document);
+            match enter(&shared, *table, key, row, &mut self.replaced) {
+                Ok(None) => {}
+                Ok(Some(mut entered)) => {
+                    entered.follow(&mut heirs);
+                    all.push(entered);
+                }
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        shared.memory.pins().unpin(&self.pin);
+        drop(table);
+        result.inspect_err(|_| self.withdraw_all(row, &all)).map(|()| all)
+    }
+
+    /// Takes the keys of rows from `row` on out of the table again.
+    fn withdraw_all(&mut self, row: u64, entered: &[Entered]) {
+        let shared = &self.shared;
+        let table = shared.keys();
+        shared.memory.pins().pin(&self.pin);
+        let snapshot = Snapshot::of_role(&shared.memory, row);
+        // What one has taken from another of them goes back first.
+        entered.iter().rev().for_each(|entered| entered.withdraw(shared, &snapshot, *table));
+        shared.memory.pins().unpin(&self.pin);
+    }
+
+    /// Kills what the documents of the batch replace.
+    fn bury_all(&mut self, entered: Vec<Entered>) {
+        let shared = self.shared.clone();
+        let _keys = shared.keys();
+        shared.memory.pins().pin(&self.pin);
+        let mut stamped = false;
+        for entered in entered {
+            stamped |= entered.bury(&shared, &mut self.replaced);
+        }
+        if stamped {
+            shared.memory.fence_deaths();
+        }
+        shared.memory.pins().unpin(&self.pin);
     }
 
     /// The first `taken` rows behind `before` never come to life.

@@ -43,21 +43,36 @@ impl Model {
             self.delete(key);
             self.sequence += 1;
         }
+        if let Operation::Group(_, offset) = operation {
+            return if parts == operation.parts() {
+                self.add_group(operation, *offset)
+            };
+        }
         for (key, text) in operation.documents().into_iter().take(parts) {
             self.add(key, text);
         }
-        if let Operation::Group(_, offset) = operation
-            && self.executors == 1
-            && parts == operation.parts()
-        {
-            self.offset = Some(*offset);
-        }
+    }
+
+    /// The documents of each executor behind those of the one before; those of the first are the last, and if there are none a
+    /// row without a document takes a number.
+    fn add_group(&mut self, operation: &Operation, offset: u64) {
+        let numbers = self.accepted..;
+        let documents = operation.documents().into_iter().zip(numbers);
+        let mut documents: Vec<(String, &str)> = documents
+            .map(|((key, text), n)| (key.map_or(n.to_string(), str::to_owned), text))
+            .collect();
+        let first_last = self.executors - 1;
+        documents.sort_by_key(|(key, _)| (self.executor_of(key) + first_last) % self.executors);
+        let is_marked = documents.iter().all(|(key, _)| self.executor_of(key) > 0);
+        documents.iter().for_each(|(key, text)| self.add(Some(key), text));
+        self.sequence += u64::from(is_marked);
+        self.offset = Some(offset);
     }
 
     /// How many parts of an operation may have come about when it is cut off.
     pub(crate) fn possible(&self, operation: &Operation) -> Vec<usize> {
         match operation {
-            Operation::Group(..) if self.executors == 1 => vec![0, operation.parts()],
+            Operation::Group(..) => vec![0, operation.parts()],
             _ => (0..=operation.parts()).collect(),
         }
     }

@@ -15,7 +15,7 @@ pub(crate) enum Operation {
     Delete(String),
     /// Documents of one call: records of several operations.
     AddAll(Vec<(Option<String>, String)>),
-    /// The same as one group with an offset, where the index keeps that.
+    /// The same as one group with an offset.
     Group(Vec<(Option<String>, String)>, u64),
     /// The segment being filled is flushed and engraved.
     Flush,
@@ -52,11 +52,11 @@ impl Operation {
             Operation::Put(key, text) => index.put(key, text),
             // Whether there was one is retention's matter too.
             Operation::Delete(key) => index.delete(key).map(drop),
-            Operation::Group(_, offset) if index.options().get_executors() == 1 => {
+            Operation::Group(_, offset) => {
                 let added = index.add_group(self.documents(), &offset.to_le_bytes());
                 added.map(drop).map_err(|failed| failed.error)
             }
-            Operation::AddAll(_) | Operation::Group(..) => {
+            Operation::AddAll(_) => {
                 index.add_all(self.documents()).map(drop).map_err(|failed| failed.error)
             }
             Operation::Flush => index.flush(),

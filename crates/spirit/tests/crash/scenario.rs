@@ -7,20 +7,23 @@ use spirit::{EngravePolicy, PointerUpdate};
 use crate::operation::{Kind, Operation, history};
 use crate::setup::Setup;
 
+type History = fn() -> Vec<Operation>;
+
 /// An index and what is done to it, by number: first those that were thought of, then random ones.
 pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
-    let thought_of = [
-        replaced_in_the_second_tier,
-        deleted_in_the_second_tier,
-        number_met,
-        number_met_in_one_call,
-        laps,
-        many_words,
-        kept_in_view,
-        groups,
+    let thought_of: [(usize, History); _] = [
+        (1, replaced_in_the_second_tier),
+        (1, deleted_in_the_second_tier),
+        (1, number_met),
+        (1, number_met_in_one_call),
+        (1, laps),
+        (1, many_words),
+        (1, kept_in_view),
+        (1, groups),
+        (2, groups_in_both),
     ];
-    if let Some(history) = thought_of.get(seed as usize) {
-        return (plain(), history());
+    if let Some((executors, history)) = thought_of.get(seed as usize) {
+        return (Setup { executors: *executors, ..plain() }, history());
     }
     let kind = [Kind::Short, Kind::Short, Kind::Long, Kind::Flushing][(seed / 16 % 4) as usize];
     (Setup::of(seed), history(kind, seed))
@@ -73,6 +76,26 @@ fn groups() -> Vec<Operation> {
     use Operation::{Flush, Group};
     let group = |offset| Group(vec![(None, "w0".into()), (Some("k0".into()), "w1".into())], offset);
     vec![group(1), Flush, add("w2"), Flush, Flush, group(2), Operation::Reopen, add("w3"), Flush]
+}
+
+/// The same of documents in two executors, or in the second alone.
+fn groups_in_both() -> Vec<Operation> {
+    use Operation::{Flush, Group, Reopen};
+    let document = |key: &str, text: &str| (Some(key.to_owned()), text.to_owned());
+    let both = |offset| Group(vec![document("6", "w0"), document("7", "w1 w2")], offset);
+    let second = |offset| Group(vec![document("7", "w3"), document("9", "w4")], offset);
+    vec![
+        both(1),
+        Flush,
+        second(2),
+        add("w2"),
+        both(3),
+        Reopen,
+        second(4),
+        both(5),
+        Flush,
+        add("w5"),
+    ]
 }
 
 /// The log begins anew many times, and the oldest segments go, each with terms that nothing else has.

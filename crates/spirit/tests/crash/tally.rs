@@ -13,10 +13,11 @@ use crate::setup::LOG_BYTES;
 /// What a run may have in it before a cut, and whether it has.
 type Feature = (&'static str, fn(&Run, usize) -> bool);
 
-const FEATURES: [Feature; 8] = [
+const FEATURES: [Feature; 9] = [
     ("deletes", deletes),
     ("updates", updates),
     ("groups with offsets", groups),
+    ("groups in two executors", |run, at| run.setup.executors > 1 && groups(run, at)),
     ("two executors", |run, _| run.setup.executors > 1),
     ("log wrap", |run, position| run.events[..position].iter().any(is_of_a_later_lap)),
     ("dictionary growth", |run, position| passed(run, position, Site::Enter)),
@@ -94,7 +95,7 @@ fn deletes(run: &Run, position: usize) -> bool {
 
 fn groups(run: &Run, position: usize) -> bool {
     let is_group = |operation: &Operation| matches!(operation, Operation::Group(..));
-    run.setup.executors == 1 && begun(run, position).iter().any(is_group)
+    begun(run, position).iter().any(is_group)
 }
 
 fn updates(run: &Run, position: usize) -> bool {

@@ -224,7 +224,8 @@ impl<'a> Source<'a> {
             while let Some(record) = reader.next_record() {
                 let header = record.header;
                 let count = u64::from(header.operations);
-                sequence_end = sequence_end.max(header.sequence + count);
+                let group_end = record.offset_number().unwrap_or(0);
+                sequence_end = sequence_end.max(header.sequence + count).max(group_end);
                 row_end = row_end.max(header.row + count);
                 replayed += record.rows_max();
             }
@@ -264,8 +265,12 @@ impl<'a> Source<'a> {
         let Some(mut reader) = self.log_reader(point) else { return Ok(()) };
         while let Some(record) = reader.next_record() {
             let header = record.header;
-            // One that has no operations has none of later.
-            if header.operations > 0 && header.sequence >= sequence_end {
+            // A group is there whole or not at all: its offset is behind all of it, in this order and in time.
+            let is_later = match header.operations {
+                0 => record.offset_number().is_some_and(|number| number > sequence_end),
+                _ => header.sequence >= sequence_end,
+            };
+            if is_later {
                 break;
             }
             point.operations += u64::from(header.operations);

@@ -49,7 +49,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
 fn check_record(record: &Record) -> Result<(), &'static str> {
     let header = record.header;
     let operations = match header.kind {
-        RecordKind::Add => header.operations > 0 || record.offset().is_some(),
+        RecordKind::Add => header.operations > 0 || record.group_end().is_some(),
         RecordKind::Delete => header.operations == 1,
         RecordKind::Cancel | RecordKind::Skip => header.operations == 0,
     };

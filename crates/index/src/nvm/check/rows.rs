@@ -151,8 +151,7 @@ impl<'a> Walk<'a> {
         if key.kind() == KeyKind::None {
             return no_document(row);
         }
-        // A row that found no place in the key table died by itself, and its operation came again.
-        let lived = row.death() != local + 1;
+        let lived = row.has_lived(local);
         self.units += self.key(key, lived)? + self.vector(local, row)?;
         self.tokens += row.tokens() as u64;
         if lived { self.sequence(row) } else { Ok(()) }
