@@ -115,7 +115,7 @@ pub(crate) struct IngestArgs {
     #[arg(long)]
     pub(crate) ack: bool,
     /// Go on where the last run with --resume came to an end, whatever that was, so that each line of the files goes in exactly once:
-    /// the index keeps how far they were read. Needs mode crash and one executor
+    /// the index keeps how far they were read. Needs mode crash
     #[arg(long, conflicts_with = "ack", requires = "directory")]
     pub(crate) resume: bool,
     /// Show progress even if standard error is no terminal

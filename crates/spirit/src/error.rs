@@ -179,7 +179,7 @@ pub enum AddError {
         /// The most that leaves room in the log for the longest document.
         bytes_max: usize,
     },
-    /// An application's offset is kept only where what is acknowledged survives a crash, by an index of one executor.
+    /// An application's offset is kept only where what is acknowledged survives a crash.
     OffsetNotKept,
     /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
@@ -225,7 +225,7 @@ impl fmt::Display for AddError {
                 )
             }
             AddError::OffsetNotKept => f.write_str(
-                "an offset is kept only in mode crash, by an index of one executor: make the index so, or add without offsets",
+                "an offset is kept only in mode crash: make the index so, or add without offsets",
             ),
             AddError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")

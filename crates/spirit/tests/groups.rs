@@ -32,9 +32,26 @@ fn add(index: &Index, group: u64, documents: usize) -> Result<u64, AddError> {
     index.add_group(documents, &group.to_le_bytes()).map_err(|failed| failed.error)
 }
 
+/// The same for several executors.
+fn side_by_side(directory: &Directory, executors: usize) -> Options {
+    let bytes = executors as u64;
+    let options = options(directory).executors(executors);
+    options.dram_bytes(bytes * (8 << 20)).nvm_bytes(bytes * (16 << 20))
+}
+
 #[test]
 fn the_offset_is_that_of_the_last_group_that_is_there() {
-    let options = |directory: &Directory| options(directory).nvm_bytes(1 << 20);
+    let found = offsets(1);
+    // Segments of groups that came before are gone, and a group lies in one.
+    let gone = found.iter().rposition(|(found, size)| found < size).unwrap();
+    assert!(gone < 390 && found[..=gone].iter().all(|(found, _)| *found == 0), "{found:?}");
+    offsets(3);
+}
+
+/// Adds groups, with kills and whatever else in between; how many documents of each are there in the end, and were added.
+fn offsets(executors: usize) -> Vec<(u64, u64)> {
+    let bytes = executors as u64 * (1 << 20);
+    let options = |directory: &Directory| side_by_side(directory, executors).nvm_bytes(bytes);
     let mut directory = Directory::new();
     let mut index = options(&directory).open().unwrap();
     assert_eq!(index.offset(), Ok(None));
@@ -68,10 +85,8 @@ fn the_offset_is_that_of_the_last_group_that_is_there() {
         assert_eq!(index.offset(), Ok(Some(group.to_le_bytes().to_vec())), "{group}");
         assert_eq!(count(&index, &format!("group{group}")), sizes[group as usize]);
     }
-    // Segments of groups that came before are gone, and a group lies in one.
-    let found: Vec<u64> = (0..400).map(|group| count(&index, &format!("group{group}"))).collect();
-    let gone = found.iter().zip(&sizes).rposition(|(found, size)| found < size).unwrap();
-    assert!(gone < 390 && found[..=gone].iter().all(|found| *found == 0), "{gone}: {found:?}");
+    let found = (0..400).map(|group| count(&index, &format!("group{group}")));
+    found.zip(sizes).collect()
 }
 
 #[test]
@@ -120,6 +135,116 @@ fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
     let refused = index.add_group(too_many.iter().map(|text| (None, &**text)), b"x").unwrap_err();
     assert!(matches!(refused.error, AddError::GroupBeyondSegment { .. }), "{refused:?}");
     assert_eq!((count(&index, "never1"), index.accepted()), (0, 2100));
+}
+
+/// A key may come several times in a group, and before it: the last one counts.
+#[test]
+fn what_a_group_replaces_is_dead_when_it_is_there() {
+    for executors in [1, 2] {
+        let directory = Directory::new();
+        let index = side_by_side(&directory, executors).open().unwrap();
+        let keys: Vec<String> = (0..40).map(|n| format!("key{}", n % 10)).collect();
+        let texts: Vec<String> = (0..40).map(|n| format!("all turn{}", n / 10)).collect();
+        for round in 0..3 {
+            let documents = keys.iter().zip(&texts).map(|(key, text)| (Some(&**key), &**text));
+            assert_eq!(index.add_group(documents, &[round]).unwrap(), 40);
+            let found = ["all", "turn3", "key:key3"].map(|query| count(&index, query));
+            assert_eq!(found, [10, 10, 1]);
+            assert_eq!(index.stats().unwrap().documents, 10);
+            if round == 1 {
+                index.flush().unwrap();
+            }
+        }
+        let killed = directory.killed();
+        let index = side_by_side(&killed, executors).open().unwrap();
+        assert_eq!((count(&index, "all"), count(&index, "turn3")), (10, 10));
+        assert_eq!((index.offset(), index.accepted()), (Ok(Some(vec![2])), 120));
+        index.put("key3", "all").unwrap();
+        assert_eq!((count(&index, "all"), index.delete("key3")), (10, Ok(true)));
+        assert_eq!(count(&index, "all"), 9);
+    }
+}
+
+/// Keys find no place when the key table is full: whatever of the group had found one is taken back.
+#[test]
+fn a_group_whose_keys_find_no_place_leaves_nothing() {
+    for executors in [1, 2] {
+        let directory = Directory::new();
+        let options = |directory: &Directory| {
+            let options = side_by_side(directory, executors).log_bytes(256 << 10);
+            options.dram_bytes(executors as u64 * (2 << 20)).on_full(OnFull::Refuse)
+        };
+        let index = options(&directory).open().unwrap();
+        let keys = |group: u64| (0..30).map(move |n| format!("g{group:x}n{n}"));
+        let add = |group: u64| {
+            let new: Vec<String> = keys(group).collect();
+            let old = keys(group.saturating_sub(1)).take(3).collect::<Vec<_>>();
+            let documents = new.iter().chain(&old).map(|key| (Some(&**key), "all"));
+            index.add_group(documents, &group.to_le_bytes())
+        };
+        let groups = (0..).find(|group| add(*group).is_err()).unwrap();
+        assert_eq!(add(groups).unwrap_err().error, AddError::KeysFull);
+        let check = |index: &Index| {
+            let there = groups * 30;
+            let replaced = (groups - 1) * 3;
+            assert_eq!((count(index, "all"), index.accepted()), (there, there + replaced + 3));
+            assert_eq!(index.offset(), Ok(Some((groups - 1).to_le_bytes().to_vec())));
+            for key in keys(groups) {
+                assert_eq!(count(index, &format!("key:{key}")), 0);
+            }
+            for key in keys(groups - 1) {
+                assert_eq!(count(index, &format!("key:{key}")), 1);
+            }
+        };
+        check(&index);
+        let killed = directory.killed();
+        let started = options(&killed).open().unwrap();
+        check(&started);
+        for key in keys(groups - 1) {
+            assert_eq!([&index, &started].map(|index| index.delete(&key)), [Ok(true), Ok(true)]);
+        }
+        assert!(spirit::check(killed.path()).unwrap().is_sound());
+    }
+}
+
+#[test]
+fn groups_of_several_threads_are_whole_beside_other_documents() {
+    const GROUPS: u64 = 200;
+    let directory = Directory::new();
+    let options = |directory: &Directory| side_by_side(directory, 3).log_bytes(1 << 20);
+    let index = options(&directory).open().unwrap();
+    std::thread::scope(|scope| {
+        let threads = (0..3u64).map(|thread| {
+            let index = &index;
+            scope.spawn(move || {
+                for group in 0..GROUPS {
+                    let text = format!("all t{thread}g{group}");
+                    let keys = [None, Some("k1"), None, Some("k2"), None, Some("7")];
+                    let documents = keys.iter().cycle().take(1 + group as usize % 20);
+                    let offset = (thread * GROUPS + group).to_le_bytes();
+                    index.add_group(documents.map(|key| (*key, &*text)), &offset).unwrap();
+                    index.add("all alone").unwrap();
+                    index.put("k3", "all alone").unwrap();
+                }
+            })
+        });
+        support::join(threads.collect::<Vec<_>>());
+    });
+    let killed = directory.killed();
+    let started = options(&killed).open().unwrap();
+    assert_eq!((started.accepted(), started.offset()), (index.accepted(), index.offset()));
+    for key in ["k1", "k2", "k3", "7"] {
+        assert_eq!(count(&started, &format!("key:{key}")), 1);
+    }
+    let groups = (0..3).flat_map(|thread| (0..GROUPS).map(move |group| (thread, group)));
+    for (thread, group) in groups {
+        // Those with a key may have been replaced, and so may the automatic one of 7.
+        let automatic = (0..1 + group % 20).filter(|n| n % 2 == 0).count() as u64;
+        let found = count(&started, &format!("t{thread}g{group}"));
+        assert!((automatic - 1..=automatic + 3).contains(&found), "{thread} {group}: {found}");
+        assert_eq!(found, count(&index, &format!("t{thread}g{group}")));
+    }
+    assert_eq!(count(&started, "all"), count(&index, "all"));
 }
 
 #[test]

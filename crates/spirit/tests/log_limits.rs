@@ -116,6 +116,29 @@ fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
     });
 }
 
+/// The rows of a first try have the numbers of those of the second.
+#[test]
+fn what_was_tried_twice_is_found_by_its_number() {
+    comes_back(|| {
+        let directory = Directory::new();
+        let index = open_small(&directory, OnFull::DropOldest);
+        let mut key = 0;
+        while index.stats().unwrap().dropped_segments < 3 {
+            // Who finds no place for its key is tried again, and with it what is behind it.
+            let keys: Vec<String> = (key..key + 30).map(|key| format!("k{key:x}")).collect();
+            let documents =
+                keys.iter().flat_map(|key| [(Some(&**key), "all"), (None, "all numbered")]);
+            index.add_all(documents).unwrap();
+            key += 30;
+        }
+        index.flush().unwrap();
+        let numbered = index.reader().unwrap().count_text("numbered").unwrap();
+        let deleted = (0..index.accepted()).filter(|n| index.delete(&n.to_string()).unwrap());
+        assert_eq!(deleted.count() as u64, numbered);
+        assert_eq!(index.reader().unwrap().count_text("numbered").unwrap(), 0);
+    });
+}
+
 fn refused_and_cut(on_full: OnFull) {
     let directory = Directory::new();
     let open = |directory: &Directory| open_small(directory, on_full);
