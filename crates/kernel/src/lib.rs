@@ -52,6 +52,7 @@ mod block;
 
 mod bitmap;
 mod classify;
+mod crc;
 mod edges;
 mod intersect;
 mod popcount;
@@ -60,6 +61,7 @@ mod transfer;
 
 pub use bitmap::{and_count, and_into};
 pub use classify::classify_lower;
+pub use crc::crc32c_words;
 pub use edges::{EDGE_BLOCKS, Edges, MIXED};
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;

@@ -160,13 +160,14 @@ impl Merge {
 
     /// Asks for what the terms behind `index` need when their turn comes.
     fn look_ahead(&self, region: &Region, merged: &Merged<'_>, index: u64) {
+        // The high half of the word is all of the hash that a bucket is chosen by.
         if index + 2 * AHEAD < self.terms {
             let (node, ordinal) = self.node(region, index + 2 * AHEAD);
             prefetch_at(region, node);
             prefetch_at(region, term_place(&self.sections, ordinal));
+            merged.prefetch_bucket(hash_word(region, &self.sections, index + 2 * AHEAD) >> 32);
         }
         if index + AHEAD < self.terms {
-            // The high half of the word is all of the hash that a bucket is chosen by.
             merged.prefetch(hash_word(region, &self.sections, index + AHEAD) >> 32);
         }
     }

@@ -212,6 +212,11 @@ impl<'a> Merged<'a> {
         .take(CHAIN_MAX)
     }
 
+    /// Asks for the bucket of a hash.
+    pub(crate) fn prefetch_bucket(&self, hash: u64) {
+        prefetch(&self.buckets[self.bucket(hash)]);
+    }
+
     /// Asks for the record that the search for `hash` compares first. The bucket should be there.
     pub(crate) fn prefetch(&self, hash: u64) {
         let word = self.buckets[self.bucket(hash)].load(Relaxed);

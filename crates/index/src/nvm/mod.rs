@@ -76,6 +76,7 @@ impl fmt::Display for Corrupt {
 impl std::error::Error for Corrupt {}
 
 /// The CRC32C of words, in the byte order of the format (little endian).
+#[inline]
 pub(crate) fn checksum(seed: u32, words: &[u64]) -> u32 {
-    words.iter().fold(seed, |crc, word| crc32c::crc32c_append(crc, &word.to_le_bytes()))
+    spirit_kernel::crc32c_words(seed, words)
 }
