@@ -31,7 +31,7 @@ const TABLE: [u32; 256] = {
     while byte < 256 {
         let (mut crc, mut bit) = (byte as u32, 0);
         while bit < 8 {
-            crc = crc >> 1 ^ POLYNOMIAL * (crc & 1);
+            crc = (crc >> 1) ^ (POLYNOMIAL * (crc & 1));
             bit += 1;
         }
         table[byte] = crc;
@@ -42,7 +42,7 @@ const TABLE: [u32; 256] = {
 
 fn portable(seed: u32, words: &[u64]) -> u32 {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    !bytes.fold(!seed, |crc, byte| TABLE[usize::from(crc as u8 ^ byte)] ^ crc >> 8)
+    !bytes.fold(!seed, |crc, byte| TABLE[usize::from(crc as u8 ^ byte)] ^ (crc >> 8))
 }
 
 #[cfg(test)]

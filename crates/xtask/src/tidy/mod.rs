@@ -107,7 +107,8 @@ mod tests {
         };
         // No header, and no `forbid`.
         assert_eq!(found("crates/text/src/lib.rs", "mod a;\n"), [1, 1]);
-        assert_eq!(found("crates/text/src/a.rs", "//! Why.\nfn a() { todo!() }\n"), [2]);
+        let unfinished = format!("//! Why.\n{}", include_str!("unfinished_sample.txt"));
+        assert_eq!(found("crates/text/src/a.rs", &unfinished), [2, 5, 6, 7, 10]);
         assert_eq!(found("README.md", "mod a;\n\n[a](b.md)\n"), [3]);
     }
 }
