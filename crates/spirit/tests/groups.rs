@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -271,6 +273,51 @@ fn a_backup_has_the_last_offset_whatever_is_behind_it() {
     index.flush().unwrap();
     index.settle();
     check(4);
+}
+
+/// Each executor's log is copied for itself.
+#[test]
+fn a_backup_has_the_groups_up_to_its_offset_and_nothing_of_others() {
+    const BACKUPS: usize = 16;
+    let directory = Directory::new();
+    let index = side_by_side(&directory, 3).open().unwrap();
+    let done = AtomicBool::new(false);
+    // Now and then too few for all executors.
+    let size = |group: u64| 1 + group % 13;
+    let kept: Vec<Directory> = std::thread::scope(|scope| {
+        let adder = scope.spawn(|| {
+            (0..).take_while(|_| !done.load(Relaxed)).for_each(|group| {
+                add(&index, group, size(group) as usize).unwrap();
+            });
+        });
+        let alone = scope.spawn(|| {
+            while !done.load(Relaxed) {
+                index.add("something between").unwrap();
+            }
+        });
+        let back_up = |_| {
+            let kept = Directory::new();
+            index.backup(kept.path().join("backup")).unwrap();
+            kept
+        };
+        let kept = (0..BACKUPS).map(back_up).collect();
+        done.store(true, Relaxed);
+        support::join([adder, alone]);
+        kept
+    });
+    for kept in kept {
+        let restored = Directory::new();
+        spirit::restore(kept.path().join("backup"), restored.path()).unwrap();
+        let index = side_by_side(&restored, 3).open().unwrap();
+        let offset = index.offset().unwrap().map(|bytes| bytes.try_into().unwrap());
+        let groups = offset.map_or(0, |bytes| u64::from_le_bytes(bytes) + 1);
+        let held: Vec<u64> =
+            (0..groups).map(|group| count(&index, &format!("group{group}"))).collect();
+        let gone = (0..groups).rev().find(|group| held[*group as usize] < size(*group));
+        // Only retention takes some of them, the oldest.
+        assert!(gone.is_none_or(|gone| gone + 200 < groups), "{gone:?} of {groups}");
+        assert_eq!(count(&index, "all"), held.iter().sum());
+    }
 }
 
 #[test]

@@ -199,15 +199,23 @@ impl Operations {
         let bytes = (text.len() + more.len()) as u64;
         let word = bytes | (key.len() as u64) << 32 | kind << 48;
         self.bytes.extend_from_slice([word, number].map(u64::to_le_bytes).as_flattened());
-        for [part, more] in [[key, &[]], [text, more]] {
-            self.bytes.extend_from_slice(part);
-            self.bytes.extend_from_slice(more);
-            // A whole word of zeros is one store; what is too much of it goes again.
-            let end = self.bytes.len().next_multiple_of(8);
-            self.bytes.extend_from_slice(&[0; 8]);
-            self.bytes.truncate(end);
+        if !key.is_empty() {
+            self.push_filled_up(key);
         }
+        self.bytes.extend_from_slice(text);
+        self.push_filled_up(more);
         self.ends.push(self.bytes.len());
+    }
+
+    #[inline]
+    fn push_filled_up(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.bytes.extend_from_slice(bytes);
+        }
+        // A whole word of zeros is one store; what is too much of it goes again.
+        let end = self.bytes.len().next_multiple_of(8);
+        self.bytes.extend_from_slice(&[0; 8]);
+        self.bytes.truncate(end);
     }
 
     /// Ends what is gathered of a group.
