@@ -1,0 +1,395 @@
+//! The living rows of a run of segments, with their vectors, texts and lists, in the place of one.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+
+use spirit_mem::Span;
+
+use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
+use crate::dictionary::{Dictionary, TermId};
+use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
+use crate::entries::Entry;
+use crate::flush::{FlushStop, layout};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::geometry::ROW_BYTES;
+use crate::memory::Memory;
+use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
+use crate::rows::{KeyKind, Row, RowKey};
+use crate::snapshot::{Segment, Snapshot};
+use crate::text_copy::TextCopy;
+use crate::vector;
+
+const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
+/// In the map from old to new local ids: the row is not copied.
+const DEAD: u32 = u32::MAX;
+
+/// One segment of the run, and where its living rows go.
+struct Source<'a> {
+    segment: Segment<'a>,
+    map: Vec<u32>,
+    /// New ordinal of each of the segment's ordinals.
+    ordinals: Vec<u32>,
+}
+
+/// The living part of a run.
+pub(super) struct Copy<'a> {
+    sources: Vec<Source<'a>>,
+    new: Descriptor<'a>,
+    id: SegmentId,
+    rows: u32,
+    pub(super) terms: Vec<TermId>,
+    row_words: Span<AtomicU64>,
+    row_map: Span<AtomicU32>,
+    vectors: Span<AtomicU16>,
+    texts: TextCopy,
+    term_map: Span<AtomicU32>,
+    postings: Span<AtomicU32>,
+}
+
+impl<'a> Copy<'a> {
+    pub(super) fn new(
+        memory: &'a Memory,
+        run: &[SegmentId],
+        id: SegmentId,
+    ) -> Result<Copy<'a>, FlushStop> {
+        let mut copy = Copy {
+            sources: Vec::with_capacity(run.len()),
+            new: memory.table().descriptor(id),
+            id,
+            rows: 0,
+            terms: Vec::new(),
+            row_words: Span::default(),
+            row_map: Span::default(),
+            vectors: Span::default(),
+            texts: TextCopy::default(),
+            term_map: Span::default(),
+            postings: Span::default(),
+        };
+        let snapshot = Snapshot::of_role(memory, u64::MAX);
+        let mut numbers = HashMap::new();
+        for old in run {
+            copy.add_source(memory, snapshot.of(*old), &mut numbers);
+        }
+        if copy.rows > LOCAL_MAX || !copy.deltas_fit() {
+            return Err(FlushStop::HeapFull);
+        }
+        copy.allocate(memory)?;
+        copy.copy_rows(memory);
+        copy.copy_texts(memory);
+        Ok(copy)
+    }
+
+    fn add_source(
+        &mut self,
+        memory: &Memory,
+        segment: Segment<'a>,
+        numbers: &mut HashMap<u32, u32>,
+    ) {
+        let table = segment.row_table();
+        let visible = memory.visible().saturating_sub(segment.base_row());
+        let mut rows = self.rows;
+        let map = (0..segment.rows())
+            .map(|local| {
+                // A death that is not visible yet is carried over by the switch: a reader may not see it.
+                let lives = !table.row(local).is_dead(visible);
+                rows += u32::from(lives);
+                if lives { rows - 1 } else { DEAD }
+            })
+            .collect();
+        self.rows = rows;
+        let descriptor = segment.descriptor();
+        let term_map: Span<AtomicU32> = Span::new(descriptor.term_map(), descriptor.terms());
+        let terms = &mut self.terms;
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let number = |id: &AtomicU32| {
+            let id = id.load(Relaxed);
+            if id == TermId::NONE.0 {
+                return TermId::NONE.0;
+            }
+            debug_assert!(
+                dictionary.entries(TermId(id)).find(memory.region(), segment.id()).is_some(),
+                "a segment's term has its entry: without one it would go, and its number to another"
+            );
+            *numbers.entry(id).or_insert_with(|| {
+                terms.push(TermId(id));
+                terms.len() as u32 - 1
+            })
+        };
+        let ordinals = memory.region().view(term_map).iter().map(number).collect();
+        self.sources.push(Source { segment, map, ordinals });
+    }
+
+    fn first(&self) -> &Segment<'a> {
+        &self.sources[0].segment
+    }
+
+    /// Rows and sequences are counted from the oldest segment's base in 32 bits.
+    fn deltas_fit(&self) -> bool {
+        let last = &self.sources[self.sources.len() - 1].segment;
+        let rows = last.base_row() - self.first().base_row() + last.row_span();
+        let sequences = last.base_sequence() - self.first().base_sequence() + last.sequence_span();
+        rows.max(sequences) <= u32::MAX as u64
+    }
+
+    fn allocate(&mut self, memory: &Memory) -> Result<(), FlushStop> {
+        let geometry = memory.geometry();
+        let units = self.units(memory);
+        let row_chunks = (self.rows as u64).div_ceil(1 << geometry.row_shift);
+        let vector_chunks = units.div_ceil(1 << geometry.vector_shift);
+        // The readers' view of a directory has a fixed size, whatever of it is used.
+        let row_entries = row_chunks.max(geometry.row_chunks_max);
+        let vector_entries = vector_chunks.max(geometry.vector_chunks_max);
+        let text_words = self.text_words();
+        if row_entries > geometry.row_chunks_max
+            || vector_entries > geometry.vector_chunks_max
+            || !TextCopy::fits(geometry, text_words)
+        {
+            return Err(FlushStop::HeapFull);
+        }
+        let words = self.posting_words(memory);
+        let text_sizes = TextCopy::sizes(geometry, self.rows, text_words);
+        let sizes = [
+            row_entries * 8,
+            vector_entries * 8,
+            self.rows as u64 * ROW_BYTES,
+            self.rows as u64 * 4,
+            units * 2,
+            self.terms.len() as u64 * 4,
+            words * 4,
+            text_sizes[0],
+            text_sizes[1],
+            text_sizes[2],
+        ];
+        let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
+        let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
+        let starts = sizes.map(|size| {
+            let start = next;
+            next += size.next_multiple_of(64);
+            start
+        });
+        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings, ..] =
+            starts;
+        let directory = |start, entries, chunk_bytes, first: u64| {
+            let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
+            for (i, entry) in view.iter().enumerate() {
+                entry.store(first + i as u64 * chunk_bytes, Release);
+            }
+        };
+        directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
+        directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
+        let [.., text_directory, text_places, texts] = starts;
+        self.texts = TextCopy::new(memory, self.rows, [text_directory, text_places, texts]);
+        self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
+        self.row_map = Span::new(row_map, self.rows as u64);
+        self.vectors = Span::new(vectors, units);
+        self.term_map = Span::new(term_map, self.terms.len() as u64);
+        self.postings = Span::new(postings, words);
+        self.describe(row_directory, vector_directory);
+        Ok(())
+    }
+
+    fn describe(&self, row_directory: u64, vector_directory: u64) {
+        let new = self.new;
+        new.set_id(self.id.0 as u64);
+        new.set_base_row(self.first().base_row());
+        new.set_base_sequence(self.first().base_sequence());
+        new.set_rows(self.rows as u64);
+        new.set_row_directory(row_directory);
+        new.set_vector_directory(vector_directory);
+        new.set_row_map(self.row_map.start());
+        let numbered =
+            || self.sources.iter().map(|s| s.segment.descriptor()).filter(|d| d.numbers_end() > 0);
+        new.set_numbers_start(numbered().map(|d| d.numbers_start()).next().unwrap_or(0));
+        new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
+        new.set_extent(0);
+        new.set_dead(0);
+        new.set_bitmap_rows(self.rows as u64);
+        new.set_postings(self.postings.start());
+        new.set_posting_words(self.postings.len());
+        new.set_term_map(self.term_map.start());
+        new.set_terms(self.term_map.len());
+    }
+
+    /// Units that the living rows' vectors and stored keys take.
+    fn units(&self, memory: &Memory) -> u64 {
+        let of_row = |source: &Source<'_>, old| {
+            let row = source.segment.row_table().row(old);
+            let tokens = source.tokens(memory, row).map(vector::units_of).sum::<u64>();
+            tokens + key_units(row.key())
+        };
+        self.sources.iter().flat_map(|s| s.living().map(move |(old, _)| of_row(s, old))).sum()
+    }
+
+    fn copy_rows(&self, memory: &Memory) {
+        let region = memory.region();
+        let (numbers, units) = (region.view(self.row_map), region.view(self.vectors));
+        let (mut at, mut tokens) = (0, 0);
+        for source in &self.sources {
+            let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
+            for (old, new) in source.living() {
+                let row = source.segment.row_table().row(old);
+                let key = source.copy_key(row.key(), units, &mut at);
+                let start = at;
+                for ordinal in source.tokens(memory, row) {
+                    at = vector::put(units, at, ordinal);
+                }
+                let sequence = (base_sequence + row.sequence() as u64) as u32;
+                self.row(memory, new).write(sequence, start as u32, row.tokens(), key);
+                let number = source.segment.row_number(old) - self.first().base_row();
+                numbers[new as usize].store(number as u32, Relaxed);
+                tokens += row.tokens() as u64;
+            }
+        }
+        self.new.set_vector_units(at as u64);
+        self.new.set_tokens(tokens);
+    }
+
+    /// Words that the living rows' texts take.
+    fn text_words(&self) -> u64 {
+        let of_source = |source: &Source<'_>| -> u64 {
+            let Some(texts) = source.segment.dram_texts() else { return 0 };
+            source.living().map(|(old, _)| texts.place(old).words()).sum()
+        };
+        self.sources.iter().map(of_source).sum()
+    }
+
+    fn copy_texts(&mut self, memory: &Memory) {
+        for source in &self.sources {
+            let Some(texts) = source.segment.dram_texts() else { continue };
+            source.living().for_each(|(old, new)| self.texts.add(memory, texts, old, new));
+        }
+        self.new.set_texts(self.texts.directory());
+        self.new.set_text_bytes(self.texts.bytes());
+    }
+
+    fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {
+        Row::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
+    }
+
+    /// A term's postings in the whole run, newest first, living rows only, as words of the new segment.
+    fn list<'l>(&'l self, memory: &'l Memory, term: TermId) -> impl Iterator<Item = u32> + 'l {
+        let region = memory.region();
+        let entries = Dictionary::new(region, memory.geometry()).entries(term);
+        self.sources.iter().rev().flat_map(move |source| {
+            let span = entries.find(region, source.segment.id()).map(|index| {
+                let entry = entries.get(region, index);
+                if entry.postings == 1 {
+                    entries.single(index)
+                } else {
+                    source.segment.flushed().list(entry)
+                }
+            });
+            region.view(span.unwrap_or_default()).iter().filter_map(|word| {
+                let word = word.load(Relaxed);
+                let new = source.map[local(word) as usize];
+                (new != DEAD).then(|| rank_of(new) << 8 | word & FREQUENCY_MAX)
+            })
+        })
+    }
+
+    fn posting_words(&self, memory: &Memory) -> u64 {
+        let count = |term: &TermId| self.list(memory, *term).count() as u32;
+        self.terms.iter().map(count).fold(0, |at, postings| layout(at, postings, self.rows).1)
+    }
+
+    /// Writes the lists and gives each term its entry.
+    pub(super) fn build(
+        &self,
+        memory: &Memory,
+        writer: &mut DictionaryWriter,
+    ) -> Result<(), DictionaryFull> {
+        let mut next = 0;
+        let mut total = 0;
+        for (ordinal, term) in self.terms.iter().enumerate() {
+            let number = &memory.region().view(self.term_map)[ordinal];
+            let postings = self.list(memory, *term).count() as u32;
+            let Some(newest) = self.list(memory, *term).next() else {
+                // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
+                number.store(TermId::NONE.0, Relaxed);
+                continue;
+            };
+            number.store(term.0, Relaxed);
+            let (first, after) = layout(next, postings, self.rows);
+            if postings > 1 {
+                self.write_list(memory, ordinal as u32, *term, first, postings);
+            }
+            let payload = if postings == 1 { newest } else { first as u32 };
+            writer.add_version(
+                memory,
+                *term,
+                Entry { segment: self.id, postings, payload, total: 0 },
+            )?;
+            next = after;
+            total += postings as u64;
+        }
+        self.new.set_posting_count(total);
+        writer.collect(memory);
+        Ok(())
+    }
+
+    fn write_list(&self, memory: &Memory, ordinal: u32, term: TermId, first: u64, postings: u32) {
+        let words = memory.region().view(self.postings);
+        words[first as usize - 1].store(ordinal, Relaxed);
+        let list = &words[first as usize..][..postings as usize];
+        for (to, word) in list.iter().zip(self.list(memory, term)) {
+            to.store(word, Relaxed);
+        }
+        if is_dense(postings, self.rows) {
+            let start = self.postings.start() + bitmap_at(first, postings) * 4;
+            let bits = memory.region().view(Span::<AtomicU64>::new(start, bitmap_words(self.rows)));
+            spirit_kernel::write_bitmap(list, bits, rank_of(self.rows - 1));
+        }
+    }
+
+    /// Carries over the deaths since the copy and moves readers to the new version.
+    pub(super) fn switch(&self, memory: &Memory) {
+        let mut dead = 0;
+        for source in &self.sources {
+            let later = source.segment.base_row() - self.first().base_row();
+            for (old, new) in source.living() {
+                let stamp = source.segment.row_table().row(old).death();
+                if stamp != 0 {
+                    self.row(memory, new).kill(later + stamp as u64 - 1);
+                    dead += 1;
+                }
+            }
+        }
+        self.new.set_dead(dead);
+        memory.table().publish(self.id, State::Flushed);
+        memory.supersede(Superseded { new: self.id, switched: true });
+        memory.set_window(Window { oldest: self.id.position(), ..memory.window() });
+    }
+}
+
+impl Source<'_> {
+    fn living(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let pairs = self.map.iter().enumerate().map(|(old, new)| (old as u32, *new));
+        pairs.filter(|(_, new)| *new != DEAD)
+    }
+
+    /// The new ordinals of a row's tokens; none if positions are not kept.
+    fn tokens(&self, memory: &Memory, row: Row<'_>) -> impl Iterator<Item = Option<u32>> + '_ {
+        let tokens = if memory.geometry().settings.positions { row.tokens() } else { 0 };
+        let old = self.segment.vectors().ordinals(row.vector(), tokens);
+        old.map(|ordinal| ordinal.map(|o| self.ordinals[o as usize]))
+    }
+
+    /// Copies a stored key to `units[at..]`.
+    fn copy_key(&self, key: RowKey, units: &[AtomicU16], at: &mut usize) -> RowKey {
+        let KeyKind::Stored { unit, len } = key.kind() else { return key };
+        let from = self.segment.vectors().units(unit, key_units(key));
+        for (to, from) in units[*at..].iter().zip(from) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+        *at += from.len();
+        RowKey::stored((*at - from.len()) as u32, len)
+    }
+}
+
+fn key_units(key: RowKey) -> u64 {
+    match key.kind() {
+        KeyKind::Stored { len, .. } => len.div_ceil(2) as u64,
+        _ => 0,
+    }
+}
