@@ -218,27 +218,29 @@ pub(super) fn contents_mask(kind: Kind) -> &'static [u64] {
 
 /// The checksum of what is stored in a section of `kind`, without what may change.
 pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
-    let words: Span<AtomicU64> = Span::new(section.start, section.bytes / 8);
-    let words = region.view(words);
-    let mask = contents_mask(kind);
+    let words = region.view(Span::new(section.start, section.bytes / 8));
     const _: () = assert!(ROW_WORDS == 3);
-    let mut buffer = [0; 1020];
-    let mut crc = 0;
-    // A multiple of every mask's length, so that each piece begins with the mask.
-    for piece in words.chunks(buffer.len()) {
-        for ((to, word), mask) in buffer.iter_mut().zip(piece).zip(mask.iter().cycle()) {
-            *to = word.load(Relaxed) & mask;
-        }
-        crc = bytes_check(crc, &buffer[..piece.len()]);
+    match *contents_mask(kind) {
+        [a, b, c] => masked_check(words, [a, b, c]),
+        [a, b, c, d] => masked_check(words, [a, b, c, d]),
+        _ => masked_check(words, [u64::MAX]),
     }
-    crc
 }
 
-/// The checksum of many words: their bytes are gathered first, since the kernel below likes long runs.
-fn bytes_check(crc: u32, words: &[u64]) -> u32 {
-    let mut bytes = [0; 1020 * 8];
-    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
-        to.copy_from_slice(&word.to_le_bytes());
+/// The checksum of words, of each of which counts what the mask says, over and over.
+fn masked_check<const N: usize>(words: &[AtomicU64], mask: [u64; N]) -> u32 {
+    // Gathered, since the checksum of a long run of bytes is three at once. A multiple of every mask's length.
+    const WORDS: usize = 1020;
+    const { assert!(WORDS.is_multiple_of(N)) };
+    let mut bytes = [0; WORDS * 8];
+    let mut crc = 0;
+    for piece in words.chunks(WORDS) {
+        for (to, words) in bytes.chunks_mut(8 * N).zip(piece.chunks(N)) {
+            for ((to, word), mask) in to.chunks_exact_mut(8).zip(words).zip(mask) {
+                to.copy_from_slice(&(word.load(Relaxed) & mask).to_le_bytes());
+            }
+        }
+        crc = crc32c::crc32c_append(crc, &bytes[..piece.len() * 8]);
     }
-    crc32c::crc32c_append(crc, &bytes[..words.len() * 8])
+    crc
 }
