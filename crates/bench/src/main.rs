@@ -15,6 +15,7 @@ mod peers;
 mod random;
 mod report;
 mod scratch;
+mod segment_tables;
 mod timing;
 mod turns;
 mod workloads;

@@ -15,7 +15,7 @@ mod tree;
 use std::sync::atomic::AtomicU32;
 
 use spirit_index::descriptor::{SegmentId, Window};
-use spirit_index::nvm::older::EntryWords;
+use spirit_index::nvm::older::{EntryWords, FindOlder};
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::{Algorithm, Level};
@@ -113,24 +113,24 @@ struct Place<'a> {
 }
 
 impl<'a, C: Collector> Evaluation<'a, C> {
-    /// Runs until the collector is done or all segments are.
-    pub(crate) fn run(&mut self) {
+    /// Runs until the collector is done or all segments are. `older` finds what the DRAM dictionary does not cover.
+    pub(crate) fn run<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         match Plan::of(self.query) {
             Plan::Nothing => {}
             Plan::Key(term) => self.key(term),
             Plan::Term(term) => {
                 self.term(term as usize);
-                self.step_back([term].into_iter(), |part| part.registered(term as usize));
+                self.step_back(older, [term].into_iter(), |part| part.registered(term as usize));
             }
             Plan::All(terms, count) => {
                 self.all(&terms[..count]);
                 let terms = &terms[..count];
-                self.step_back(terms.iter().copied(), |part| part.all_registered(terms));
+                self.step_back(older, terms.iter().copied(), |part| part.all_registered(terms));
             }
             Plan::Tree { bounded } => {
                 self.tree(bounded);
                 let terms = 0..self.query.terms.len() as u32;
-                self.step_back(terms, |part| part.tree_registered(bounded));
+                self.step_back(older, terms, |part| part.tree_registered(bounded));
             }
         }
     }

@@ -18,6 +18,7 @@ pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use spirit_kernel::{Algorithm, Level};
 
+use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
 
 use collect::{Collector, Count, Newest};
@@ -37,7 +38,8 @@ pub fn newest(
         return;
     }
     let end = hits.len() + k;
-    run(snapshot, query, settings, scratch, Newest { hits, end, executor });
+    let older = || OlderEntries::new(snapshot.memory());
+    run(snapshot, query, settings, scratch, Newest { hits, end, executor }, older);
 }
 
 /// The exact number of matches in a snapshot.
@@ -47,15 +49,29 @@ pub fn count(
     settings: Settings,
     scratch: &mut Scratch,
 ) -> u64 {
-    run(snapshot, query, settings, scratch, Count::default()).0
+    let older = || OlderEntries::new(snapshot.memory());
+    run(snapshot, query, settings, scratch, Count::default(), older).0
 }
 
-fn run<C: Collector>(
+/// The same where `older` finds the entries of segments that the DRAM dictionary does not cover: nothing else differs, so
+/// that is what a comparison of both measures.
+pub fn count_finding(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings,
+    scratch: &mut Scratch,
+    older: impl FindOlder,
+) -> u64 {
+    run(snapshot, query, settings, scratch, Count::default(), || Some(older)).0
+}
+
+fn run<C: Collector, O: FindOlder>(
     snapshot: Snapshot<'_>,
     query: &Query,
     settings: Settings,
     scratch: &mut Scratch,
     collector: C,
+    older: impl FnOnce() -> Option<O>,
 ) -> C {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
     scratch.prepare(query);
@@ -65,7 +81,7 @@ fn run<C: Collector>(
     let places = lent.places();
     let mut evaluation =
         Evaluation { snapshot, query, settings, scratch, lent: places, part, collector };
-    evaluation.run();
+    evaluation.run(older);
     let collector = evaluation.collector;
     scratch.lent = lent;
     collector

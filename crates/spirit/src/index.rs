@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use spirit_index::batch::KEY_BYTES_MAX;
+use spirit_index::memory::Memory;
 use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{Medium, PinSlot, Pins};
 
@@ -328,6 +329,12 @@ impl Index {
     /// What the index was opened with, or made with if it was there.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// The memory of each executor: for measurements of parts of it.
+    #[doc(hidden)]
+    pub fn memories(&self) -> impl Iterator<Item = &Memory> {
+        self.parts.iter().map(|part| &part.memory)
     }
 
     /// Documents ever accepted: exactly, over the index's life.

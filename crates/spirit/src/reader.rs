@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use spirit_index::keys;
+use spirit_index::nvm::older::FindOlder;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
@@ -190,6 +191,17 @@ impl<'i> Reader<'i> {
         let Reader { index, pins, slot, scratch, .. } = self;
         let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         count(index, query, algorithm, scratch)
+    }
+
+    /// The same where `older` finds terms in segments that the DRAM dictionary does not cover: for measurements of other ways
+    /// than ours, on an index with one executor.
+    #[doc(hidden)]
+    pub fn count_finding(&mut self, query: &Query, older: impl FindOlder) -> u64 {
+        let Reader { index, pins, slot, scratch, .. } = self;
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+        let settings = Settings { level: index.options.vectors, ..Settings::default() };
+        let snapshot = Snapshot::take(&index.parts[0].memory);
+        spirit_query::count_finding(snapshot, query, settings, scratch, older)
     }
 }
 

@@ -1,17 +1,28 @@
-//! `caps`: queries while DRAM holds a part of the index only, and where the dictionary is read.
+//! `caps`: queries while DRAM holds a part of the index only, and three ways to find a term's lists in many segments.
 //!
-//! Measured as in `newest`, all matches of a query instead of ten since that is what the paper asks: indexes of the same
-//! documents in a directory whose DRAM is 15 %, 55 % and all of what the index takes (the paper's tight, moderate and loose),
-//! in crash mode, when everything is merged. Then: 64 segments, none engraved (all in DRAM) against all merged and committed (all
-//! read in the second tier); and the latter without a DRAM dictionary, which is the paper's chain, at about 1, 64 and 512 segments.
+//! Measured as in `newest`, all matches of a query instead of ten since that is what the paper asks, on indexes of the same documents
+//! in a directory, in crash mode. First with 64, 1 and 512 segments of equally many documents, all merged and read in the second
+//! tier, a term's list in each segment being found
+//!
+//! * by the *dictionary* in DRAM, which is one over all segments;
+//! * along the *chain* of the term's nodes in the second tier, as in the paper: our way without a DRAM dictionary;
+//! * by *probing* a [table of each segment](crate::segment_tables), one after the other. It asks the same index as *chain*, and
+//!   what finds a term's entries is all that is exchanged: evaluators and posting arrays are the same.
+//!
+//! With 64 segments *none merged* takes turns with them: none engraved, all in DRAM. Last come indexes whose DRAM is 15 %, 55 % and
+//! all of what the index takes (the paper's tight, moderate and loose). All answers must be equal.
 //!
 //! Corpus: posts; workloads drawn from it by document frequency with the seed (BASELINE §8.2).
 //!
-//! Caveats: the second tier lies below `/dev/shm`, so both tiers are equally fast memory: what is measured is the cost of the
-//! structures. DRAM that the machine's tables need sets a lower bound to the tight cap.
+//! Caveats: the second tier lies below `/dev/shm`, so both tiers are equally fast memory, but that DRAM has huge pages: what is
+//! measured is the cost of the structures. Nodes carry checksums, which are compared; tables do not. One term's count is
+//! a subtraction in the dictionary, a sum over all segments in the other ways. A segment that is full before its time makes one
+//! more: the table has the real numbers. Segments on their way, and what the machine's tables need, set a lower bound to the tight cap.
+
+use std::rc::Rc;
 
 use serde_json::json;
-use spirit::{DictionaryTier, EngravePolicy, Index, Options, PointerUpdate};
+use spirit::{DictionaryTier, EngravePolicy, Index, Options, PointerUpdate, Query, Reader};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -20,69 +31,85 @@ use crate::corpus::Corpus;
 use crate::engine;
 use crate::report::{Bound, Table, bar, number};
 use crate::scratch::Scratch;
+use crate::segment_tables::SegmentTables;
 use crate::timing::Rounds;
-use crate::turns::answers;
 use crate::workloads::{self, Workload};
 
-/// Bytes of a segment for about 1, 64 and 512 segments of two million posts.
-const SEGMENT_BYTES: [u64; 3] = [512 << 20, 4 << 20, 448 << 10];
+/// Bytes of a fresh segment: for each token, and for its terms, whose number grows as a power of that of tokens. Of posts it gets
+/// room for half as many again, so that none is full before its time.
+const BYTES_PER_TOKEN: f64 = 10.0;
+const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
+/// Segments smaller than this cannot be had.
+const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+/// Bytes of the log for each byte of text: all documents have room, so no segment ends early or is engraved for its sake.
+const LOG_PER_TEXT: u64 = 4;
+const LOG_BYTES_MIN: u64 = 64 << 20;
 
-/// More than any post has.
-const DOCUMENT_BYTES_MAX: usize = 64 << 10;
-
-/// An index, and what its queries took.
-struct Capped {
-    name: String,
+/// An index on its file.
+struct Kept {
     index: Index,
-    segments: usize,
-    covered: usize,
-    rounds: Vec<Rounds>,
+    dram_bytes: u64,
     /// Behind the index: it outlives it.
     _scratch: Scratch,
 }
 
-/// How an index is kept.
+/// A way of asking an index, and what its queries took.
+struct Capped {
+    way: &'static str,
+    /// That, and what DRAM has room for.
+    name: String,
+    kept: Rc<Kept>,
+    /// What finds terms in place of the index, if something does.
+    tables: Option<SegmentTables>,
+    segments: usize,
+    merged: u64,
+    covered: usize,
+    rounds: Vec<Rounds>,
+}
+
+/// Whoever counts matches in one way.
+struct Counter<'a> {
+    reader: Reader<'a>,
+    tables: Option<&'a SegmentTables>,
+}
+
+/// How an index is kept and asked.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
-    segment_bytes: u64,
     /// The share of the index that DRAM holds; more than all leaves room for all stages.
     dram: f64,
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
     dictionary: DictionaryTier,
+    /// Asks the index of the way before it by tables.
+    probes: bool,
 }
 
 const ROOMY: f64 = 4.0;
-const MERGED: Way = Way {
-    name: "64, all merged",
-    segment_bytes: SEGMENT_BYTES[1],
+const DICTIONARY: Way = Way {
+    name: "dictionary",
     dram: ROOMY,
     engrave: EngravePolicy::Eager,
     pointer_update: PointerUpdate::Eager,
     dictionary: DictionaryTier::Dram,
+    probes: false,
 };
-const UNMERGED: usize = 0;
-const ALL_MERGED: usize = 1;
-const WAYS: [Way; 8] = [
-    Way { name: "64, none merged", engrave: EngravePolicy::Lazy, ..MERGED },
-    MERGED,
-    Way {
-        name: "1, chain",
-        segment_bytes: SEGMENT_BYTES[0],
-        dictionary: DictionaryTier::Nvm,
-        ..MERGED
-    },
-    Way { name: "64, chain", dictionary: DictionaryTier::Nvm, ..MERGED },
-    Way {
-        name: "512, chain",
-        segment_bytes: SEGMENT_BYTES[2],
-        dictionary: DictionaryTier::Nvm,
-        ..MERGED
-    },
-    Way { name: "tight", dram: 0.15, pointer_update: PointerUpdate::Lazy, ..MERGED },
-    Way { name: "moderate", dram: 0.55, pointer_update: PointerUpdate::Lazy, ..MERGED },
-    Way { name: "loose", dram: 1.0, pointer_update: PointerUpdate::Lazy, ..MERGED },
+const CHAIN: Way = Way { name: "chain", dictionary: DictionaryTier::Nvm, ..DICTIONARY };
+const PROBING: Way = Way { name: "probing", probes: true, ..CHAIN };
+const UNMERGED: Way = Way { name: "none merged", engrave: EngravePolicy::Lazy, ..DICTIONARY };
+const TIGHT: Way =
+    Way { name: "tight", dram: 0.15, pointer_update: PointerUpdate::Lazy, ..DICTIONARY };
+const MODERATE: Way = Way { name: "moderate", dram: 0.55, ..TIGHT };
+const LOOSE: Way = Way { name: "loose", dram: 1.0, ..TIGHT };
+
+/// Ways that take turns, and their segments. The first of a group is what the others are compared with.
+const GROUPS: [(u64, &[Way]); 4] = [
+    (64, &[DICTIONARY, UNMERGED, CHAIN, PROBING]),
+    (1, &[DICTIONARY, CHAIN, PROBING]),
+    (512, &[DICTIONARY, CHAIN, PROBING]),
+    // Small segments, since DRAM has to have room for some that are on their way.
+    (256, &[LOOSE, MODERATE, TIGHT]),
 ];
 
 /// The paper's table 1 (µs, 800 K tweets, a C engine on Optane): P99 of L, M, H, LL, MM, HH in crash mode.
@@ -97,29 +124,20 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("caps", &corpus, &[]);
     let workloads = workloads::draw(&corpus, bench.seed)?;
     let _pinned = bench.cores.pin(On::Second);
-    let index_bytes = index_bytes(&corpus)?;
-    println!("the index takes {} MiB", index_bytes >> 20);
-    let mut groups = [Vec::new(), Vec::new(), Vec::new()];
-    let bounds = [0..2, 2..5, 5..8];
-    for (group, ways) in groups.iter_mut().zip(bounds) {
-        for way in &WAYS[ways] {
-            group.push(capped(&corpus, index_bytes, *way, &workloads)?);
-        }
-        same_answers(group, &workloads)?;
+    for (wanted, ways) in GROUPS {
+        // They take gigabytes, and go before the next are made.
+        let mut group = group(&corpus, wanted, ways, &workloads)?;
+        same_answers(&group, &workloads)?;
         for _ in 0..bench.rounds {
-            for capped in &mut *group {
-                let mut reader = capped.index.reader()?;
-                engine::measure(&workloads, 1, &mut capped.rounds, |query| {
-                    reader.count(query) as usize
-                });
+            for capped in &mut group {
+                let Capped { kept, tables, rounds, .. } = capped;
+                let mut counter = Counter::new(kept, tables.as_ref())?;
+                engine::measure(&workloads, 1, rounds, |query| counter.count(query) as usize);
             }
         }
-        print(bench, &corpus, &workloads, group)?;
-        if group[0].name == WAYS[UNMERGED].name {
-            verdicts(&workloads, group);
-        }
-        // They take gigabytes.
-        group.clear();
+        print(bench, &corpus, wanted, &workloads, &group)?;
+        print_ratios(&workloads, &group);
+        verdicts(wanted, &workloads, &group);
     }
     for (cap, p99) in PAPER {
         let p99: Vec<_> = p99.iter().map(u32::to_string).collect();
@@ -128,55 +146,128 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     Ok(())
 }
 
+/// The ways of a group, ready to be asked.
+fn group(
+    corpus: &Corpus,
+    segments: u64,
+    ways: &[Way],
+    workloads: &[Workload],
+) -> Fallible<Vec<Capped>> {
+    let index_bytes = index_bytes(corpus, segments)?;
+    println!("the index takes {} MiB", index_bytes >> 20);
+    let mut group: Vec<Capped> = Vec::new();
+    for way in ways {
+        let kept = match group.last().filter(|_| way.probes) {
+            Some(before) => before.kept.clone(),
+            None => Rc::new(kept(corpus, segments, index_bytes, *way)?),
+        };
+        group.push(Capped::new(*way, kept, workloads)?);
+    }
+    Ok(group)
+}
+
 /// What the index takes when all of it is in DRAM.
-fn index_bytes(corpus: &Corpus) -> Fallible<u64> {
-    let options = engine::options(corpus).prefault(false).segment_bytes(SEGMENT_BYTES[1]);
-    let index = engine::filled(options, corpus)?;
-    index.flush()?;
-    let bytes = index.stats()?.bytes;
+fn index_bytes(corpus: &Corpus, segments: u64) -> Fallible<u64> {
+    let options = engine::options(corpus)
+        .prefault(false)
+        .segment_bytes(segment_bytes(corpus, segments))
+        .dram_bytes(heap_bytes(corpus, segments));
+    let bytes = filled(options, corpus, segments)?.stats()?.bytes;
     Ok(bytes.index() + bytes.keys)
 }
 
-fn capped(corpus: &Corpus, index_bytes: u64, way: Way, workloads: &[Workload]) -> Fallible<Capped> {
+/// DRAM in which all of it has room, whatever it takes.
+fn heap_bytes(corpus: &Corpus, segments: u64) -> u64 {
+    engine::heap_bytes(corpus) + segment_bytes(corpus, segments) * engine::HEAP_SEGMENTS_MIN
+}
+
+fn segment_bytes(corpus: &Corpus, segments: u64) -> u64 {
+    let tokens = corpus.tokens as f64 / segments as f64;
+    let (factor, power) = BYTES_OF_TERMS;
+    let bytes = tokens * BYTES_PER_TOKEN + factor * tokens.powf(power);
+    (bytes as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096)
+}
+
+/// An index of the corpus in as many segments of equally many documents.
+fn filled(options: Options, corpus: &Corpus, segments: u64) -> Fallible<Index> {
+    let index = options.open()?;
+    let mut documents = corpus.iter().map(|text| (None, text)).peekable();
+    while documents.peek().is_some() {
+        index.add_all(documents.by_ref().take(corpus.len().div_ceil(segments as usize)))?;
+        index.flush()?;
+    }
+    Ok(index)
+}
+
+fn kept(corpus: &Corpus, segments: u64, index_bytes: u64, way: Way) -> Fallible<Kept> {
+    let segment_bytes = segment_bytes(corpus, segments);
     let scratch = Scratch::new()?;
-    let heap_bytes = engine::heap_bytes(corpus) + way.segment_bytes * engine::HEAP_SEGMENTS_MIN;
+    let heap_bytes = heap_bytes(corpus, segments);
     let dram_bytes = match way.dram == ROOMY {
         true => heap_bytes,
         // Stages need room for segments in flight, whatever the cap.
         false => ((index_bytes as f64 * way.dram) as u64)
-            .max(way.segment_bytes * (engine::HEAP_SEGMENTS_MIN + 2)),
+            .max(segment_bytes * (engine::HEAP_SEGMENTS_MIN + 2)),
     };
     let options: Options = engine::options(corpus)
         .prefault(false)
-        // Small segments have a small log.
-        .document_bytes_max(DOCUMENT_BYTES_MAX)
-        .segment_bytes(way.segment_bytes)
+        .segment_bytes(segment_bytes)
         .dram_bytes(dram_bytes)
         .directory(scratch.path())
         .nvm_bytes(heap_bytes)
-        .log_bytes((way.segment_bytes * 4).min(256 << 20))
+        .log_bytes((corpus.text_bytes() * LOG_PER_TEXT).max(LOG_BYTES_MIN))
         .engrave(way.engrave)
         .pointer_update(way.pointer_update)
         .dictionary(way.dictionary);
-    let index = engine::filled(options, corpus)?;
-    index.flush()?;
-    index.settle();
-    let stats = index.stats()?;
-    let covered = stats.segments.iter().filter(|segment| segment.in_dictionary).count();
-    Ok(Capped {
-        name: format!("{} ({} MiB)", way.name, dram_bytes >> 20),
-        index,
-        segments: stats.segments.len() - 1,
-        covered,
-        rounds: engine::no_rounds(workloads),
-        _scratch: scratch,
-    })
+    let index = filled(options, corpus, segments)?;
+    Ok(Kept { index, dram_bytes, _scratch: scratch })
+}
+
+impl Capped {
+    fn new(way: Way, kept: Rc<Kept>, workloads: &[Workload]) -> Fallible<Capped> {
+        let memory = kept.index.memories().next().filter(|_| way.probes);
+        let tables = memory.map(SegmentTables::of).transpose()?;
+        let stats = kept.index.stats()?;
+        let segments = &stats.segments;
+        Ok(Capped {
+            way: way.name,
+            name: format!("{} ({} MiB)", way.name, kept.dram_bytes >> 20),
+            tables,
+            segments: segments.len() - 1,
+            merged: stats.merged.0,
+            covered: segments.iter().filter(|segment| segment.in_dictionary).count(),
+            rounds: engine::no_rounds(workloads),
+            kept,
+        })
+    }
+
+    fn p50(&self, workload: usize) -> f64 {
+        self.rounds[workload].median().p50()
+    }
+}
+
+impl<'a> Counter<'a> {
+    fn new(kept: &'a Kept, tables: Option<&'a SegmentTables>) -> Fallible<Counter<'a>> {
+        Ok(Counter { reader: kept.index.reader()?, tables })
+    }
+
+    fn count(&mut self, query: &Query) -> u64 {
+        match self.tables {
+            None => self.reader.count(query),
+            Some(tables) => self.reader.count_finding(query, tables),
+        }
+    }
 }
 
 fn same_answers(all: &[Capped], workloads: &[Workload]) -> Fallible<()> {
-    let first = answers(&all[0].index, workloads, None)?;
+    let queries = || workloads.iter().flat_map(|workload| &workload.queries);
+    let counts = |capped: &Capped| -> Fallible<Vec<u64>> {
+        let mut counter = Counter::new(&capped.kept, capped.tables.as_ref())?;
+        Ok(queries().map(|query| counter.count(query)).collect())
+    };
+    let first = counts(&all[0])?;
     for capped in &all[1..] {
-        if answers(&capped.index, workloads, None)? != first {
+        if counts(capped)? != first {
             return Err(format!("`{}` and `{}` count otherwise", all[0].name, capped.name).into());
         }
     }
@@ -186,21 +277,28 @@ fn same_answers(all: &[Capped], workloads: &[Workload]) -> Fallible<()> {
 fn print(
     bench: &mut Bench,
     corpus: &Corpus,
+    wanted: u64,
     workloads: &[Workload],
     all: &[Capped],
 ) -> Fallible<()> {
-    let title = format!("{}: counts, µs P50 (P99), and queries a second of all", corpus.name);
-    let head = ["index", "segments", "in DRAM dictionary"];
+    let title = format!(
+        "{}, {wanted} segments wanted: counts, µs P50 (P99), and queries a second of all",
+        corpus.name
+    );
+    let head = ["index", "segments", "merged", "in DRAM dictionary"];
     let names = workloads.iter().map(|workload| workload.name);
     let head: Vec<_> = head.into_iter().chain(names).chain(["QPS"]).collect();
     let mut table = Table::new(title, &head);
     for capped in all {
-        let mut cells =
-            vec![capped.name.clone(), capped.segments.to_string(), capped.covered.to_string()];
+        let Capped { segments, merged, covered, .. } = capped;
+        let counts = [segments.to_string(), merged.to_string(), covered.to_string()];
+        let mut cells = vec![capped.name.clone()];
+        cells.extend(counts);
         let mut mean_us = 0.0;
         for (workload, rounds) in workloads.iter().zip(&capped.rounds) {
             let config = [
-                ("way", json!(capped.name)),
+                ("way", json!(capped.way)),
+                ("wanted", json!(wanted)),
                 ("workload", json!(workload.name)),
                 ("segments", json!(capped.segments)),
             ];
@@ -217,11 +315,24 @@ fn print(
     Ok(())
 }
 
-fn verdicts(workloads: &[Workload], group: &[Capped]) {
+/// Every way's P50 against the first's.
+fn print_ratios(workloads: &[Workload], group: &[Capped]) {
+    let names = workloads.iter().map(|workload| workload.name);
+    let head: Vec<_> = ["index"].into_iter().chain(names).collect();
+    let mut table = Table::new(format!("P50 against `{}`", group[0].way), &head);
+    for capped in &group[1..] {
+        let ratio = |number| format!("{:.2}×", capped.p50(number) / group[0].p50(number));
+        let ratios = (0..workloads.len()).map(ratio);
+        table.line([capped.way.to_owned()].into_iter().chain(ratios));
+    }
+    table.print();
+}
+
+fn verdicts(wanted: u64, workloads: &[Workload], group: &[Capped]) {
+    let Some(unmerged) = group.iter().find(|capped| capped.way == UNMERGED.name) else { return };
     for (number, workload) in workloads.iter().enumerate() {
-        let p50 = |way: usize| group[way].rounds[number].median().p50();
-        let measured = Ok(p50(UNMERGED) / p50(ALL_MERGED));
-        let what = format!("{} with 64 segments, none merged", workload.name);
+        let measured = Ok(unmerged.p50(number) / group[0].p50(number));
+        let what = format!("{} with {wanted} segments, none merged", workload.name);
         bar(&what, Bound::AtMost(1.2), "×", "all merged", &measured);
     }
 }

@@ -134,7 +134,7 @@ pub(crate) const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "caps",
-        what: "queries with tight, moderate and loose DRAM, unmerged, merged, and along the chain",
+        what: "queries with tight, moderate and loose DRAM; by one dictionary, along the chain, by probing each segment",
         reproduces: "the paper's table 1 and figure 3",
         bars: "64 segments, none merged: ≤ 1.2× all merged, each workload",
         run: caps::run,

@@ -4,7 +4,7 @@
 
 use super::coverage::Coverage;
 use super::merged::Merged;
-use super::older::{OlderAt, OlderEntries};
+use super::older::{FindOlder, OlderAt, OlderEntries};
 use super::shed::Cut;
 use super::tier::Nvm;
 use crate::descriptor::{Position, SegmentId, Window};

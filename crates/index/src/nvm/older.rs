@@ -15,6 +15,48 @@ use crate::entries::Entry;
 use crate::memory::Memory;
 use crate::term::Term;
 
+/// A way to find a term's entries in the segments that the DRAM dictionary does not cover. There is one, [`OlderEntries`];
+/// measurements bring others to compare it with.
+pub trait FindOlder {
+    /// Where a term's entries begin: with the newest.
+    fn find(&self, term: Term<'_>, hash: u64) -> OlderAt;
+
+    /// Hands over the term's entries of the segments in `part`, newest first. Parts are asked for from the newest on.
+    fn visit(
+        &self,
+        at: &mut OlderAt,
+        term: Term<'_>,
+        hash: u64,
+        part: Window,
+        take: impl FnMut(Entry),
+    );
+
+    /// Writes the same entries, oldest first, to the end of `out`, which has a place for each segment; says how many.
+    fn read(
+        &self,
+        at: &mut OlderAt,
+        term: Term<'_>,
+        hash: u64,
+        part: Window,
+        out: &[EntryWords],
+    ) -> usize {
+        let mut free = out.len();
+        self.visit(at, term, hash, part, |entry| {
+            if let Some(next) = free.checked_sub(1) {
+                let words = [entry.segment.0, entry.postings, entry.payload, 0];
+                out[next].iter().zip(words).for_each(|(word, value)| word.store(value, Relaxed));
+                free = next;
+            }
+        });
+        let mut total = 0u32;
+        for entry in &out[free..] {
+            total = total.wrapping_add(entry[1].load(Relaxed));
+            entry[3].store(total, Relaxed);
+        }
+        out.len() - free
+    }
+}
+
 /// What one query finds older entries by. The caller is pinned, or drops no segment meanwhile.
 #[derive(Clone, Copy)]
 pub struct OlderEntries<'a> {
@@ -48,40 +90,24 @@ impl<'a> OlderEntries<'a> {
         Merged::new(self.memory.region(), self.nvm.layout())
     }
 
-    /// Where a term's entries begin: with the newest.
-    pub fn find(&self, term: Term<'_>, hash: u64) -> OlderAt {
+    /// Whether an entry leads into the posting arrays of its segment: queries go by it without looking again.
+    fn leads_to_postings(&self, node: Node) -> bool {
+        let found = self.memory.table().get(node.segment.position());
+        found.is_some_and(|(segment, _)| {
+            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows() as u32);
+            segment.id() == node.segment.0 as u64
+                && shape::holds(words, bitmap_rows, node.payload, node.postings)
+        })
+    }
+}
+
+impl FindOlder for OlderEntries<'_> {
+    fn find(&self, term: Term<'_>, hash: u64) -> OlderAt {
         let dictionary = self.dictionary();
         OlderAt(dictionary.find(term, hash).map_or(Link(0), |line| dictionary.head(line)))
     }
 
-    /// Writes the term's entries of the segments in `part`, oldest first, to the end of `out`, which has a place for each
-    /// segment; says how many. Parts are asked for from the newest on.
-    pub fn read(
-        &self,
-        at: &mut OlderAt,
-        term: Term<'_>,
-        hash: u64,
-        part: Window,
-        out: &[EntryWords],
-    ) -> usize {
-        let mut free = out.len();
-        self.visit(at, term, hash, part, |entry| {
-            if let Some(next) = free.checked_sub(1) {
-                let words = [entry.segment.0, entry.postings, entry.payload, 0];
-                out[next].iter().zip(words).for_each(|(word, value)| word.store(value, Relaxed));
-                free = next;
-            }
-        });
-        let mut total = 0u32;
-        for entry in &out[free..] {
-            total = total.wrapping_add(entry[1].load(Relaxed));
-            entry[3].store(total, Relaxed);
-        }
-        out.len() - free
-    }
-
-    /// The same entries, newest first, handed over one by one.
-    pub(crate) fn visit(
+    fn visit(
         &self,
         at: &mut OlderAt,
         term: Term<'_>,
@@ -115,15 +141,5 @@ impl<'a> OlderEntries<'a> {
             }
             at.0 = older;
         }
-    }
-
-    /// Whether an entry leads into the posting arrays of its segment: queries go by it without looking again.
-    fn leads_to_postings(&self, node: Node) -> bool {
-        let found = self.memory.table().get(node.segment.position());
-        found.is_some_and(|(segment, _)| {
-            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows() as u32);
-            segment.id() == node.segment.0 as u64
-                && shape::holds(words, bitmap_rows, node.payload, node.postings)
-        })
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use spirit_index::descriptor::{Position, Window};
-use spirit_index::nvm::older::{EntryWords, OlderEntries};
+use spirit_index::nvm::older::{EntryWords, FindOlder};
 
 use super::Evaluation;
 use crate::collect::Collector;
@@ -35,10 +35,11 @@ impl Lent {
 }
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Evaluates the segments that the DRAM dictionary does not cover by `evaluate`, a part at a time. `terms` are all of the
-    /// query that it looks at.
-    pub(super) fn step_back(
+    /// Evaluates the segments that the DRAM dictionary does not cover by `evaluate`, a part at a time. `older` finds entries
+    /// there, if there is a second tier; `terms` are all of the query that it looks at.
+    pub(super) fn step_back<O: FindOlder>(
         &mut self,
+        older: impl FnOnce() -> Option<O>,
         terms: impl ExactSizeIterator<Item = u32> + Clone,
         evaluate: impl Fn(&mut Self),
     ) {
@@ -46,7 +47,7 @@ impl<C: Collector> Evaluation<'_, C> {
         if self.part.oldest <= oldest || self.done() {
             return;
         }
-        let Some(older) = OlderEntries::new(self.snapshot.memory()) else { return };
+        let Some(older) = older() else { return };
         for term in terms.clone() {
             let found = &self.query.terms[term as usize];
             let at = older.find(self.query.lookup(found), found.hash);
@@ -68,7 +69,7 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// Copies a term's entries of the part at hand to its places.
-    fn lend(&mut self, older: &OlderEntries<'_>, term: usize, places: Range<usize>) {
+    fn lend(&mut self, older: &impl FindOlder, term: usize, places: Range<usize>) {
         let found = &self.query.terms[term];
         let lookup = self.query.lookup(found);
         let leaf = &mut self.scratch.leaves[term];
