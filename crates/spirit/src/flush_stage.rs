@@ -236,7 +236,7 @@ impl FlushStage {
 
     fn make_room_or_say_so(&mut self) {
         let made = self.make_room();
-        if self.placement.is_some() && !made {
+        if !made && self.rewrite.is_none() && self.dropped.is_empty() {
             // The ingest role waits, and is told that there is nothing to wait for.
             self.shared.note_stuck();
         }

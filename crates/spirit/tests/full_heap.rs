@@ -158,6 +158,27 @@ fn dropping_the_oldest_never_fails_for_keys_and_little_else() {
     comes_back(|| drops_the_oldest(4));
 }
 
+/// Segments of one document each: there is memory enough for more of them than can be told apart.
+#[test]
+fn segments_run_out_before_memory_does() {
+    comes_back(|| {
+        let index = tiny(1, 64 << 20).on_full(OnFull::Refuse).open().unwrap();
+        let mut added = 0;
+        let refused = loop {
+            match add(&index, 0, added).and_then(|()| index.flush()) {
+                Ok(()) => added += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refused, AddError::HeapFull);
+        let stats = index.stats().unwrap();
+        assert!(stats.segments.len() > 1000, "{}", stats.segments.len());
+        // The last one is in, and was not flushed.
+        everything_is_there(&index, 0, added + 1, added + 1);
+        assert_eq!(add(&index, 0, added + 1), Err(AddError::HeapFull));
+    });
+}
+
 #[test]
 fn a_full_index_settles_and_closes() {
     comes_back(|| {

@@ -60,11 +60,10 @@ impl Ingester {
         let base_sequence = sequence.unwrap_or(self.delete_sequence.max(self.sequence_end));
         self.writer = loop {
             let progress = self.shared.progress();
-            let opened = memory
-                .has_slot(id.position())
-                .then(|| FreshWriter::open(memory, id, base_row, base_sequence))
-                .flatten();
-            if let Some(writer) = opened {
+            if !memory.has_slot(id.position()) {
+                // There may be memory enough, so nobody else asks.
+                let _ = self.tasks.try_send(Task::MakeRoom);
+            } else if let Some(writer) = FreshWriter::open(memory, id, base_row, base_sequence) {
                 break writer;
             }
             self.wait_for_stage(progress)?;
