@@ -190,8 +190,11 @@ impl Placement {
     fn merged_writer(&mut self, memory: &Memory) -> &mut MergedWriter {
         self.merged.get_or_insert_with(|| {
             let nvm = memory.nvm().expect("where segments are placed there is a second tier");
-            let oldest = memory.window().oldest;
-            MergedWriter::open(memory.region(), nvm.layout(), nvm.door(), oldest)
+            let (region, oldest) = (memory.region(), memory.window().oldest);
+            match memory.coverage().base_end() {
+                0 => MergedWriter::new(region, nvm.layout()),
+                _ => MergedWriter::open(region, nvm.layout(), nvm.door(), oldest),
+            }
         })
     }
 

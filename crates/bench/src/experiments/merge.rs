@@ -9,8 +9,10 @@
 //!
 //! Caveats: the merge stage works beside ingest, on the other core of two; Lucene's has a core to itself. Below `/dev/shm` both.
 
+use std::time::Duration;
+
 use serde_json::json;
-use spirit::Mode;
+use spirit::{EngravePolicy, Index, Mode};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -24,6 +26,8 @@ use crate::timing::median;
 use crate::turns::{Contender, take_turns};
 
 const SEGMENT_BYTES: u64 = 4 << 20;
+/// Bytes of the log for each of text: what a record adds to a post included.
+const LOG_PER_TEXT: u64 = 2;
 /// Of Lucene's merges, which take seconds.
 const ROUNDS_MAX: usize = 4;
 
@@ -54,19 +58,36 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 
 fn measure(corpus: &Corpus, barriers: bool, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::new()?;
+    let log_bytes = corpus.text_bytes() * LOG_PER_TEXT;
     let index = engine::options(corpus)
         .segment_bytes(SEGMENT_BYTES)
         .mode(Mode::Crash)
         .directory(scratch.path())
-        .nvm_bytes(engine::heap_bytes(corpus))
+        .nvm_bytes(engine::heap_bytes(corpus) + log_bytes)
+        // One that never fills, since a segment is ended before it is full to make room there.
+        .log_bytes(log_bytes)
+        // When ingest is over, as Lucene's.
+        .engrave(EngravePolicy::Opportunistic)
         .force_barriers(barriers)
         .open()?;
     index.add_all(corpus.iter().map(|text| (None, text)))?;
     index.flush()?;
-    let (segments, seconds) = index.stats()?.merged;
+    let (segments, seconds) = merged(&index)?;
     taken.seconds[usize::from(barriers)].push(seconds);
     taken.segments = segments;
     Ok(index.close()?)
+}
+
+/// How many segments were merged, and the seconds that took, when all of them are.
+fn merged(index: &Index) -> Fallible<(u64, f64)> {
+    loop {
+        let stats = index.stats()?;
+        // The one being filled is among them.
+        if stats.merged.0 + 1 >= stats.segments.len() as u64 {
+            return Ok(stats.merged);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn contenders(bench: &mut Bench, corpus: &Corpus, segments: u64) -> Fallible<Vec<Contender>> {

@@ -46,6 +46,8 @@ const WAYS: [Way; 4] = [
 const NO_TIER: usize = 0;
 const VOLATILE: usize = 1;
 const SEGMENT_BYTES: u64 = 8 << 20;
+/// Runs of each way for a round that was asked for: they take a second, and differ by a sixth.
+const TURNS: usize = 3;
 
 /// What came of a way, a run each.
 #[derive(Default)]
@@ -63,7 +65,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("tier", &corpus, &[("segment_bytes", json!(SEGMENT_BYTES))]);
     let mut taken: [Taken; WAYS.len()] = Default::default();
     let _pinned = bench.cores.pin(On::Both);
-    for _ in 0..bench.rounds {
+    for _ in 0..bench.rounds * TURNS {
         // In turn, so that what else the machine does falls on all of them.
         for (way, taken) in WAYS.iter().zip(&mut taken) {
             measure(&corpus, way, taken)?;

@@ -28,11 +28,17 @@ pub(super) fn term_place(sections: &Sections, ordinal: u64) -> u64 {
 pub(crate) fn term_at(region: &Region, sections: &Sections, ordinal: u64) -> EngravedKey {
     let at = term_place(sections, ordinal);
     let words = region.view(Span::<AtomicU64>::new(at, TERM_KEY_BYTES / 8));
-    let [low, high, long] = [0, 1, 2].map(|i| words[i].load(Relaxed));
-    EngravedKey { key: TermKey { low, high }, long }
+    EngravedKey::of(words.first_chunk().expect("a span is as long as was asked for"))
 }
 
 impl EngravedKey {
+    /// The one in these words.
+    #[inline]
+    pub(super) fn of(words: &[AtomicU64; TERM_KEY_BYTES as usize / 8]) -> EngravedKey {
+        let [low, high, long] = words.each_ref().map(|word| word.load(Relaxed));
+        EngravedKey { key: TermKey { low, high }, long }
+    }
+
     /// Where a long term's bytes end in their section, filled up to whole words.
     pub(crate) fn long_end(&self) -> Option<u64> {
         self.long.checked_add((self.key.len() as u64).next_multiple_of(8))

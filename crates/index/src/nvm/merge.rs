@@ -21,10 +21,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span, prefetch};
 
-use super::engraved_key::{term_at, term_place};
+use super::engraved_key::{EngravedKey, TERM_KEY_BYTES, term_at};
 use super::merged::{Link, Merged, NODE_BYTES, Node, chain_word};
 use super::merged_writer::MergedWriter;
-use super::section::{Kind, Sections};
+use super::section::{Kind, Section, Sections};
 use super::slot::Slots;
 use crate::descriptor::{SegmentId, State};
 use crate::flush::FlushStop;
@@ -35,7 +35,7 @@ use crate::term::Term;
 /// Terms of one step.
 const GROUP: u64 = 2048;
 /// How many terms before its turn a term's lines are asked for.
-const AHEAD: u64 = 12;
+const AHEAD: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -95,15 +95,18 @@ impl Merge {
         match self.step {
             Step::Link { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
-                let merged = Merged::new(region, nvm.layout());
+                let place = self.place(region, nvm);
                 for index in next..end {
-                    self.look_ahead(region, &merged, index);
+                    place.look_ahead(index as usize);
                     self.step = Step::Link { next: index };
-                    self.link(memory, nvm, writer, index)?;
+                    self.link(&place, writer, index as usize)?;
                 }
                 self.step = Step::Link { next: end };
             }
             Step::Link { .. } => {
+                // All of them were linked, two a line, in another order than they lie in.
+                let nodes = self.sections.get(Kind::Nodes);
+                door.write_back(Site::LinkWriteBack, region, nodes.start, nodes.bytes);
                 door.fence(Site::LinkFence, region);
                 self.step = Step::Enter { next: 0 };
             }
@@ -117,12 +120,12 @@ impl Merge {
             }
             Step::Head { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
-                let merged = Merged::new(region, nvm.layout());
-                for index in next..end {
-                    if let Some(record) = self.records.get(index as usize + AHEAD as usize) {
-                        merged.prefetch_record(*record);
+                let place = self.place(region, nvm);
+                for index in next as usize..end as usize {
+                    if let Some(record) = self.records.get(index + AHEAD) {
+                        place.merged.prefetch_record(*record);
                     }
-                    self.head(region, nvm, index);
+                    self.head(&place, index);
                 }
                 self.step = Step::Head { next: end };
             }
@@ -158,67 +161,57 @@ impl Merge {
         self.step == Step::Done
     }
 
-    /// Asks for what the terms behind `index` need when their turn comes.
-    fn look_ahead(&self, region: &Region, merged: &Merged<'_>, index: u64) {
-        // The high half of the word is all of the hash that a bucket is chosen by.
-        if index + 2 * AHEAD < self.terms {
-            let (node, ordinal) = self.node(region, index + 2 * AHEAD);
-            prefetch_at(region, node);
-            prefetch_at(region, term_place(&self.sections, ordinal));
-            merged.prefetch_bucket(hash_word(region, &self.sections, index + 2 * AHEAD) >> 32);
+    fn place<'a>(&self, region: &'a Region, nvm: &'a Nvm) -> Place<'a> {
+        let nodes = self.sections.get(Kind::Nodes);
+        let words = |section: Section| region.view(Span::new(section.start, section.bytes / 8));
+        Place {
+            region,
+            door: nvm.door(),
+            merged: Merged::new(region, nvm.layout()),
+            hashes: words(self.sections.get(Kind::TermHashes)),
+            keys: words(self.sections.get(Kind::TermKeys)).as_chunks().0,
+            nodes: words(nodes).as_chunks().0,
+            nodes_start: nodes.start,
         }
-        if index + AHEAD < self.terms {
-            merged.prefetch(hash_word(region, &self.sections, index + AHEAD) >> 32);
-        }
-    }
-
-    /// Where the node of the term at `index` lies, and its ordinal.
-    fn node(&self, region: &Region, index: u64) -> (u64, u64) {
-        let ordinal = hash_word(region, &self.sections, index) & 0xFFFF_FFFF;
-        (self.sections.get(Kind::Nodes).start + ordinal * NODE_BYTES, ordinal)
     }
 
     fn link(
         &mut self,
-        memory: &Memory,
-        nvm: &Nvm,
+        place: &Place<'_>,
         writer: &mut MergedWriter,
-        index: u64,
+        index: usize,
     ) -> Result<(), FlushStop> {
-        let (region, door) = (memory.region(), nvm.door());
-        let merged = Merged::new(region, nvm.layout());
-        let (at, ordinal) = self.node(region, index);
-        let node = Node::read(region, at).expect("a segment's nodes lie in the region");
-        let found = term_at(region, &self.sections, ordinal);
+        let Place { region, door, merged, .. } = place;
+        let ordinal = place.ordinal(index);
+        let node = Node::of(&place.nodes[ordinal]);
+        let found = EngravedKey::of(&place.keys[ordinal]);
         let mut bytes = Vec::new();
         found.bytes(region, &self.sections, &mut bytes);
         let hash = found.key.hash();
         let term = Term { key: found.key, bytes: &bytes };
         let record = match merged.find(term, hash) {
             Some(line) => line,
-            None => self.add(&merged, region, door, writer, term, hash)?,
+            None => self.add(place, writer, term, hash)?,
         };
-        self.records[index as usize] = record;
+        self.records[index] = record;
         let head = merged.head(record);
         let link =
             if head.position() == self.id.position() && !head.is_none() { node.link } else { head };
-        let words = node.linked(link, record).words();
-        door.store(Site::Link, region, at, words[0]);
-        door.store(Site::Link, region, at + 24, words[3]);
-        door.write_back(Site::LinkWriteBack, region, at, NODE_BYTES);
+        let at = place.node_at(ordinal);
+        door.store(Site::Link, region, at, link.0);
+        door.store(Site::Link, region, at + 24, node.linked(link, record).last_word());
         Ok(())
     }
 
     /// A record for a new term, in front of its bucket's chain as that will be.
     fn add(
         &mut self,
-        merged: &Merged<'_>,
-        region: &Region,
-        door: &Door,
+        place: &Place<'_>,
         writer: &mut MergedWriter,
         term: Term<'_>,
         hash: u64,
     ) -> Result<u32, FlushStop> {
+        let Place { region, door, merged, .. } = place;
         let bucket = merged.bucket(hash);
         let before = self.entered.last().filter(|(last, _)| *last == bucket).map(|(_, line)| *line);
         let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
@@ -241,12 +234,12 @@ impl Merge {
         }
     }
 
-    fn head(&self, region: &Region, nvm: &Nvm, index: u64) {
-        let merged = Merged::new(region, nvm.layout());
-        let at = merged.place(self.records[index as usize]) + 8;
-        let link = Link::new(self.id.position(), self.node(region, index).0);
-        nvm.door().publish(Site::Head, region, at, link.0);
-        nvm.door().write_back(Site::HeadWriteBack, region, at, 8);
+    fn head(&self, place: &Place<'_>, index: usize) {
+        let Place { region, door, merged, .. } = place;
+        let at = merged.place(self.records[index]) + 8;
+        let link = Link::new(self.id.position(), place.node_at(place.ordinal(index)));
+        door.publish(Site::Head, region, at, link.0);
+        door.write_back(Site::HeadWriteBack, region, at, 8);
     }
 
     /// From now on the segment's own terms are not needed.
@@ -262,10 +255,47 @@ impl Merge {
     }
 }
 
-/// Asks for the line at `at`, a multiple of 8, if it lies in the region.
-fn prefetch_at(region: &Region, at: u64) {
-    if let Some([word]) = region.get(Span::<AtomicU64>::new(at, 1)) {
-        prefetch(word);
+/// What a step reads and writes.
+struct Place<'a> {
+    region: &'a Region,
+    door: &'a Door,
+    merged: Merged<'a>,
+    /// The terms in the order of their hashes: low half of the hash (high), ordinal (low).
+    hashes: &'a [AtomicU64],
+    /// By ordinal.
+    keys: &'a [[AtomicU64; TERM_KEY_BYTES as usize / 8]],
+    nodes: &'a [[AtomicU64; NODE_BYTES as usize / 8]],
+    nodes_start: u64,
+}
+
+impl Place<'_> {
+    fn ordinal(&self, index: usize) -> usize {
+        self.hashes[index].load(Relaxed) as u32 as usize
+    }
+
+    fn node_at(&self, ordinal: usize) -> u64 {
+        self.nodes_start + ordinal as u64 * NODE_BYTES
+    }
+
+    /// Asks for what the terms behind `index` need when their turn comes.
+    #[inline]
+    fn look_ahead(&self, index: usize) {
+        // The high half of the word is all of the hash that a bucket is chosen by.
+        if let Some(word) = self.hashes.get(index + 2 * AHEAD) {
+            let word = word.load(Relaxed);
+            let ordinal = word as u32 as usize;
+            if let (Some([node, ..]), Some([key, .., end])) =
+                (self.nodes.get(ordinal), self.keys.get(ordinal))
+            {
+                prefetch(node);
+                prefetch(key);
+                prefetch(end);
+            }
+            self.merged.prefetch_bucket(word >> 32);
+        }
+        if let Some(word) = self.hashes.get(index + AHEAD) {
+            self.merged.prefetch(word.load(Relaxed) >> 32);
+        }
     }
 }
 

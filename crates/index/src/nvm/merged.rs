@@ -102,15 +102,21 @@ impl Node {
     /// Reads the node at `at`; `None` if that is not in the region.
     pub fn read(region: &Region, at: u64) -> Option<Node> {
         let words = region.get(Span::<AtomicU64>::new(at, NODE_BYTES / 8))?;
-        let [link, first, second, third] = [0, 1, 2, 3].map(|i| words[i].load(Acquire));
-        Some(Node {
+        words.first_chunk().map(Node::of)
+    }
+
+    /// The node in these words.
+    #[inline]
+    pub(crate) fn of(words: &[AtomicU64; NODE_BYTES as usize / 8]) -> Node {
+        let [link, first, second, third] = words.each_ref().map(|word| word.load(Acquire));
+        Node {
             link: Link(link),
             segment: SegmentId(first as u32),
             postings: (first >> 32) as u32,
             payload: second as u32,
             record: (third >> 32) as u32,
             check: third as u32,
-        })
+        }
     }
 
     /// The same, merged.
@@ -184,6 +190,12 @@ impl<'a> Merged<'a> {
     /// How many buckets there are.
     pub fn buckets(&self) -> usize {
         self.buckets.len()
+    }
+
+    /// Those that lead anywhere: few of them do, in a tier that has room yet.
+    pub(super) fn used_buckets(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let buckets = self.buckets.iter().enumerate();
+        buckets.filter(|(_, word)| word.load(Relaxed) != 0).map(|(bucket, _)| bucket)
     }
 
     /// How many lines there are.

@@ -1,7 +1,7 @@
 //! The merged dictionary's writer: one at a time, the merge stage's.
 //!
 //! Which lines are free is known by a bitmap in DRAM, made by going through all records before the first change after a
-//! start: nothing that a cut left behind can stay for longer.
+//! start that has found segments: nothing that a cut left behind can stay for longer.
 
 use std::collections::VecDeque;
 
@@ -26,6 +26,17 @@ pub struct MergedWriter {
 }
 
 impl MergedWriter {
+    /// The writer of a dictionary that nothing was ever entered into.
+    pub fn new(region: &Region, layout: &NvmLayout) -> MergedWriter {
+        let lines = Merged::new(region, layout).lines();
+        let mut taken = vec![0; lines.div_ceil(64)];
+        if let (Some(last), rest @ 1..) = (taken.last_mut(), lines % 64) {
+            // What the last word has bits for and the partition has no lines.
+            *last = u64::MAX << rest;
+        }
+        MergedWriter { taken, ..MergedWriter::default() }
+    }
+
     /// Goes through the dictionary, so that its free lines are known. Records whose term has no posting from segment
     /// `oldest` on are taken out.
     pub fn open(
@@ -35,14 +46,9 @@ impl MergedWriter {
         oldest: Position,
     ) -> MergedWriter {
         let merged = Merged::new(region, layout);
-        let mut taken = vec![0; merged.lines().div_ceil(64)];
-        if let (Some(last), rest @ 1..) = (taken.last_mut(), merged.lines() % 64) {
-            // What the last word has bits for and the partition has no lines.
-            *last = u64::MAX << rest;
-        }
-        let mut writer = MergedWriter { taken, ..MergedWriter::default() };
+        let mut writer = MergedWriter::new(region, layout);
         let mut unlinked = false;
-        for bucket in 0..merged.buckets() {
+        for bucket in merged.used_buckets() {
             unlinked |= writer.unlink(&merged, region, door, bucket, |line| {
                 let head = merged.head(line);
                 head.is_none() || head.position() < oldest
@@ -194,13 +200,14 @@ impl MergedWriter {
     fn search(&self, from: usize, end: usize, lines: u32) -> Option<usize> {
         let (mut run, mut at) = (0, from);
         while at < end {
-            let word = self.taken[at / 64];
-            if at % 64 == 0 && word == u64::MAX {
-                (run, at) = (0, at + 64);
+            let free = !self.taken[at / 64] >> (at % 64);
+            if free & 1 == 0 {
+                // On to the next that is free, in this word or behind it.
+                at += (free.trailing_zeros() as usize).min(64 - at % 64);
+                run = 0;
                 continue;
             }
-            run = if word >> (at % 64) & 1 == 0 { run + 1 } else { 0 };
-            at += 1;
+            (run, at) = (run + 1, at + 1);
             if run == lines {
                 return Some(at - lines as usize);
             }
