@@ -29,7 +29,7 @@ impl Index {
     /// have the order of the executors, not of the group.
     ///
     /// Needs [`Mode::Crash`]. What goes to one executor has to fit into half of its log and into a segment. Says how many documents
-    /// were added; an error means that none were.
+    /// were added; an error means that none were, but for [`AddError::SyncFailed`]: then the next start says whether they are there.
     pub fn add_group<'a>(
         &self,
         documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,

@@ -160,7 +160,7 @@ impl Replay<'_> {
             shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
             match (applied, &next) {
                 (Ok(()), _) if record.operations_end() <= end => {
-                    self.note_offset(role, &record)?;
+                    self.note_offset(role, &record, range.is_empty())?;
                 }
                 (Ok(()), _) => {}
                 // What was acknowledged found a place in a key table of this size: these were refused.
@@ -174,14 +174,20 @@ impl Replay<'_> {
         Ok(None)
     }
 
-    /// The record came about, and with it its offset, if it has one.
-    fn note_offset(&self, role: &mut Ingester, record: &Record) -> Result<(), AddError> {
+    /// The record came about, and with it its offset, if it has one. One that has brought no rows gets one, so that there is a
+    /// segment behind which the offset is logged anew.
+    fn note_offset(
+        &self,
+        role: &mut Ingester,
+        record: &Record,
+        is_empty: bool,
+    ) -> Result<(), AddError> {
         let Some(GroupEnd { number, offset: Some(offset) }) = record.group_end() else {
             return Ok(());
         };
         let end = record.position + record.bytes();
         role.journal().replay_offset(offset, number, record.position, end);
-        if record.header.operations == 0 { role.mark(record.header.sequence) } else { Ok(()) }
+        if is_empty { role.mark(record.header.sequence) } else { Ok(()) }
     }
 
     /// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not

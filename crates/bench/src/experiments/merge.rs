@@ -7,7 +7,7 @@
 //!
 //! Corpus: posts. The seed has no part in it.
 //!
-//! Caveats: the merge stage works beside ingest, on the other core of two; Lucene's has a core to itself. Below `/dev/shm` both.
+//! Caveats: segments are merged when ingest is over, as Lucene's are, between engraving one and the next. Below `/dev/shm` both.
 
 use std::time::Duration;
 

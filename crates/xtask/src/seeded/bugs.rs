@@ -19,6 +19,7 @@ const DELETED: Tests = histories(&[("SPIRIT_SIM_SEED", "1")]);
 const LAPS: Tests = histories(&[("SPIRIT_SIM_SEED", "4")]);
 const MANY_WORDS: Tests = histories(&[("SPIRIT_SIM_SEED", "5")]);
 const KEPT_IN_VIEW: Tests = histories(&[("SPIRIT_SIM_SEED", "6")]);
+const GROUPS_IN_BOTH: Tests = histories(&[("SPIRIT_SIM_SEED", "8")]);
 
 const fn histories(environment: &'static [(&'static str, &'static str)]) -> Tests {
     let named = "what_was_acknowledged_is_there_after_every_cut";
@@ -228,7 +229,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/replay.rs",
         old: "Some(GroupEnd { number, offset: None }) if number > self.group => {",
         new: "Some(GroupEnd { number, offset: None }) if number > self.group + (1 << 40) => {",
-        found_by: tests("-p spirit --test crash", "what_was_acknowledged"),
+        found_by: GROUPS_IN_BOTH,
     },
     Bug {
         name: "part-behind-offset",
@@ -236,7 +237,15 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/group.rs",
         old: "for (executor, placed) in &parts {",
         new: "for (executor, placed) in parts.iter().rev() {",
-        found_by: tests("-p spirit --test crash", "what_was_acknowledged"),
+        found_by: GROUPS_IN_BOTH,
+    },
+    Bug {
+        name: "later-offset-copied",
+        what: "a backup copies the offset of a group that came after its point",
+        file: "crates/index/src/nvm/backup/source.rs",
+        old: "0 => record.offset_number().is_some_and(|number| number > sequence_end),",
+        new: "0 => false,",
+        found_by: tests("-p spirit-index --lib", "a_group_is_copied_whole"),
     },
     Bug {
         name: "number-found-given-up",

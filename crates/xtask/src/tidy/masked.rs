@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn words_are_whole() {
-        assert!(has_word("pub unsafe fn", "unsafe"));
-        assert!(!has_word("#![forbid(unsafe_code)]", "unsafe"));
-        assert!(!has_word("not_unsafe", "unsafe"));
+        assert!(has_word("pub const fn", "const"));
+        assert!(!has_word("#![forbid(const_code)]", "const"));
+        assert!(!has_word("not_const", "const"));
         assert!(has_word("x = y!(1)", "y!") && !has_word("my!(1)", "y!"));
     }
 }

@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn unsafe_code_is_found_outside_the_basement_only() {
-        let code = Masked::of("//! unsafe\n#![forbid(unsafe_code)]\nlet a = unsafe { b() };\n");
+        let code = Masked::of(include_str!("upstairs_sample.txt"));
         assert_eq!(numbers(unsafe_upstairs("crates/text/src/a.rs", &code)), [3]);
         assert_eq!(numbers(unsafe_upstairs("crates/text/tests/a.rs", &code)), [3]);
         assert!(unsafe_upstairs("crates/mem/src/a.rs", &code).is_empty());

@@ -311,3 +311,70 @@ impl<'a> Source<'a> {
         point.log_end - point.log_from()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use spirit_door::{Barrier, Door};
+    use spirit_mem::Residency;
+
+    use super::*;
+    use crate::list::Blocks;
+    use crate::nvm::layout::NvmSettings;
+    use crate::nvm::log::{GroupEnd, Header, LogWriter, LoggedKey, Operations, RecordKind};
+
+    const SALT: u32 = 77;
+    const SETTINGS: Settings = Settings {
+        dram_bytes: 16 << 20,
+        segment_bytes: 64 << 10,
+        blocks: Blocks::Variable { doublings: 1 },
+        positions: true,
+        store: false,
+        residency: Residency::OnTouch,
+        nvm: Some(NvmSettings { bytes: 4 << 20, log_bytes: 64 << 10 }),
+    };
+
+    /// What an executor logs of a group: documents from a sequence number on, and the end.
+    fn log(writer: &mut LogWriter, region: &Region, sequence: u64, count: u32, end: GroupEnd<'_>) {
+        let mut operations = Operations::default();
+        (0..count).for_each(|_| operations.push(LoggedKey::Automatic(0), b"text"));
+        operations.push_end(end);
+        let (kind, row, documents) = (RecordKind::Add, 0, 0);
+        let header = Header { kind, operations: count, sequence, row, documents };
+        let door = Door::new(Barrier::Order);
+        writer.append(&door, region, header, operations.first(count as usize + 1));
+    }
+
+    /// The first executor has nothing of the groups but their offsets, the second has all documents.
+    #[test]
+    fn a_group_is_copied_whole_or_not_at_all_while_others_come() {
+        let regions = [(); 2].map(|()| Region::reserve(4 << 20, Residency::OnTouch).unwrap());
+        let sources = regions
+            .each_ref()
+            .map(|region| Source::new(region, SETTINGS, Some((SALT, 1)), false).unwrap());
+        let mut writers = sources.each_ref().map(|source| {
+            let (start, bytes) = source.layout.log;
+            LogWriter::new(LogSpace { start, bytes, salt: SALT }, 0, 1)
+        });
+        let mut group = |first: u64| {
+            let number = first + 3;
+            let ends = [Some(&b"offset"[..]), None].map(|offset| GroupEnd { number, offset });
+            let [offsets, parts] = &mut writers;
+            log(parts, &regions[1], first, 2, ends[1]);
+            log(offsets, &regions[0], 0, 0, ends[0]);
+            [offsets.position(), parts.position()]
+        };
+        let settled = group(1);
+        let mut points = sources.each_ref().map(|source| source.point().unwrap());
+        let ends = [0, 1].map(|n| sources[n].read(&mut points[n]).unwrap().unwrap());
+        assert_eq!(ends, [4, 3]);
+        let later = group(4);
+        for (number, ends) in [(4, settled), (7, later)] {
+            let mut out = Vec::new();
+            let mut frames = FrameWriter::new(&mut out).unwrap();
+            for n in 0..2 {
+                sources[n].copy_log(n as u64, &mut points[n], number, &mut frames).unwrap();
+            }
+            assert_eq!(points.map(|point| point.log_end), ends);
+        }
+    }
+}
