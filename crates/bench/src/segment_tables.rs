@@ -13,9 +13,9 @@ use spirit_index::descriptor::{Position, SegmentId, Window};
 use spirit_index::entries::Entry;
 use spirit_index::line_table::LineTable;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::merged::{Merged, NODE_BYTES, Node};
+use spirit_index::nvm::merged::Merged;
+use spirit_index::nvm::node::{Node, Nodes};
 use spirit_index::nvm::older::{FindOlder, OlderAt};
-use spirit_index::nvm::section::Kind;
 use spirit_index::term::{Term, TermKey};
 use spirit_mem::{Line, Region, Residency, Span};
 
@@ -131,18 +131,13 @@ fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>>
         return Err("a segment is not merged".into());
     }
     let region = memory.region();
-    let (entry, sections) =
-        nvm.sections(region, position).map_err(|corrupt| corrupt.to_string())?;
-    let nodes = sections.get(Kind::Nodes).start;
+    let (_, sections) = nvm.sections(region, position).map_err(|corrupt| corrupt.to_string())?;
     let merged = Merged::new(region, nvm.layout());
-    let node = |ordinal| Node::read(region, nodes + ordinal * NODE_BYTES);
-    // Only a document that broke off had a term without postings.
-    let found = (0..entry.terms).filter_map(node).filter(|node| node.postings > 0);
     let list = |node: Node| {
         let Node { segment, postings, payload, record, .. } = node;
         (merged.key(record), Entry { segment, postings, payload, total: 0 })
     };
-    Ok(found.map(list).collect())
+    Ok(Nodes::of(region, &sections).iter().map(list).collect())
 }
 
 #[cfg(test)]

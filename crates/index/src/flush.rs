@@ -21,9 +21,9 @@ use crate::fresh::FreshCounts;
 use crate::memory::{Memory, Partition};
 use crate::nvm::engrave::{Engrave, Sealed};
 use crate::nvm::merge::sweep_merged;
-use crate::nvm::merged::{Merged, NODE_BYTES, Node};
+use crate::nvm::merged::Merged;
 use crate::nvm::merged_writer::MergedWriter;
-use crate::nvm::section::Kind;
+use crate::nvm::node::Nodes;
 use crate::nvm::slot::Slots;
 use crate::posting::rank_of;
 use crate::term::{TERM_BYTES_MAX, Term, TermKey};
@@ -359,19 +359,15 @@ fn each_term_by_key(
     mut act: impl FnMut(&mut DictionaryWriter, TermId) -> Result<(), DictionaryFull>,
 ) -> Result<(), DictionaryFull> {
     let nvm = memory.nvm().expect("a segment without a term map is in the second tier");
-    let Ok((entry, sections)) = nvm.sections(memory.region(), id.position()) else {
+    let Ok((_, sections)) = nvm.sections(memory.region(), id.position()) else {
         return Ok(());
     };
     let region = memory.region();
     let dictionary = Dictionary::new(region, memory.geometry());
     let merged = Merged::new(region, nvm.layout());
     let mut bytes = Vec::new();
-    for ordinal in 0..entry.terms {
-        let at = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
-        let node = Node::read(region, at).filter(|node| node.postings > 0);
-        let Some(line) = node.map(|n| n.record).filter(|l| (*l as usize) < merged.lines()) else {
-            continue;
-        };
+    let lines = Nodes::of(region, &sections).iter().map(|node| node.record);
+    for line in lines.filter(|line| (*line as usize) < merged.lines()) {
         merged.long_bytes(line, &mut bytes);
         let term = Term { key: merged.key(line), bytes: &bytes };
         if let Some(term) = dictionary.find(term, term.key.hash()) {

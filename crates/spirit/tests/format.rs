@@ -155,12 +155,13 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
     let directory = unpacked(&fixture);
     let backup = directory.path().join("backup");
     spirit::backup(directory.path(), &backup).unwrap();
-    let kept = fixtures().join(format!("backup_{BACKUP_VERSION}.zst"));
+    let kept = |version: u32| fixtures().join(format!("backup_{version}.zst"));
     if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
         let bytes = fs::read(&backup).unwrap();
-        fs::write(&kept, zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+        fs::write(kept(BACKUP_VERSION), zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
     }
-    let mut bytes = zstd::decode_all(&fs::read(&kept).unwrap()[..]).unwrap();
+    let bytes_of = |version| zstd::decode_all(&fs::read(kept(version)).unwrap()[..]).unwrap();
+    let mut bytes = bytes_of(BACKUP_VERSION);
     let made = directory.path().join("made");
     fs::write(&made, &bytes).unwrap();
     for backup in [&backup, &made] {
@@ -169,10 +170,13 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
         opens_and_answers(&restored, &fixture);
     }
     bytes[8..12].copy_from_slice(&(BACKUP_VERSION + 1).to_le_bytes());
-    fs::write(&made, &bytes).unwrap();
-    let text = spirit::verify(&made).unwrap_err().to_string();
-    let said = [BACKUP_VERSION, BACKUP_VERSION + 1].map(|version| format!("version {version}"));
-    assert!(said.iter().all(|version| text.contains(version)), "{text}");
+    let others = (1..BACKUP_VERSION).map(|version| (version, bytes_of(version)));
+    for (version, bytes) in others.chain([(BACKUP_VERSION + 1, bytes.clone())]) {
+        fs::write(&made, bytes).unwrap();
+        let text = spirit::verify(&made).unwrap_err().to_string();
+        let said = [BACKUP_VERSION, version].map(|version| format!("version {version}"));
+        assert!(said.iter().all(|version| text.contains(version)), "{text}");
+    }
     bytes[..8].reverse();
     fs::write(&made, &bytes).unwrap();
     assert!(spirit::verify(&made).unwrap_err().to_string().contains("another byte order"));

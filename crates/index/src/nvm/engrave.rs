@@ -17,13 +17,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::Site;
 use spirit_mem::Span;
 
-use super::engraved_key::TERM_KEY_BYTES;
-use super::merged::{NODE_BYTES, Node};
+use super::engraved_terms::TERM_KEY_BYTES;
+use super::node::NODE_BYTES;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
+use super::term_engraver::{TermEngraver, hash_bytes};
 use super::text_engraver::{self, TextEngraver};
 use crate::descriptor::{SegmentId, State};
-use crate::dictionary::{Dictionary, TermId};
 use crate::flush::FlushStop;
 use crate::fresh::FreshCounts;
 use crate::geometry::ROW_BYTES;
@@ -32,14 +32,10 @@ use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
-use crate::term::TermKey;
 
 /// Bytes of one copy: what a step costs.
 const PIECE_BYTES: u64 = 256 << 10;
-/// Terms of one step.
-const TERM_GROUP: u32 = 1024;
-/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
-const TERMS_AHEAD: usize = 12;
+
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sealed {
@@ -70,7 +66,8 @@ enum Step {
     Plan,
     Copy { next: usize },
     Texts,
-    Terms { next: u32, long_at: u64 },
+    Terms,
+    Keys,
     Mark,
     Done,
 }
@@ -88,8 +85,8 @@ pub struct Engrave {
     pieces: Vec<Piece>,
     /// Texts on their way, if they are kept.
     texts: Option<Box<TextEngraver>>,
-    /// Terms that have postings: half of the hash (high), ordinal (low).
-    hashes: Vec<u64>,
+    /// Terms on their way.
+    terms: Option<Box<TermEngraver>>,
 }
 
 impl Engrave {
@@ -105,7 +102,7 @@ impl Engrave {
             short: (0, 0),
             pieces: Vec::new(),
             texts: None,
-            hashes: Vec::new(),
+            terms: None,
         }
     }
 
@@ -140,17 +137,17 @@ impl Engrave {
             }
             Step::Texts => {
                 if self.write_texts(memory, nvm) {
-                    self.step = Step::Terms { next: 0, long_at: 0 };
+                    self.step = Step::Terms;
                 }
             }
-            Step::Terms { next, long_at } => {
-                self.step = if next < self.counts.terms {
-                    let long_at = self.write_terms(memory, nvm, next, long_at);
-                    Step::Terms { next: next + TERM_GROUP, long_at }
-                } else {
-                    self.write_hashes(memory, nvm);
-                    Step::Mark
-                };
+            Step::Terms => {
+                if self.write_terms(memory, nvm) {
+                    self.step = Step::Keys;
+                }
+            }
+            Step::Keys => {
+                self.write_key_hashes(memory, nvm);
+                self.step = Step::Mark;
             }
             Step::Mark => {
                 self.mark(memory, nvm, locked);
@@ -184,7 +181,7 @@ impl Engrave {
             Kind::Nodes => terms as u64 * NODE_BYTES,
             Kind::TermKeys => terms as u64 * TERM_KEY_BYTES,
             Kind::LongTerms => long_bytes,
-            Kind::TermHashes => terms as u64 * 8,
+            Kind::TermHashes => hash_bytes(terms as u64),
             Kind::KeyHashes => keyed * 8,
             Kind::TextIndex => texts.0,
             // If nothing can be compressed. What that leaves is given back.
@@ -287,30 +284,34 @@ impl Engrave {
         })
     }
 
-    /// Writes the hashes by which terms are found until the segment is merged, and keys until they are in the key table.
-    fn write_hashes(&mut self, memory: &Memory, nvm: &Nvm) {
-        let mut hashes = std::mem::take(&mut self.hashes);
-        self.write_sorted(memory, nvm, Kind::TermHashes, &mut hashes);
-        let segment = self.segment(memory);
-        let mut key = Vec::new();
-        hashes.clear();
-        hashes.extend(self.keyed_rows(memory).map(|(local, word)| {
-            key.clear();
-            keys::write_key(&segment, word, &mut key);
-            hash_entry(keys::hash(&key), local)
-        }));
-        self.write_sorted(memory, nvm, Kind::KeyHashes, &mut hashes);
+    /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
+    fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let descriptor = self.segment(memory).descriptor();
+        let map: Span<AtomicU32> = Span::new(descriptor.term_map(), self.counts.terms as u64);
+        let id = self.id;
+        let engraver = self.terms.get_or_insert_with(|| Box::new(TermEngraver::new(id, map)));
+        let done = engraver.advance(memory, nvm, &mut self.sections);
+        if done {
+            self.terms = None;
+        }
+        done
     }
 
-    fn write_sorted(&mut self, memory: &Memory, nvm: &Nvm, kind: Kind, entries: &mut [u64]) {
-        entries.sort_unstable();
-        let section = self.sections.get(kind);
-        // There may be fewer than there was room for: terms whose only document broke off have none.
-        let bytes = entries.len() as u64 * 8;
-        self.sections.set(kind, Section { bytes, ..section });
-        for (i, group) in entries.chunks(TERM_GROUP as usize).enumerate() {
-            let bytes: Vec<u8> = group.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let at = section.start + (i * TERM_GROUP as usize * 8) as u64;
+    /// Writes the hashes by which explicit keys are found until they are in the key table.
+    fn write_key_hashes(&mut self, memory: &Memory, nvm: &Nvm) {
+        let segment = self.segment(memory);
+        let mut key = Vec::new();
+        let hash = |(local, word)| {
+            key.clear();
+            keys::write_key(&segment, word, &mut key);
+            (keys::hash(&key) & 0xFFFF_FFFF) << 32 | local as u64
+        };
+        let mut hashes: Vec<u64> = self.keyed_rows(memory).map(hash).collect();
+        hashes.sort_unstable();
+        let at = self.sections.get(Kind::KeyHashes).start;
+        let places = (at..).step_by(PIECE_BYTES as usize);
+        for (at, piece) in places.zip(hashes.chunks(PIECE_BYTES as usize / 8)) {
+            let bytes: Vec<u8> = piece.iter().flat_map(|word| word.to_le_bytes()).collect();
             self.write(memory, nvm, at, &bytes);
         }
     }
@@ -318,50 +319,6 @@ impl Engrave {
     fn write(&self, memory: &Memory, nvm: &Nvm, at: u64, bytes: &[u8]) {
         nvm.door().write(Site::BodyWords, memory.region(), at, bytes);
         nvm.door().write_back(Site::BodyWriteBack, memory.region(), at, bytes.len() as u64);
-    }
-
-    /// Writes keys and nodes of a group of terms, and the bytes of long ones from `long_at` on; returns where those end.
-    fn write_terms(&mut self, memory: &Memory, nvm: &Nvm, first: u32, mut long_at: u64) -> u64 {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let descriptor = self.segment(memory).descriptor();
-        let terms: Span<AtomicU32> = Span::new(descriptor.term_map(), self.counts.terms as u64);
-        let end = self.counts.terms.min(first + TERM_GROUP);
-        let group = &region.view(terms)[first as usize..end as usize];
-        let mut hashes = std::mem::take(&mut self.hashes);
-        let id_at = |index: usize| {
-            group.get(index).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
-        };
-        let (mut keys, mut nodes, mut longs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut bytes = Vec::new();
-        for (index, ordinal) in (first..end).enumerate() {
-            id_at(index + 2 * TERMS_AHEAD).inspect(|id| dictionary.prefetch_record(*id));
-            id_at(index + TERMS_AHEAD).inspect(|id| dictionary.prefetch_newest(*id));
-            let (mut key, mut postings, mut payload) = (TermKey::default(), 0, 0);
-            let long = long_at + longs.len() as u64;
-            if let Some(id) = id_at(index) {
-                key = dictionary.key(id, &mut bytes);
-                let entries = dictionary.entries(id);
-                let index =
-                    entries.rfind(region, self.id).expect("a registered term has its entry");
-                let entry = entries.get(region, index);
-                (postings, payload) = (entry.postings, entry.payload);
-                hashes.push(hash_entry(key.hash(), ordinal));
-                longs.extend_from_slice(&bytes);
-                longs.resize(longs.len().next_multiple_of(8), 0);
-            }
-            put(&mut keys, [key.low, key.high, long]);
-            put(&mut nodes, Node::new(self.id, postings, payload, key).words());
-        }
-        self.hashes = hashes;
-        let place = |kind, size: u64| self.sections.get(kind).start + first as u64 * size;
-        self.write(memory, nvm, place(Kind::TermKeys, TERM_KEY_BYTES), &keys);
-        self.write(memory, nvm, place(Kind::Nodes, NODE_BYTES), &nodes);
-        if !longs.is_empty() {
-            self.write(memory, nvm, self.sections.get(Kind::LongTerms).start + long_at, &longs);
-            long_at += longs.len() as u64;
-        }
-        long_at
     }
 
     fn mark(&mut self, memory: &Memory, nvm: &Nvm, locked: impl FnOnce(&mut dyn FnMut())) {
@@ -444,15 +401,6 @@ impl Engrave {
             }
         }
     }
-}
-
-/// An entry of a table that is searched by hash.
-fn hash_entry(hash: u64, of: u32) -> u64 {
-    (hash & 0xFFFF_FFFF) << 32 | of as u64
-}
-
-fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {
-    bytes.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
 }
 
 /// Sends readers of an engraved segment to the second tier and gives the DRAM copy back after its last reader: the

@@ -138,7 +138,7 @@ fn show(
     let (entry, sections) = nvm.sections(memory.region(), position)?;
     shape::check(memory.region(), memory.geometry(), &entry, &sections)?;
     if position >= merged {
-        shape::check_terms(memory.region(), &entry, &sections)?;
+        shape::check_terms(memory.region(), &sections)?;
     }
     describe(memory, &entry, &sections, dead, state);
     Ok(())

@@ -9,22 +9,20 @@
 //! 4. *Mark* the segment as merged. Fence.
 //!
 //! Any prefix may be repeated: a head that is already in this segment is left alone, and so is its node's link; a record that
-//! was entered is found; one that was not is nowhere. Three fences a segment, where the paper has three barriers a term. Terms
-//! are taken in the order of their hashes, which is that of the buckets.
+//! was entered is found; one that was not is nowhere. Three fences a segment, where the paper has three barriers a term. A
+//! segment's terms lie in the order of their hashes, which is that of the buckets: only records are met in any order.
 //!
 //! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
 //! and the end of the second: who wants to asks the merge to [make way](Merge::make_way).
 
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_door::{Door, Site};
-use spirit_mem::{Region, Span, prefetch};
+use spirit_mem::Region;
 
-use super::engraved_key::{EngravedKey, TERM_KEY_BYTES, term_at};
-use super::merged::{Link, Merged, NODE_BYTES, Node, chain_word};
+use super::engraved_terms::EngravedTerms;
+use super::merged::{Merged, chain_word};
 use super::merged_writer::MergedWriter;
-use super::section::{Kind, Section, Sections};
+use super::node::{Link, Nodes};
+use super::section::{Kind, Sections};
 use super::slot::Slots;
 use crate::descriptor::{SegmentId, State};
 use crate::flush::FlushStop;
@@ -33,15 +31,15 @@ use crate::nvm::tier::Nvm;
 use crate::term::Term;
 
 /// Terms of one step.
-const GROUP: u64 = 2048;
-/// How many terms before its turn a term's lines are asked for.
+const GROUP: usize = 2048;
+/// How many terms before its turn a term's record is asked for; its bucket is as many before that.
 const AHEAD: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    Link { next: u64 },
+    Link { next: usize },
     Enter { next: usize },
-    Head { next: u64 },
+    Head { next: usize },
     Mark,
     Done,
 }
@@ -50,7 +48,7 @@ enum Step {
 #[derive(Debug)]
 pub struct Merge {
     id: SegmentId,
-    terms: u64,
+    terms: usize,
     sections: Sections,
     step: Step,
     /// Buckets with new records, and the last of those.
@@ -66,15 +64,16 @@ impl Merge {
     pub fn new(memory: &Memory, id: SegmentId) -> Merge {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let found = nvm.sections(memory.region(), id.position());
-        let (entry, sections) = found.expect("an engraved segment has its slot");
+        let (_, sections) = found.expect("an engraved segment has its slot");
+        let terms = Nodes::of(memory.region(), &sections).len();
         Merge {
             id,
-            terms: sections.get(Kind::TermHashes).bytes / 8,
+            terms,
             sections,
             step: Step::Link { next: 0 },
             entered: Vec::new(),
             added: Vec::new(),
-            records: vec![0; entry.terms as usize],
+            records: vec![0; terms],
         }
     }
 
@@ -95,23 +94,23 @@ impl Merge {
         match self.step {
             Step::Link { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
-                let place = self.place(region, nvm);
+                let mut place = self.place(region, nvm);
                 for index in next..end {
-                    place.look_ahead(index as usize);
+                    place.look_ahead(index);
                     self.step = Step::Link { next: index };
-                    self.link(&place, writer, index as usize)?;
+                    self.link(&mut place, writer, index)?;
                 }
                 self.step = Step::Link { next: end };
             }
             Step::Link { .. } => {
-                // All of them were linked, two a line, in another order than they lie in.
+                // All of them were linked, two a line.
                 let nodes = self.sections.get(Kind::Nodes);
                 door.write_back(Site::LinkWriteBack, region, nodes.start, nodes.bytes);
                 door.fence(Site::LinkFence, region);
                 self.step = Step::Enter { next: 0 };
             }
             Step::Enter { next } if next < self.entered.len() => {
-                let end = self.entered.len().min(next + GROUP as usize);
+                let end = self.entered.len().min(next + GROUP);
                 self.enter(region, nvm, next..end);
                 self.step = Step::Enter { next: end };
             }
@@ -121,7 +120,7 @@ impl Merge {
             Step::Head { next } if next < self.terms => {
                 let end = self.terms.min(next + GROUP);
                 let place = self.place(region, nvm);
-                for index in next as usize..end as usize {
+                for index in next..end {
                     if let Some(record) = self.records.get(index + AHEAD) {
                         place.merged.prefetch_record(*record);
                     }
@@ -162,44 +161,35 @@ impl Merge {
     }
 
     fn place<'a>(&self, region: &'a Region, nvm: &'a Nvm) -> Place<'a> {
-        let nodes = self.sections.get(Kind::Nodes);
-        let words = |section: Section| region.view(Span::new(section.start, section.bytes / 8));
         Place {
             region,
             door: nvm.door(),
             merged: Merged::new(region, nvm.layout()),
-            hashes: words(self.sections.get(Kind::TermHashes)),
-            keys: words(self.sections.get(Kind::TermKeys)).as_chunks().0,
-            nodes: words(nodes).as_chunks().0,
-            nodes_start: nodes.start,
+            terms: EngravedTerms::of(region, &self.sections),
+            long: Vec::new(),
         }
     }
 
     fn link(
         &mut self,
-        place: &Place<'_>,
+        place: &mut Place<'_>,
         writer: &mut MergedWriter,
         index: usize,
     ) -> Result<(), FlushStop> {
-        let Place { region, door, merged, .. } = place;
-        let ordinal = place.ordinal(index);
-        let node = Node::of(&place.nodes[ordinal]);
-        let found = EngravedKey::of(&place.keys[ordinal]);
-        let mut bytes = Vec::new();
-        found.bytes(region, &self.sections, &mut bytes);
-        let hash = found.key.hash();
-        let term = Term { key: found.key, bytes: &bytes };
-        let record = match merged.find(term, hash) {
+        let (found, hash) = (place.terms.key(index), place.terms.hash(index));
+        place.terms.long_bytes(found, &mut place.long);
+        let term = Term { key: found.key, bytes: &place.long };
+        let record = match place.merged.find(term, hash) {
             Some(line) => line,
             None => self.add(place, writer, term, hash)?,
         };
         self.records[index] = record;
-        let head = merged.head(record);
+        let (node, head) = (place.terms.nodes.get(index), place.merged.head(record));
         let link =
             if head.position() == self.id.position() && !head.is_none() { node.link } else { head };
-        let at = place.node_at(ordinal);
-        door.store(Site::Link, region, at, link.0);
-        door.store(Site::Link, region, at + 24, node.linked(link, record).last_word());
+        let (at, door) = (place.terms.nodes.place(index), place.door);
+        door.store(Site::Link, place.region, at, link.0);
+        door.store(Site::Link, place.region, at + 24, node.linked(link, record).last_word());
         Ok(())
     }
 
@@ -237,7 +227,7 @@ impl Merge {
     fn head(&self, place: &Place<'_>, index: usize) {
         let Place { region, door, merged, .. } = place;
         let at = merged.place(self.records[index]) + 8;
-        let link = Link::new(self.id.position(), place.node_at(place.ordinal(index)));
+        let link = Link::new(self.id.position(), place.terms.nodes.place(index));
         door.publish(Site::Head, region, at, link.0);
         door.write_back(Site::HeadWriteBack, region, at, 8);
     }
@@ -260,89 +250,30 @@ struct Place<'a> {
     region: &'a Region,
     door: &'a Door,
     merged: Merged<'a>,
-    /// The terms in the order of their hashes: low half of the hash (high), ordinal (low).
-    hashes: &'a [AtomicU64],
-    /// By ordinal.
-    keys: &'a [[AtomicU64; TERM_KEY_BYTES as usize / 8]],
-    nodes: &'a [[AtomicU64; NODE_BYTES as usize / 8]],
-    nodes_start: u64,
+    terms: EngravedTerms<'a>,
+    /// The bytes of the long term at hand.
+    long: Vec<u8>,
 }
 
 impl Place<'_> {
-    fn ordinal(&self, index: usize) -> usize {
-        self.hashes[index].load(Relaxed) as u32 as usize
-    }
-
-    fn node_at(&self, ordinal: usize) -> u64 {
-        self.nodes_start + ordinal as u64 * NODE_BYTES
-    }
-
-    /// Asks for what the terms behind `index` need when their turn comes.
+    /// Asks for what the terms behind `index` need of the dictionary when their turn comes.
     #[inline]
     fn look_ahead(&self, index: usize) {
-        // The high half of the word is all of the hash that a bucket is chosen by.
-        if let Some(word) = self.hashes.get(index + 2 * AHEAD) {
-            let word = word.load(Relaxed);
-            let ordinal = word as u32 as usize;
-            if let (Some([node, ..]), Some([key, .., end])) =
-                (self.nodes.get(ordinal), self.keys.get(ordinal))
-            {
-                prefetch(node);
-                prefetch(key);
-                prefetch(end);
-            }
-            self.merged.prefetch_bucket(word >> 32);
+        if index + 2 * AHEAD < self.terms.len() {
+            self.merged.prefetch_bucket(self.terms.hash(index + 2 * AHEAD));
         }
-        if let Some(word) = self.hashes.get(index + AHEAD) {
-            self.merged.prefetch(word.load(Relaxed) >> 32);
+        if index + AHEAD < self.terms.len() {
+            self.merged.prefetch(self.terms.hash(index + AHEAD));
         }
     }
-}
-
-/// The entry at `index` of a segment's terms by hash: low half of the hash (high), ordinal (low).
-pub(crate) fn hash_word(region: &Region, sections: &Sections, index: u64) -> u64 {
-    let at = sections.get(Kind::TermHashes).start + index * 8;
-    region.view(Span::<AtomicU64>::new(at, 1))[0].load(Relaxed)
-}
-
-/// The ordinal of a term in an engraved segment that is not merged.
-pub(crate) fn find_ordinal(
-    region: &Region,
-    sections: &Sections,
-    term: Term<'_>,
-    hash: u64,
-) -> Option<u64> {
-    let wanted = hash as u32 as u64;
-    let count = sections.get(Kind::TermHashes).bytes / 8;
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if hash_word(region, sections, middle) >> 32 < wanted {
-            low = middle + 1
-        } else {
-            high = middle
-        }
-    }
-    let mut bytes = Vec::new();
-    (low..count)
-        .map(|index| hash_word(region, sections, index))
-        .take_while(|word| word >> 32 == wanted)
-        .map(|word| word & 0xFFFF_FFFF)
-        .find(|ordinal| {
-            let found = term_at(region, sections, *ordinal);
-            found.bytes(region, sections, &mut bytes);
-            found.key == term.key && (!term.key.is_long() || bytes == term.bytes)
-        })
 }
 
 /// Takes the terms out of the merged dictionary that had their last posting in a segment that was dropped, whose mark says so.
 pub fn sweep_merged(memory: &Memory, nvm: &Nvm, writer: &mut MergedWriter, id: SegmentId) {
     let (region, door) = (memory.region(), nvm.door());
-    let Ok((entry, sections)) = nvm.sections(region, id.position()) else { return };
+    let Ok((_, sections)) = nvm.sections(region, id.position()) else { return };
     let merged = Merged::new(region, nvm.layout());
-    for ordinal in 0..entry.terms {
-        let at = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
-        let Some(node) = Node::read(region, at).filter(|node| node.postings > 0) else { continue };
+    for node in Nodes::of(region, &sections).iter() {
         if (node.record as usize) < merged.lines()
             && merged.head(node.record).position() == id.position()
             && node.is_of(merged.key(node.record))

@@ -8,24 +8,13 @@
 //! | word of a record | |
 //! |---|---|
 //! | 0 | the bucket's next record, as a bucket's word |
-//! | 1 | head: the term's newest node ([`Link`]) |
+//! | 1 | head: the term's newest node ([`Link`], see [`node`](super::node)) |
 //! | 2, 3 | key |
 //! | 4 | line of a long term's bytes (low half), checksum of key and line (high half) |
 //!
 //! Every change is one word: a record enters at the front of its chain, leaves by the word before it, and a merged segment
 //! moves the head. So there are no tombstones, and nothing has to grow. A word that leads to a record is its line plus one
 //! (low half; 0: none) and a checksum of that (high half).
-//!
-//! A **link** says which segment it leads into, so that the window is asked before it is followed, and retention is one
-//! store. What it leads to, a [node](Node), carries a checksum over the term's key too: a link that is not what was stored
-//! there is found out where it ends.
-//!
-//! | word of a node | |
-//! |---|---|
-//! | 0 | link to the term's node in the next older segment that has it |
-//! | 1 | segment id (low half), postings (high half) |
-//! | 2 | the posting if it is one, else where they begin in the segment's posting words (low half) |
-//! | 3 | checksum of words 1, 2 and the key (low half), line of the term's record (high half), once it is merged |
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -34,121 +23,15 @@ use spirit_mem::{Line, Region, Span, prefetch};
 
 use super::checksum;
 use super::layout::NvmLayout;
-use crate::descriptor::{POSITIONS_MAX, Position, SegmentId};
+use super::node::{Link, Node};
 use crate::term::{Term, TermKey};
 
-/// Bytes of a node; nodes begin at multiples of it.
-pub const NODE_BYTES: u64 = 32;
 /// Bytes of a record.
 pub const RECORD_BYTES: u64 = 64;
 /// Records of a chain that are looked at: more there are not, unless the chain was damaged into a ring.
 pub(crate) const CHAIN_MAX: usize = 4096;
 
-const UNIT_BITS: u32 = 33;
-// A link is a position and a unit; a record is a line.
-const _: () = assert!(1 << (64 - UNIT_BITS) == POSITIONS_MAX);
-const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64 && NODE_BYTES == 4 * 8);
-
-/// Where a node lies, and in which segment: position (31 bits), place in units of 32 bytes (33 bits). 0 leads nowhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Link(pub u64);
-
-impl Link {
-    /// To the node at `at` of the segment at `position`.
-    pub fn new(position: Position, at: u64) -> Link {
-        Link(((position as u64) << UNIT_BITS) | (at / NODE_BYTES))
-    }
-
-    /// Whether it leads nowhere.
-    pub fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The segment.
-    pub fn position(self) -> Position {
-        (self.0 >> UNIT_BITS) as Position
-    }
-
-    /// The node's offset.
-    pub fn place(self) -> u64 {
-        (self.0 & ((1 << UNIT_BITS) - 1)) * NODE_BYTES
-    }
-}
-
-/// A term's postings in an engraved segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// The next older one.
-    pub link: Link,
-    /// The segment.
-    pub segment: SegmentId,
-    /// How many postings; 0 if only a document that broke off had the term.
-    pub postings: u32,
-    /// The posting, or where they begin.
-    pub payload: u32,
-    /// The line of the term's record, if it is merged.
-    pub record: u32,
-    check: u32,
-}
-
-impl Node {
-    /// The node of a term in a segment that is not merged.
-    pub fn new(segment: SegmentId, postings: u32, payload: u32, key: TermKey) -> Node {
-        let mut node = Node { link: Link(0), segment, postings, payload, record: 0, check: 0 };
-        node.check = node.check_for(key);
-        node
-    }
-
-    /// Reads the node at `at`; `None` if that is not in the region.
-    pub fn read(region: &Region, at: u64) -> Option<Node> {
-        let words = region.get(Span::<AtomicU64>::new(at, NODE_BYTES / 8))?;
-        words.first_chunk().map(Node::of)
-    }
-
-    /// The node in these words.
-    #[inline]
-    pub(crate) fn of(words: &[AtomicU64; NODE_BYTES as usize / 8]) -> Node {
-        let [link, first, second, third] = words.each_ref().map(|word| word.load(Acquire));
-        Node {
-            link: Link(link),
-            segment: SegmentId(first as u32),
-            postings: (first >> 32) as u32,
-            payload: second as u32,
-            record: (third >> 32) as u32,
-            check: third as u32,
-        }
-    }
-
-    /// The same, merged.
-    pub(crate) fn linked(self, link: Link, record: u32) -> Node {
-        Node { link, record, ..self }
-    }
-
-    /// Its words.
-    pub fn words(&self) -> [u64; 4] {
-        [
-            self.link.0,
-            self.segment.0 as u64 | (self.postings as u64) << 32,
-            self.payload as u64,
-            self.last_word(),
-        ]
-    }
-
-    /// Its last word.
-    pub fn last_word(&self) -> u64 {
-        self.check as u64 | (self.record as u64) << 32
-    }
-
-    /// Whether it is what was stored for this term.
-    pub fn is_of(&self, key: TermKey) -> bool {
-        self.check == self.check_for(key)
-    }
-
-    fn check_for(&self, key: TermKey) -> u32 {
-        let words = self.words();
-        checksum(0, &[words[1], words[2], key.low, key.high])
-    }
-}
+const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64);
 
 /// A word that leads to a record.
 pub(crate) fn chain_word(line: u32) -> u64 {
@@ -331,10 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_and_chain_words_say_what_they_were_told() {
-        let link = Link::new(0x7FFF_FFFF, 0x3F_FFFF_FFE0);
-        assert_eq!((link.position(), link.place()), (0x7FFF_FFFF, 0x3F_FFFF_FFE0));
-        assert!(Link(0).is_none());
+    fn chain_words_say_what_they_were_told() {
         assert_eq!(chained(0), Ok(None));
         let word = chain_word(77);
         assert_eq!(chained(word), Ok(Some(77)));
@@ -342,14 +222,5 @@ mod tests {
             assert_ne!(chained(word ^ 1 << bit), Ok(Some(77)), "bit {bit}");
             assert!(chained(word ^ 1 << bit).is_err(), "bit {bit}");
         }
-    }
-
-    #[test]
-    fn a_node_is_of_its_term_alone() {
-        let key = |low| TermKey { low, high: 3 << 56 };
-        let node = Node::new(SegmentId(12), 5, 900, key(1));
-        assert!(node.is_of(key(1)) && !node.is_of(key(2)));
-        assert!(!Node { postings: 6, ..node }.is_of(key(1)));
-        assert!(Node { link: Link(9), record: 4, ..node }.is_of(key(1)), "these change");
     }
 }

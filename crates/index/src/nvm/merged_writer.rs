@@ -9,7 +9,8 @@ use spirit_door::{Door, Site};
 use spirit_mem::{Pins, Region};
 
 use super::layout::NvmLayout;
-use super::merged::{CHAIN_MAX, Link, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
+use super::merged::{CHAIN_MAX, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
+use super::node::Link;
 use crate::descriptor::Position;
 use crate::term::Term;
 

@@ -7,8 +7,10 @@
 //! | [`section`] | the parts of a segment's copy |
 //! | [`log`], [`log_reader`] | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
+//! | [`term_engraver`] | writing its terms, in the order of their hashes |
 //! | [`text_block`], [`text_index`] | compressed texts, and how a row's is found |
 //! | [`text_engraver`] | compressing them, in pieces |
+//! | [`engraved_terms`], [`node`] | a segment's terms until it is merged; where their postings are |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
 //! | [`coverage`] | from which segment on the DRAM dictionary has all entries |
@@ -30,7 +32,7 @@ pub mod backup;
 pub mod check;
 pub mod coverage;
 pub mod engrave;
-pub(crate) mod engraved_key;
+mod engraved_terms;
 pub mod follow;
 pub mod import;
 pub mod key_hashes;
@@ -40,6 +42,7 @@ pub mod log_reader;
 pub mod merge;
 pub mod merged;
 pub mod merged_writer;
+pub mod node;
 pub mod older;
 pub mod recover;
 pub mod root;
@@ -47,6 +50,7 @@ pub mod section;
 pub mod shape;
 pub mod shed;
 pub mod slot;
+mod term_engraver;
 pub mod text_block;
 pub mod text_engraver;
 pub mod text_index;

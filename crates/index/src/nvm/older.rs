@@ -5,9 +5,9 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::merge::find_ordinal;
-use super::merged::{Link, Merged, NODE_BYTES, Node};
-use super::section::Kind;
+use super::engraved_terms::EngravedTerms;
+use super::merged::Merged;
+use super::node::{Link, Node};
 use super::shape;
 use super::tier::Nvm;
 use crate::descriptor::{Position, Window};
@@ -124,11 +124,9 @@ impl FindOlder for OlderEntries<'_> {
         };
         for position in (part.oldest.max(self.merged)..part.end).rev() {
             let Ok((_, sections)) = self.nvm.sections(region, position) else { continue };
-            if let Some(ordinal) = find_ordinal(region, &sections, term, hash) {
-                let place = sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
-                let node = Node::read(region, place).filter(|node| node.is_of(term.key));
-                node.into_iter().for_each(&mut offer);
-            }
+            let terms = EngravedTerms::of(region, &sections);
+            let node = terms.find(term, hash).map(|index| terms.nodes.get(index));
+            node.filter(|node| node.is_of(term.key)).into_iter().for_each(&mut offer);
         }
         let end = part.end.min(self.merged);
         while !at.0.is_none() && at.0.position() >= part.oldest {

@@ -86,7 +86,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         restore_blocks(memory, slots.place(position), &entry, is_merged)?;
         shape::check(memory.region(), memory.geometry(), &entry, &sections)?;
         if !is_merged {
-            shape::check_terms(memory.region(), &entry, &sections)?;
+            shape::check_terms(memory.region(), &sections)?;
         }
         let state = if is_merged { State::Merged } else { State::Committed };
         let dead = slots.dead(position)?;

@@ -33,7 +33,7 @@ const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_B
 /// `SPIRITIX`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 const BYTE_ORDER: u64 = 0x0102_0304;
 
 macro_rules! root {
@@ -316,11 +316,11 @@ mod tests {
         assert!(read(&region).is_ok());
         word(&region, 5).store(99, Relaxed);
         assert!(matches!(read(&region), Err(RootError::Corrupt(_))));
-        word(&region, 1).store(2 | BYTE_ORDER << 32, Relaxed);
+        word(&region, 1).store((FORMAT_VERSION + 1) as u64 | BYTE_ORDER << 32, Relaxed);
         let words: Vec<u64> =
             (0..WORDS as u64 - 1).map(|i| word(&region, i).load(Relaxed)).collect();
         word(&region, WORDS as u64 - 1).store(checksum(0, &words) as u64, Relaxed);
-        assert_eq!(read(&region), Err(RootError::Version { found: 2 }));
+        assert_eq!(read(&region), Err(RootError::Version { found: FORMAT_VERSION + 1 }));
         word(&region, 0).store(MAGIC.swap_bytes(), Relaxed);
         assert_eq!(read(&region), Err(RootError::ByteOrder));
     }

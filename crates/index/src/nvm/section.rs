@@ -39,13 +39,13 @@ pub enum Kind {
     Vectors = 4,
     /// Posting arrays and bitmaps.
     Postings = 5,
-    /// A node a term, by ordinal.
+    /// A node a term, in the order of their hashes.
     Nodes = 6,
-    /// The key of each term, by ordinal. In the short-term block.
+    /// The key of each term, in the same order. In the short-term block.
     TermKeys = 7,
     /// The bytes of long terms. In the short-term block.
     LongTerms = 8,
-    /// The terms' hashes with their ordinals, ascending. In the short-term block.
+    /// The low halves of the terms' hashes, ascending. In the short-term block.
     TermHashes = 9,
     /// The hashes of explicit keys with their rows, ascending.
     KeyHashes = 10,

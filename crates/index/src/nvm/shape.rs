@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::Corrupt;
-use super::engraved_key::{TERM_KEY_BYTES, term_at, term_place};
-use super::merge::hash_word;
-use super::merged::NODE_BYTES;
+use super::engraved_terms::{EngravedTerms, TERM_KEY_BYTES};
+use super::node::NODE_BYTES;
 use super::section::{Kind, Section, Sections, contents_check};
 use super::slot::Entry;
+use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
 use crate::geometry::{Geometry, ROW_BYTES};
@@ -59,23 +59,17 @@ pub fn check(
 }
 
 /// Whether the terms of a segment that is not merged are what was stored, and lead nowhere else.
-pub fn check_terms(region: &Region, entry: &Entry, sections: &Sections) -> Result<(), Corrupt> {
+pub fn check_terms(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
     for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
         unchanged(region, kind, sections.get(kind)).map_err(corrupt)?;
     }
-    let hashes = sections.get(Kind::TermHashes);
-    for index in 0..hashes.bytes / 8 {
-        if hash_word(region, sections, index) & 0xFFFF_FFFF >= entry.terms {
-            return Err(corrupt((hashes.start + index * 8, "a hash leads to no term")));
-        }
-    }
+    let terms = EngravedTerms::of(region, sections);
     let long_bytes = sections.get(Kind::LongTerms).bytes;
-    for ordinal in 0..entry.terms {
-        let found = term_at(region, sections, ordinal);
+    for index in 0..terms.len() {
+        let found = terms.key(index);
         if found.key.is_long() && found.long_end().is_none_or(|end| end > long_bytes) {
-            let at = term_place(sections, ordinal);
-            return Err(corrupt((at, "a long term leaves its section")));
+            return Err(corrupt((terms.key_place(index), "a long term leaves its section")));
         }
     }
     Ok(())
@@ -139,6 +133,8 @@ fn place(entry: &Entry, kind: Kind, section: Section) -> Result<(), Problem> {
 }
 
 fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), Problem> {
+    // Terms without postings have no node.
+    let terms = sections.get(Kind::Nodes).bytes / NODE_BYTES;
     let vectors_max = (geometry.vector_chunks_max << geometry.vector_shift) * 2;
     for kind in Kind::ALL {
         let Section { start, bytes, .. } = sections.get(kind);
@@ -147,9 +143,9 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
             Kind::VectorDirectory => bytes == geometry.vector_chunks_max * 8,
             Kind::Rows => bytes == entry.rows * ROW_BYTES,
             Kind::Vectors => bytes <= vectors_max,
-            Kind::Nodes => bytes == entry.terms * NODE_BYTES,
-            Kind::TermKeys => bytes == entry.terms * TERM_KEY_BYTES,
-            Kind::TermHashes => bytes <= entry.terms * 8,
+            Kind::Nodes => bytes == terms * NODE_BYTES && terms <= entry.terms,
+            Kind::TermKeys => bytes == terms * TERM_KEY_BYTES,
+            Kind::TermHashes => bytes == hash_bytes(terms),
             Kind::KeyHashes => bytes <= entry.rows * 8,
             Kind::TextIndex if geometry.settings.store => {
                 bytes >= TEXT_ENTRY_BYTES && bytes.is_multiple_of(TEXT_ENTRY_BYTES)

@@ -9,7 +9,8 @@ use spirit_mem::{Region, Residency, Span};
 use super::checksum;
 use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
-use super::merged::{Link, Node, chain_word};
+use super::merged::chain_word;
+use super::node::{Link, Node};
 use super::slot::{Mark, dead_word};
 use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
@@ -57,8 +58,8 @@ fn words_with_checks() {
     assert_eq!(chain_word(76), 0xBC32_8228_0000_004D);
     assert_eq!(Link::new(3, 4096).0, 3 << 33 | 128);
     let sea = Term::new(FieldId(0), b"sea").unwrap().key;
-    let node = Node::new(SegmentId(6), 2, 17, sea).linked(Link::new(1, 96), 76);
-    assert_eq!(node.words(), [1 << 33 | 3, 2 << 32 | 6, 17, 76 << 32 | 0x0484_53BE]);
+    let node = Node::new(SegmentId(6), 5, 2, 17, sea).linked(Link::new(1, 96), 76);
+    assert_eq!(node.words(), [1 << 33 | 3, 2 << 32 | 6, 5 << 32 | 17, 76 << 32 | 0xEEC8_7AF7]);
 }
 
 #[test]

@@ -101,8 +101,6 @@ impl Source<'_> {
             true => Some(Terms::again(self.region, &self.layout, &sections)?),
             false => None,
         };
-        let sections = terms.as_ref().map_or(sections, |terms| terms.sections(sections));
-        let entry = Entry { sections_check: checksum(0, &sections.words()) as u64, ..entry };
         let words = [&entry.words()[..], &sections.words()[..]].concat();
         let numbers = [position as u64, is_merged.into(), 0];
         frames.write(FrameKind::Segment, numbers, &to_bytes(&words))?;
@@ -110,7 +108,7 @@ impl Source<'_> {
             let section = sections.get(kind);
             match &terms {
                 Some(terms) if kind.is_short_term() => {
-                    write_again(kind, section, &terms.section(kind), frames)?;
+                    write_again(kind, section, terms.section(kind), frames)?;
                 }
                 _ => self.copy_section(kind, section, frames)?,
             }

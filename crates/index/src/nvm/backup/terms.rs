@@ -10,15 +10,16 @@ use super::to_bytes;
 use crate::nvm::Corrupt;
 use crate::nvm::check::terms::is_key_of;
 use crate::nvm::layout::NvmLayout;
-use crate::nvm::merged::{Merged, NODE_BYTES, Node};
-use crate::nvm::section::{Kind, Section, Sections};
+use crate::nvm::merged::Merged;
+use crate::nvm::node::{Node, Nodes};
+use crate::nvm::section::{Kind, Sections};
 use crate::term::TermKey;
 
 /// The contents of the sections that a merged segment has no more.
 pub(super) struct Terms {
     keys: Vec<u8>,
     longs: Vec<u8>,
-    hashes: Vec<u64>,
+    hashes: Vec<u8>,
 }
 
 impl Terms {
@@ -29,19 +30,15 @@ impl Terms {
         sections: &Sections,
     ) -> Result<Terms, Corrupt> {
         let merged = Merged::new(region, layout);
-        let Section { start, bytes, .. } = sections.get(Kind::Nodes);
+        let nodes = Nodes::of(region, sections);
         let longs_max = sections.get(Kind::LongTerms).bytes;
         let mut terms = Terms { keys: Vec::new(), longs: Vec::new(), hashes: Vec::new() };
         let mut long = Vec::new();
-        for (ordinal, at) in (0..).zip((start..start + bytes).step_by(NODE_BYTES as usize)) {
-            let corrupt = |why| Corrupt { what: "node", at, why };
-            let node = Node::read(region, at).ok_or_else(|| corrupt("it leaves the heap"))?;
+        for (index, node) in nodes.iter().enumerate() {
+            let corrupt = |why| Corrupt { what: "node", at: nodes.place(index), why };
             let key = key_of(&merged, node).map_err(corrupt)?;
             terms.keys.extend(to_bytes(&[key.low, key.high, terms.longs.len() as u64]));
-            if node.postings == 0 {
-                continue;
-            }
-            terms.hashes.push((key.hash() & 0xFFFF_FFFF) << 32 | ordinal);
+            terms.hashes.extend((key.hash() as u32).to_le_bytes());
             merged.long_bytes(node.record, &mut long);
             if !is_key_of(key, &long) {
                 return Err(corrupt("the bytes of its term are another one's"));
@@ -52,36 +49,22 @@ impl Terms {
                 return Err(corrupt("its term is longer than it was"));
             }
         }
-        terms.hashes.sort_unstable();
+        terms.hashes.resize(terms.hashes.len().next_multiple_of(8), 0);
         Ok(terms)
     }
 
-    /// The sections of a segment with these terms. Behind its long terms there may have been room for some that were not kept,
-    /// because the one document that had them broke off; what was there is not known any more.
-    pub(super) fn sections(&self, mut sections: Sections) -> Sections {
-        let longs = sections.get(Kind::LongTerms);
-        let (bytes, check) = (self.longs.len() as u64, crc32c::crc32c(&self.longs));
-        if bytes < longs.bytes {
-            sections.set(Kind::LongTerms, Section { bytes, check, ..longs });
-        }
-        sections
-    }
-
     /// The contents of a section in the short-term block.
-    pub(super) fn section(&self, kind: Kind) -> Vec<u8> {
+    pub(super) fn section(&self, kind: Kind) -> &[u8] {
         match kind {
-            Kind::TermKeys => self.keys.clone(),
-            Kind::LongTerms => self.longs.clone(),
-            _ => to_bytes(&self.hashes),
+            Kind::TermKeys => &self.keys,
+            Kind::LongTerms => &self.longs,
+            _ => &self.hashes,
         }
     }
 }
 
-/// The key in the record that a node names. A term without postings has neither.
+/// The key in the record that a node names.
 fn key_of(merged: &Merged<'_>, node: Node) -> Result<TermKey, &'static str> {
-    if node.postings == 0 {
-        return Ok(TermKey::default());
-    }
     if node.record as usize >= merged.lines() {
         return Err("it names no record of the merged dictionary");
     }

@@ -8,8 +8,8 @@ use super::slots::Found;
 use super::terms::is_key_of;
 use super::{Checked, Part};
 use crate::descriptor::Position;
-use crate::nvm::merged::{Link, Merged, NODE_BYTES, Node, RECORD_BYTES, chained, long_lines};
-use crate::nvm::section::Kind;
+use crate::nvm::merged::{Merged, RECORD_BYTES, chained, long_lines};
+use crate::nvm::node::Nodes;
 use crate::term::Term;
 
 pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checked: &mut Checked) {
@@ -20,7 +20,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
         taken: vec![false; merged.lines()],
         oldest: found.oldest(),
         merged_end: found.merged_end(),
-        reached: Reached::of(segments),
+        reached: segments.iter().map(|segment| Reached::of(part, segment)).collect(),
         is_whole: segments.len() == found.live.len(),
         checked,
     };
@@ -33,18 +33,17 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
     }
 }
 
-/// Which nodes were reached: of each segment, by ordinal.
-struct Reached<'a>(Vec<(&'a Segment, Vec<bool>)>);
+/// A segment's nodes, and which of them were reached.
+struct Reached<'a> {
+    segment: &'a Segment,
+    nodes: Nodes<'a>,
+    reached: Vec<bool>,
+}
 
 impl<'a> Reached<'a> {
-    fn of(segments: &'a [Segment]) -> Reached<'a> {
-        let none = |segment: &'a Segment| (segment, vec![false; segment.entry.terms as usize]);
-        Reached(segments.iter().map(none).collect())
-    }
-
-    fn segment(&mut self, position: Position) -> Option<&mut (&'a Segment, Vec<bool>)> {
-        let index = self.0.binary_search_by_key(&position, |(segment, _)| segment.id.position());
-        index.ok().map(|index| &mut self.0[index])
+    fn of(part: &'a Part<'_>, segment: &'a Segment) -> Reached<'a> {
+        let nodes = Nodes::of(part.region, &segment.sections);
+        Reached { segment, nodes, reached: vec![false; nodes.len()] }
     }
 }
 
@@ -56,7 +55,8 @@ struct Walk<'a> {
     taken: Vec<bool>,
     oldest: Position,
     merged_end: Position,
-    reached: Reached<'a>,
+    /// In the order of the segments.
+    reached: Vec<Reached<'a>>,
     /// Whether all segments can be followed: a chain of nodes ends at one that cannot, which was said of that one.
     is_whole: bool,
     checked: &'a mut Checked,
@@ -141,20 +141,21 @@ impl Walk<'_> {
                 return Err("a link from it leads to a segment that is not older");
             }
             newer = link.position();
-            let Some((segment, reached)) = self.reached.segment(newer) else {
+            let index = self.reached.binary_search_by_key(&newer, |s| s.segment.id.position());
+            let Ok(index) = index else {
                 return if self.is_whole {
                     Err("a link from it leads to no segment")
                 } else {
                     Ok(())
                 };
             };
-            let ordinal = ordinal_of(segment, link).ok_or("a link from it leads to no node")?;
-            let node = Node::read(self.part.region, link.place());
-            let node = node.ok_or("a link from it leads to no node")?;
+            let Reached { segment, nodes, reached } = &mut self.reached[index];
+            let index = nodes.index_of(link.place()).ok_or("a link from it leads to no node")?;
+            let node = nodes.get(index);
             if node.segment != segment.id || !node.is_of(key) || node.record != line {
                 return Err("a link from it leads to another term's node, or to a damaged one");
             }
-            reached[ordinal as usize] = true;
+            reached[index] = true;
             link = node.link;
         }
         Ok(())
@@ -162,21 +163,11 @@ impl Walk<'_> {
 
     /// A merged segment's terms are found by their records alone.
     fn check_reached(self) {
-        for (segment, reached) in self.reached.0.iter().filter(|(segment, _)| segment.is_merged) {
-            let start = segment.sections.get(Kind::Nodes).start;
-            for (at, reached) in (start..).step_by(NODE_BYTES as usize).zip(reached) {
-                let node = Node::read(self.part.region, at);
-                if !reached && node.is_some_and(|node| node.postings > 0) {
-                    self.checked.note("node", at, "no record of the merged dictionary leads to it");
-                }
+        for Reached { nodes, reached, .. } in self.reached.iter().filter(|s| s.segment.is_merged) {
+            for (index, _) in reached.iter().enumerate().filter(|(_, reached)| !**reached) {
+                let why = "no record of the merged dictionary leads to it";
+                self.checked.note("node", nodes.place(index), why);
             }
         }
     }
-}
-
-/// Which of a segment's nodes a link leads to.
-fn ordinal_of(segment: &Segment, link: Link) -> Option<u64> {
-    let from_start = link.place().checked_sub(segment.sections.get(Kind::Nodes).start)?;
-    let ordinal = from_start / NODE_BYTES;
-    (from_start.is_multiple_of(NODE_BYTES) && ordinal < segment.entry.terms).then_some(ordinal)
 }

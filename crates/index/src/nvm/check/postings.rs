@@ -10,26 +10,47 @@ use super::rows::{Rows, Vectors, digest};
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense};
-use crate::nvm::merged::{NODE_BYTES, Node};
+use crate::nvm::node::{Node, Nodes};
 use crate::nvm::section::Kind;
 use crate::nvm::shape;
 use crate::posting::{frequency, local, rank, rank_of};
 
-pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, checked: &mut Checked) {
+pub(super) fn check(
+    part: &Part<'_>,
+    segment: &Segment,
+    mut vectors: Vectors,
+    checked: &mut Checked,
+) {
     let section = segment.sections.get(Kind::Postings);
     let words = part.region.get(Span::new(section.start, section.bytes / 4)).unwrap_or(&[]);
     let rows = Rows::of(part, segment);
-    let mut arrays = Arrays { part, segment, rows, start: section.start, words, taken: 0, sum: 0 };
+    let mut arrays = Arrays {
+        part,
+        segment,
+        rows,
+        start: section.start,
+        words,
+        taken: 0,
+        ordinal: None,
+        sum: 0,
+    };
     let mut postings = 0;
-    for ordinal in 0..segment.entry.terms as u32 {
-        let at = segment.sections.get(Kind::Nodes).start + ordinal as u64 * NODE_BYTES;
-        let Some(node) = Node::read(part.region, at) else { continue };
-        if let Err(why) = arrays.term(ordinal, node, &mut postings) {
+    let nodes = Nodes::of(part.region, &segment.sections);
+    let mut order: Vec<u64> =
+        (0..).zip(nodes.iter()).map(|(i, n)| (n.ordinal as u64) << 32 | i).collect();
+    order.sort_unstable();
+    for index in order.into_iter().map(|word| word as u32 as usize) {
+        let (node, at) = (nodes.get(index), nodes.place(index));
+        if let Err(why) = arrays.term(node, &mut postings) {
             checked.note("node", at, why);
-        } else if vectors.0.as_ref().is_some_and(|sums| sums[ordinal as usize] != arrays.sum) {
+        } else if !vectors.take(node.ordinal, arrays.sum) {
             checked.note("node", at, "its postings are not those of the document vectors");
         }
         checked.counts.postings += node.postings as u64;
+    }
+    if !vectors.is_empty() {
+        let at = segment.sections.get(Kind::Nodes).start;
+        checked.note("nodes", at, "a term of the document vectors has none");
     }
     if postings != segment.entry.posting_count {
         let why = "there are not as many postings of documents as the segment's slot says";
@@ -46,6 +67,8 @@ struct Arrays<'a> {
     words: &'a [AtomicU32],
     /// Words before this one are taken.
     taken: u64,
+    /// The last term.
+    ordinal: Option<u32>,
     /// What the postings of the last list add up to.
     sum: u64,
 }
@@ -53,19 +76,23 @@ struct Arrays<'a> {
 type Verdict = Result<(), &'static str>;
 
 impl Arrays<'_> {
-    fn term(&mut self, ordinal: u32, node: Node, postings: &mut u64) -> Verdict {
+    fn term(&mut self, node: Node, postings: &mut u64) -> Verdict {
         self.sum = 0;
+        let before = self.ordinal.replace(node.ordinal);
         if node.segment != self.segment.id {
             return Err("it is of another segment");
         }
+        if before == Some(node.ordinal) || node.ordinal as u64 >= self.segment.entry.terms {
+            return Err("another has its ordinal, or no term has");
+        }
         match node.postings {
-            0 => Ok(()),
+            0 => Err("it has no postings"),
             1 => self.posting(node.payload, postings).map(|_| ()),
-            _ => self.list(ordinal, node, postings),
+            _ => self.list(node, postings),
         }
     }
 
-    fn list(&mut self, ordinal: u32, node: Node, postings: &mut u64) -> Verdict {
+    fn list(&mut self, node: Node, postings: &mut u64) -> Verdict {
         let bitmap_rows = self.segment.entry.bitmap_rows as u32;
         let Node { postings: len, payload: first, .. } = node;
         if !shape::holds(self.words.len() as u64, bitmap_rows, first, len) {
@@ -74,7 +101,7 @@ impl Arrays<'_> {
         if (first as u64) <= self.taken && self.taken > 0 {
             return Err("its postings lie where those of the term before do");
         }
-        if self.words[first as usize - 1].load(Relaxed) != ordinal {
+        if self.words[first as usize - 1].load(Relaxed) != node.ordinal {
             return Err("its postings are another term's");
         }
         let list = &self.words[first as usize..first as usize + len as usize];

@@ -71,7 +71,20 @@ impl<'a> Rows<'a> {
 
 /// What document vectors say of a segment's postings: for each term a sum over its documents, which a list that has the
 /// same documents with the same frequencies has too. None if vectors are not kept.
-pub(super) struct Vectors(pub(super) Option<Vec<u64>>);
+pub(super) struct Vectors(Option<Vec<u64>>);
+
+impl Vectors {
+    /// Whether a term's documents add up to `sum`; what was asked for is gone then.
+    pub(super) fn take(&mut self, ordinal: u32, sum: u64) -> bool {
+        let Some(sums) = &mut self.0 else { return true };
+        sums.get_mut(ordinal as usize).is_some_and(|said| std::mem::take(said) == sum)
+    }
+
+    /// Whether all terms were asked for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().flatten().all(|sum| *sum == 0)
+    }
+}
 
 /// What a posting adds to its term's sum.
 pub(super) fn digest(local: u32, frequency: u32) -> u64 {

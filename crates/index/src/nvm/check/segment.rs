@@ -82,7 +82,7 @@ fn check(
     checked.counts.rows += rows;
     checked.counts.terms += terms;
     let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
-    postings::check(part, &segment, &vectors, checked);
+    postings::check(part, &segment, vectors, checked);
     if part.geometry.settings.store {
         texts::check(part, &segment, checked);
     }

@@ -7,8 +7,7 @@ use super::rows::Rows;
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::keys;
-use crate::nvm::engraved_key::{term_at, term_place};
-use crate::nvm::merged::{NODE_BYTES, Node};
+use crate::nvm::engraved_terms::{EngravedKey, EngravedTerms};
 use crate::nvm::section::Kind;
 use crate::rows::KeyKind;
 use crate::term::{Term, TermKey};
@@ -22,7 +21,7 @@ pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Check
         let key = (local < rows.len()).then(|| rows.explicit_key(rows.row(local).key()));
         key.flatten().map(|key| keys::hash(&key))
     };
-    check_hashes(words, section.start, "key hash", hash_of, checked);
+    check_hashes(words, section.start, hash_of, checked);
     let is_explicit = |local: &u32| {
         matches!(rows.row(*local).key().kind(), KeyKind::Inline { .. } | KeyKind::Stored { .. })
     };
@@ -32,62 +31,53 @@ pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Check
     }
 }
 
-/// The terms of a segment that is not merged: each with its node, and under its hash.
+/// The terms of a segment that is not merged: each with its node, in the order of their hashes.
 pub(super) fn check_terms(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
-    let mut registered = 0;
-    for ordinal in 0..segment.entry.terms {
-        let at = term_place(&segment.sections, ordinal);
-        let node = segment.sections.get(Kind::Nodes).start + ordinal * NODE_BYTES;
-        let Some(node) = Node::read(part.region, node) else { continue };
-        registered += usize::from(node.postings > 0);
-        let key = term_at(part.region, &segment.sections, ordinal).key;
-        if !node.is_of(key) {
+    let terms = EngravedTerms::of(part.region, &segment.sections);
+    let long_bytes = segment.sections.get(Kind::LongTerms).bytes;
+    let mut before = None;
+    for index in 0..terms.len() {
+        let (at, found, node) = (terms.key_place(index), terms.key(index), terms.nodes.get(index));
+        let order = Some((terms.hash(index), node.ordinal));
+        if !node.is_of(found.key) {
             checked.note("term key", at, "the term's node is of another term, or is damaged");
-        } else if node.postings > 0 && !is_term(part, segment, ordinal) {
+        } else if !is_term(&terms, found, long_bytes) {
             checked.note("term key", at, "it is of no term");
+        } else if found.key.hash() & 0xFFFF_FFFF != terms.hash(index) {
+            checked.note("term hash", at, "the term's key has another hash");
         }
-    }
-    let section = segment.sections.get(Kind::TermHashes);
-    let words = part.words(section.start, section.bytes);
-    let hash_of = |ordinal: u32| {
-        let known = (ordinal as u64) < segment.entry.terms;
-        known.then(|| term_at(part.region, &segment.sections, ordinal as u64).key.hash())
-    };
-    check_hashes(words, section.start, "term hash", hash_of, checked);
-    if registered != words.len() {
-        let why = "there is not one for each term that has postings";
-        checked.note("term hashes", section.start, why);
+        if before >= order {
+            checked.note("term hash", at, "it is not above the one before");
+        }
+        before = order;
     }
 }
 
-/// Entries ascend, and each is what its row or term has as its hash.
+/// Entries ascend, and each is what its row's key has as its hash.
 fn check_hashes(
     words: &[AtomicU64],
     start: u64,
-    what: &'static str,
     hash_of: impl Fn(u32) -> Option<u64>,
     checked: &mut Checked,
 ) {
     let mut before = None;
     for (word, at) in words.iter().map(|word| word.load(Relaxed)).zip((start..).step_by(8)) {
         if before.is_some_and(|before| before >= word) {
-            checked.note(what, at, "it is not above the one before");
+            checked.note("key hash", at, "it is not above the one before");
         }
         if hash_of(word as u32).is_none_or(|hash| hash & 0xFFFF_FFFF != word >> 32) {
-            checked.note(what, at, "what it leads to has another hash");
+            checked.note("key hash", at, "what it leads to has another hash");
         }
         before = Some(word);
     }
 }
 
-fn is_term(part: &Part<'_>, segment: &Segment, ordinal: u64) -> bool {
-    let found = term_at(part.region, &segment.sections, ordinal);
-    let long_bytes = segment.sections.get(Kind::LongTerms).bytes;
+fn is_term(terms: &EngravedTerms<'_>, found: EngravedKey, long_bytes: u64) -> bool {
     if found.key.is_long() && found.long_end().is_none_or(|end| end > long_bytes) {
         return false;
     }
     let mut bytes = Vec::new();
-    found.bytes(part.region, &segment.sections, &mut bytes);
+    terms.long_bytes(found, &mut bytes);
     is_key_of(found.key, &bytes)
 }
 

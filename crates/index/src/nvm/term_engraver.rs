@@ -1,0 +1,171 @@
+//! Engraves the terms of a segment, a few at a time: they are gathered from the DRAM dictionary by ordinal, as their records lie,
+//! and written in the order of their hashes, in which they are [merged](super::merge).
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_door::Site;
+use spirit_mem::{Region, Span};
+
+use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES};
+use super::node::{NODE_BYTES, Node};
+use super::section::{Kind, Section, Sections};
+use super::tier::Nvm;
+use crate::descriptor::SegmentId;
+use crate::dictionary::{Dictionary, TermId};
+use crate::memory::Memory;
+use crate::term::TermKey;
+
+/// Terms of one step.
+const GROUP: usize = 1024;
+/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
+const AHEAD: usize = 12;
+
+/// What is written of a term.
+#[derive(Clone, Copy, Debug)]
+struct Gathered {
+    key: TermKey,
+    /// Where a long term's bytes begin among those gathered.
+    long: usize,
+    ordinal: u32,
+    postings: u32,
+    payload: u32,
+}
+
+/// The terms of a segment on their way into the second tier.
+#[derive(Debug)]
+pub(super) struct TermEngraver {
+    segment: SegmentId,
+    /// The dictionary's number of each ordinal.
+    map: Span<AtomicU32>,
+    /// Ordinals that are gathered.
+    next: usize,
+    terms: Vec<Gathered>,
+    longs: Vec<u8>,
+    /// Low half of each term's hash (high), its place among those gathered (low): ascending once all are.
+    order: Vec<u64>,
+    /// How many of them are written, and bytes of long ones.
+    written: usize,
+    long_at: u64,
+}
+
+impl TermEngraver {
+    /// For the segment whose ordinals are numbered in `map`.
+    pub(super) fn new(segment: SegmentId, map: Span<AtomicU32>) -> TermEngraver {
+        let count = map.len() as usize;
+        TermEngraver {
+            segment,
+            map,
+            next: 0,
+            terms: Vec::with_capacity(count),
+            longs: Vec::new(),
+            order: Vec::with_capacity(count),
+            written: 0,
+            long_at: 0,
+        }
+    }
+
+    /// Gathers or writes some terms; says whether all are written. Then the sections end where they do: there may be fewer
+    /// than there was room for, since terms whose only document broke off have no postings.
+    pub(super) fn advance(&mut self, memory: &Memory, nvm: &Nvm, sections: &mut Sections) -> bool {
+        if self.next < self.map.len() as usize {
+            self.gather(memory);
+            if self.next == self.map.len() as usize {
+                self.order.sort_unstable();
+            }
+        } else if self.written < self.order.len() {
+            self.write(memory.region(), nvm, sections);
+        } else {
+            self.end(sections);
+            return true;
+        }
+        false
+    }
+
+    fn gather(&mut self, memory: &Memory) {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let map = region.view(self.map);
+        let end = map.len().min(self.next + GROUP);
+        let id_at = |ordinal: usize| {
+            map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
+        };
+        let mut bytes = Vec::new();
+        for ordinal in self.next..end {
+            id_at(ordinal + 2 * AHEAD).inspect(|id| dictionary.prefetch_record(*id));
+            id_at(ordinal + AHEAD).inspect(|id| dictionary.prefetch_newest(*id));
+            let Some(id) = id_at(ordinal) else { continue };
+            let key = dictionary.key(id, &mut bytes);
+            let entries = dictionary.entries(id);
+            let index = entries.rfind(region, self.segment);
+            let entry = entries.get(region, index.expect("a registered term has its entry"));
+            let place = self.terms.len() as u64;
+            self.order.push((key.hash() & 0xFFFF_FFFF) << 32 | place);
+            self.terms.push(Gathered {
+                key,
+                long: self.longs.len(),
+                ordinal: ordinal as u32,
+                postings: entry.postings,
+                payload: entry.payload,
+            });
+            self.longs.extend_from_slice(&bytes);
+        }
+        self.next = end;
+    }
+
+    fn write(&mut self, region: &Region, nvm: &Nvm, sections: &Sections) {
+        let end = self.order.len().min(self.written + GROUP);
+        let (mut hashes, mut keys, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut longs = Vec::new();
+        for word in &self.order[self.written..end] {
+            let Gathered { key, long, ordinal, postings, payload } =
+                self.terms[*word as u32 as usize];
+            let long_at = self.long_at + longs.len() as u64;
+            if key.is_long() {
+                longs.extend_from_slice(&self.longs[long..long + key.len()]);
+                longs.resize(longs.len().next_multiple_of(8), 0);
+            }
+            let node = Node::new(self.segment, ordinal, postings, payload, key);
+            hashes.extend_from_slice(&((word >> 32) as u32).to_le_bytes());
+            put(&mut keys, [key.low, key.high, long_at]);
+            put(&mut nodes, node.words());
+        }
+        hashes.resize(hashes.len().next_multiple_of(8), 0);
+        let first = self.written as u64;
+        for (kind, at, bytes) in [
+            (Kind::TermHashes, first * TERM_HASH_BYTES, &hashes),
+            (Kind::TermKeys, first * TERM_KEY_BYTES, &keys),
+            (Kind::Nodes, first * NODE_BYTES, &nodes),
+            (Kind::LongTerms, self.long_at, &longs),
+        ] {
+            if !bytes.is_empty() {
+                let at = sections.get(kind).start + at;
+                nvm.door().write(Site::BodyWords, region, at, bytes);
+                nvm.door().write_back(Site::BodyWriteBack, region, at, bytes.len() as u64);
+            }
+        }
+        self.written = end;
+        self.long_at += longs.len() as u64;
+    }
+
+    fn end(&self, sections: &mut Sections) {
+        let terms = self.order.len() as u64;
+        for (kind, bytes) in [
+            (Kind::TermHashes, hash_bytes(terms)),
+            (Kind::TermKeys, terms * TERM_KEY_BYTES),
+            (Kind::Nodes, terms * NODE_BYTES),
+            (Kind::LongTerms, self.long_at),
+        ] {
+            sections.set(kind, Section { bytes, ..sections.get(kind) });
+        }
+    }
+}
+
+/// Bytes of the hashes of so many terms: whole words.
+pub(super) fn hash_bytes(terms: u64) -> u64 {
+    (terms * TERM_HASH_BYTES).next_multiple_of(8)
+}
+
+fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {
+    bytes.extend_from_slice(words.map(u64::to_le_bytes).as_flattened());
+}
