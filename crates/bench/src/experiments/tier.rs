@@ -65,10 +65,11 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("tier", &corpus, &[("segment_bytes", json!(SEGMENT_BYTES))]);
     let mut taken: [Taken; WAYS.len()] = Default::default();
     let _pinned = bench.cores.pin(On::Both);
-    for _ in 0..bench.rounds * TURNS {
-        // In turn, so that what else the machine does falls on all of them.
-        for (way, taken) in WAYS.iter().zip(&mut taken) {
-            measure(&corpus, way, taken)?;
+    for round in 0..bench.rounds * TURNS {
+        // In turn, so that what else the machine does falls on all of them; and each comes first as often as the others, since
+        // an index gets the memory that the one before it gave back.
+        for way in (0..WAYS.len()).map(|way| (round + way) % WAYS.len()) {
+            measure(&corpus, &WAYS[way], &mut taken[way])?;
         }
     }
     print(bench, &corpus, &taken)
