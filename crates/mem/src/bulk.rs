@@ -148,6 +148,22 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_past_the_caches_comes_where_it_should() {
+        let region = Region::reserve(1 << 20, Residency::OnTouch).unwrap();
+        let words: Vec<u8> = (1..=20u64).flat_map(u64::to_le_bytes).collect();
+        for (at, cut, count) in
+            (8..12).flat_map(|at| (0..6).flat_map(move |a| (a..12).map(move |b| (at, a, b))))
+        {
+            let (before, behind) = words[..count * 8].split_at(cut * 8);
+            region.stream_bytes(at * 8, [before, behind]);
+            let found =
+                region.view(Span::<AtomicU64>::new(0, 64)).iter().map(|word| word.swap(0, Order));
+            let wanted = (0..at).map(|_| 0).chain(1..=count as u64).chain(std::iter::repeat(0));
+            assert!(found.eq(wanted.take(64)), "{count} words at word {at}, cut at {cut}");
+        }
+    }
+
+    #[test]
     #[should_panic(expected = "overlap")]
     fn overlapping_words_are_not_copied() {
         let region = Region::reserve(4096, Residency::OnTouch).unwrap();

@@ -7,16 +7,22 @@ use std::fs;
 use std::ops::Range;
 
 use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options, Reader};
+use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
+use spirit_index::nvm::root::ROOT_BYTES;
 use support::comes_back;
 use support::directory::Directory;
 
 const REFUSING: [OnFull; 2] = [OnFull::Refuse, OnFull::Wait];
 
+const SEGMENT_BYTES: u64 = 64 << 10;
+const NVM_BYTES: u64 = 16 << 20;
+const LOG_BYTES: u64 = 256 << 10;
+
 fn options(directory: &Directory, on_full: OnFull) -> Options {
     Options::default()
         .directory(directory.path())
-        .segment_bytes(64 << 10)
-        .nvm_bytes(16 << 20)
+        .segment_bytes(SEGMENT_BYTES)
+        .nvm_bytes(NVM_BYTES)
         .analyzer(Analyzer::Simple)
         .on_full(on_full)
 }
@@ -31,8 +37,13 @@ fn cut_before_the_cancellation(directory: &Directory) -> bool {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let is_cancellation =
         |at: &usize| word(*at) as u32 == 6 && word(*at) >> 32 != 0 && word(at + 16) >> 32 == 3;
-    let log = 8192 + 64 * 256..bytes.len() - HEADER;
-    let newest = log.step_by(8).filter(is_cancellation).max_by_key(|at| word(at + 8));
+    let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES };
+    let (start, log_bytes) = NvmLayout::new(settings, SEGMENT_BYTES).log;
+    let log = ROOT_BYTES + start..ROOT_BYTES + start + log_bytes - HEADER as u64;
+    let newest = (log.start as usize..log.end as usize)
+        .step_by(8)
+        .filter(is_cancellation)
+        .max_by_key(|at| word(at + 8));
     let Some(at) = newest else { return false };
     bytes[at..at + HEADER].fill(0);
     fs::write(path, bytes).unwrap();
@@ -52,7 +63,7 @@ fn what_was_refused_stays_so_and_what_came_after_it_is_there() {
 }
 
 fn open_small(directory: &Directory, on_full: OnFull) -> Index {
-    let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(256 << 10);
+    let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(LOG_BYTES);
     options.document_bytes_max(4 << 10).open().unwrap()
 }
 

@@ -1,11 +1,10 @@
 //! Merging: an engraved segment's terms are linked into the merged dictionary, in place, and no posting is copied
 //! (paper §4.9).
 //!
-//! 1. *Link*: each node leads to what is its term's head; a term that is new gets a record, which leads to what its
-//!    bucket leads to. Fence.
+//! 1. *Link*: each node leads to what is its term's head; a term that is new gets a record, which leads to its node, and
+//!    to what its bucket leads to. Fence.
 //! 2. *Enter*: each bucket that has new records leads to the last of them.
-//! 3. *Head*: each term's head leads to its node here. Fence, for both: a head that is durable before its bucket is in a
-//!    record that nothing leads to.
+//! 3. *Head*: the head of each term that had a record leads to its node here. Fence, for both.
 //! 4. *Mark* the segment as merged. Fence.
 //!
 //! Any prefix may be repeated: a head that is already in this segment is left alone, and so is its node's link; a record that
@@ -34,6 +33,8 @@ use crate::term::Term;
 const GROUP: usize = 2048;
 /// How many terms before its turn a term's record is asked for; its bucket is as many before that.
 const AHEAD: usize = 24;
+/// Stands for a record that needs no head. There are fewer lines.
+const HAS_HEAD: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -55,7 +56,7 @@ pub struct Merge {
     entered: Vec<(usize, u32)>,
     /// New records.
     added: Vec<u32>,
-    /// The record of each term, in the order of their hashes.
+    /// The record of each term, in the order of their hashes; [`HAS_HEAD`] if that leads to its node here.
     records: Vec<u32>,
 }
 
@@ -124,7 +125,9 @@ impl Merge {
                     if let Some(record) = self.records.get(index + AHEAD) {
                         place.merged.prefetch_record(*record);
                     }
-                    self.head(&place, index);
+                    if self.records[index] != HAS_HEAD {
+                        self.head(&place, index);
+                    }
                 }
                 self.step = Step::Head { next: end };
             }
@@ -179,40 +182,44 @@ impl Merge {
         let (found, hash) = (place.terms.key(index), place.terms.hash(index));
         place.terms.long_bytes(found, &mut place.long);
         let term = Term { key: found.key, bytes: &place.long };
-        let record = match place.merged.find(term, hash) {
-            Some(line) => line,
-            None => self.add(place, writer, term, hash)?,
+        let (node, at) = (place.terms.nodes.get(index), place.terms.nodes.place(index));
+        let here = Link::new(self.id.position(), at);
+        let (record, link) = match place.merged.find(term, hash) {
+            Some(line) => {
+                let head = place.merged.head(line);
+                self.records[index] = line;
+                (line, if head == here { node.link } else { head })
+            }
+            None => {
+                let next = self.chain_from(&place.merged, hash);
+                let line = writer.add(&place.merged, place.region, place.door, term, next, here);
+                let line = line.ok_or(FlushStop::DictionaryFull)?;
+                self.note_added(place.merged.bucket(hash), line);
+                self.records[index] = HAS_HEAD;
+                (line, Link::default())
+            }
         };
-        self.records[index] = record;
-        let (node, head) = (place.terms.nodes.get(index), place.merged.head(record));
-        let link =
-            if head.position() == self.id.position() && !head.is_none() { node.link } else { head };
-        let (at, door) = (place.terms.nodes.place(index), place.door);
+        let door = place.door;
         door.store(Site::Link, place.region, at, link.0);
         door.store(Site::Link, place.region, at + 24, node.linked(link, record).last_word());
         Ok(())
     }
 
-    /// A record for a new term, in front of its bucket's chain as that will be.
-    fn add(
-        &mut self,
-        place: &Place<'_>,
-        writer: &mut MergedWriter,
-        term: Term<'_>,
-        hash: u64,
-    ) -> Result<u32, FlushStop> {
-        let Place { region, door, merged, .. } = place;
+    /// What a new record leads to: its bucket's chain as that will be.
+    fn chain_from(&self, merged: &Merged<'_>, hash: u64) -> u64 {
         let bucket = merged.bucket(hash);
         let before = self.entered.last().filter(|(last, _)| *last == bucket).map(|(_, line)| *line);
         let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
-        let next = first.map_or(0, chain_word);
-        let line = writer.add(merged, region, door, term, next).ok_or(FlushStop::DictionaryFull)?;
+        first.map_or(0, chain_word)
+    }
+
+    /// A new record is in front of its bucket's chain as that will be.
+    fn note_added(&mut self, bucket: usize, line: u32) {
         self.added.push(line);
         match self.entered.last_mut().filter(|(last, _)| *last == bucket) {
             Some((_, last)) => *last = line,
             None => self.entered.push((bucket, line)),
         }
-        Ok(line)
     }
 
     fn enter(&self, region: &Region, nvm: &Nvm, range: std::ops::Range<usize>) {

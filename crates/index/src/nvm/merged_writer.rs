@@ -51,8 +51,7 @@ impl MergedWriter {
         let mut unlinked = false;
         for bucket in merged.used_buckets() {
             unlinked |= writer.unlink(&merged, region, door, bucket, |line| {
-                let head = merged.head(line);
-                head.is_none() || head.position() < oldest
+                merged.head(line).position() < oldest
             }) > 0;
             for (_, line) in merged.chain(bucket) {
                 writer.take(line, 1);
@@ -135,8 +134,8 @@ impl MergedWriter {
         }
     }
 
-    /// Writes a record that no bucket leads to yet, with no head, whose chain goes on with `next` (a word that leads to a
-    /// record); `None` if there is no room.
+    /// Writes a record that no bucket leads to yet, with its term's `head`, whose chain goes on with `next` (a word that leads
+    /// to a record); `None` if there is no room.
     pub fn add(
         &mut self,
         merged: &Merged<'_>,
@@ -144,6 +143,7 @@ impl MergedWriter {
         door: &Door,
         term: Term<'_>,
         next: u64,
+        head: Link,
     ) -> Option<u32> {
         let line = self.allocate(1)?;
         let mut long = 0;
@@ -161,7 +161,7 @@ impl MergedWriter {
         }
         let [low, high, apart] = record_words(term.key, long);
         let place = merged.place(line);
-        door.write_words(Site::Record, region, place, &[next, Link::default().0, low, high, apart]);
+        door.write_words(Site::Record, region, place, &[next, head.0, low, high, apart]);
         door.write_back(Site::RecordWriteBack, region, place, RECORD_BYTES);
         Some(line)
     }

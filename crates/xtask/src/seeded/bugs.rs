@@ -139,8 +139,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "merge-twice",
         what: "a merge that is repeated links a term's node to itself, and older segments are lost",
         file: "crates/index/src/nvm/merge.rs",
-        old: "if head.position() == self.id.position() && !head.is_none() { node.link } else { head };",
-        new: "head;",
+        old: "(line, if head == here { node.link } else { head })",
+        new: "(line, head)",
         found_by: MANY_WORDS,
     },
     Bug {
