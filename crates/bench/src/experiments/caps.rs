@@ -10,8 +10,8 @@
 //!   what finds a term's entries is all that is exchanged: evaluators and posting arrays are the same.
 //!
 //! With 64 segments *none merged* takes turns with them: none engraved, all in DRAM. Last come indexes whose DRAM is 15 %, 55 % and
-//! all of what the index takes (the paper's tight, moderate and loose). All answers must be equal. Each index is built three times, and
-//! asked in a third of the rounds each time.
+//! all of what holds the index (the paper's tight, moderate and loose). All answers must be equal. Each round builds its
+//! indexes anew: where their memory comes to lie counts, and is another each time.
 //!
 //! Corpus: posts; workloads drawn from it by document frequency with the seed (BASELINE §8.2).
 //!
@@ -40,8 +40,10 @@ use crate::workloads::{self, Workload};
 /// room for half as many again, so that none is full before its time.
 const BYTES_PER_TOKEN: f64 = 10.0;
 const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
-/// How often each index is built: where its memory comes to lie is another each time, and counts.
-const BUILDS: usize = 3;
+/// The dictionary takes no older segments when less than an eighth of it is free; a little more than that is left. Its table
+/// takes a twelfth, whatever is in it.
+const DICTIONARY_FULL: f64 = 0.8;
+const TABLE: f64 = 1.0 / 12.0;
 /// Segments smaller than this cannot be had.
 const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 /// Bytes of the log for each byte of text: all documents have room, so no segment ends early or is engraved for its sake.
@@ -80,7 +82,7 @@ struct Counter<'a> {
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
-    /// The share of the index that DRAM holds; more than all leaves room for all stages.
+    /// DRAM, as a share of what holds all of the index; more than all leaves room for all stages.
     dram: f64,
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
@@ -140,7 +142,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     Ok(())
 }
 
-/// The ways of a group, and what their queries took in all builds.
+/// The ways of a group, and what their queries took in all rounds.
 fn measured(
     bench: &Bench,
     corpus: &Corpus,
@@ -148,20 +150,18 @@ fn measured(
     ways: &[Way],
     workloads: &[Workload],
 ) -> Fallible<Vec<Capped>> {
-    let index_bytes = index_bytes(corpus, wanted)?;
-    println!("the index takes {} MiB", index_bytes >> 20);
+    let whole_bytes = whole_bytes(corpus, wanted)?;
+    println!("{} MiB of DRAM hold all of the index", whole_bytes >> 20);
     let mut rounds = vec![engine::no_rounds(workloads); ways.len()];
     let mut group = Vec::new();
-    for _ in 0..BUILDS {
+    for _ in 0..bench.rounds {
         // They take gigabytes, and go before the next are made.
         drop(group);
-        group = built(corpus, wanted, index_bytes, ways)?;
+        group = built(corpus, wanted, whole_bytes, ways)?;
         same_answers(&group, workloads)?;
-        for _ in 0..bench.rounds.div_ceil(BUILDS) {
-            for (capped, rounds) in group.iter().zip(&mut rounds) {
-                let mut counter = Counter::new(&capped.kept, capped.tables.as_ref())?;
-                engine::measure(workloads, 1, rounds, |query| counter.count(query) as usize);
-            }
+        for (capped, rounds) in group.iter().zip(&mut rounds) {
+            let mut counter = Counter::new(&capped.kept, capped.tables.as_ref())?;
+            engine::measure(workloads, 1, rounds, |query| counter.count(query) as usize);
         }
     }
     group.iter_mut().zip(rounds).for_each(|(capped, rounds)| capped.rounds = rounds);
@@ -169,26 +169,31 @@ fn measured(
 }
 
 /// The ways of a group, ready to be asked.
-fn built(corpus: &Corpus, segments: u64, index_bytes: u64, ways: &[Way]) -> Fallible<Vec<Capped>> {
+fn built(corpus: &Corpus, segments: u64, whole_bytes: u64, ways: &[Way]) -> Fallible<Vec<Capped>> {
     let mut group: Vec<Capped> = Vec::new();
     for way in ways {
         let kept = match group.last().filter(|_| way.probes) {
             Some(before) => before.kept.clone(),
-            None => Rc::new(kept(corpus, segments, index_bytes, *way)?),
+            None => Rc::new(kept(corpus, segments, whole_bytes, *way)?),
         };
         group.push(Capped::new(*way, kept)?);
     }
     Ok(group)
 }
 
-/// What the index takes when all of it is in DRAM.
-fn index_bytes(corpus: &Corpus, segments: u64) -> Fallible<u64> {
+/// The least DRAM that holds all of the index. The dictionary has a share of it, and the one over many segments decides.
+fn whole_bytes(corpus: &Corpus, segments: u64) -> Fallible<u64> {
     let options = engine::options(corpus)
         .prefault(false)
         .segment_bytes(segment_bytes(corpus, segments))
         .dram_bytes(heap_bytes(corpus, segments));
-    let bytes = filled(options, corpus, segments)?.stats()?.bytes;
-    Ok(bytes.index() + bytes.keys)
+    let stats = filled(options, corpus, segments)?.stats()?;
+    let mut partitions = stats.partitions.iter();
+    let dictionary = partitions.find(|partition| partition.name == "dictionary");
+    let (used, room) = dictionary.map_or((0, 1), |partition| (partition.used, partition.bytes));
+    let share = (used as f64 / room as f64 - TABLE) / (DICTIONARY_FULL - TABLE);
+    let for_dictionary = (stats.dram_bytes as f64 * share) as u64;
+    Ok(for_dictionary.max(stats.bytes.index() + stats.bytes.keys))
 }
 
 /// DRAM in which all of it has room, whatever it takes.
@@ -214,14 +219,14 @@ fn filled(options: Options, corpus: &Corpus, segments: u64) -> Fallible<Index> {
     Ok(index)
 }
 
-fn kept(corpus: &Corpus, segments: u64, index_bytes: u64, way: Way) -> Fallible<Kept> {
+fn kept(corpus: &Corpus, segments: u64, whole_bytes: u64, way: Way) -> Fallible<Kept> {
     let segment_bytes = segment_bytes(corpus, segments);
     let scratch = Scratch::new()?;
     let heap_bytes = heap_bytes(corpus, segments);
     let dram_bytes = match way.dram == ROOMY {
         true => heap_bytes,
         // Stages need room for segments in flight, whatever the cap.
-        false => ((index_bytes as f64 * way.dram) as u64)
+        false => ((whole_bytes as f64 * way.dram) as u64)
             .max(segment_bytes * (engine::HEAP_SEGMENTS_MIN + 2)),
     };
     let options: Options = engine::options(corpus)
