@@ -144,6 +144,9 @@ fn longer(line: Line, options: Options) -> Line {
     }
     line.with("SPIRIT_FRESHNESS_ADDS", "10000000")
         .with("PROPTEST_CASES", "5000")
+        .with("SPIRIT_CUTS", "100000")
+        .with("SPIRIT_STATES", "4096")
+        .with("SPIRIT_KILLS", "1000")
         .with("SPIRIT_POWER_CUTS", "1000")
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Effort {
     pub(crate) quota: Quota,
     /// Images of a cut in the models K, X and T.
     pub(crate) images: [usize; 3],
+    /// If there are at most so many, all of them.
+    pub(crate) all: usize,
     /// After one image in so many the index goes on; 0: after none.
     pub(crate) continued: u64,
     /// The recovery of one image in so many is cut itself; 0: of none.
@@ -69,7 +71,9 @@ impl Explorer<'_> {
         tally: &mut Tally,
     ) -> Result<(), Failure> {
         let position = simulator.position();
-        let mut images = simulator.images(fault, self.effort.images[fault as usize], self.seed);
+        let all = simulator.images(fault, self.effort.all, self.seed).is_exhaustive();
+        let budget = if all { self.effort.all } else { self.effort.images[fault as usize] };
+        let mut images = simulator.images(fault, budget, self.seed);
         tally.exhaustive[fault as usize] += u64::from(images.is_exhaustive());
         let mut image = 0;
         while let Some(found) = images.next_image() {

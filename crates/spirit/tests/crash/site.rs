@@ -30,6 +30,7 @@ fn every_barrier_is_needed() {
     let effort = Effort {
         quota: Quota { orders: 8, others: 8 },
         images: [0, 64, 16],
+        all: 0,
         continued: 0,
         nested: 0,
     };
