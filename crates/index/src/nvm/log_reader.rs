@@ -417,6 +417,27 @@ mod tests {
     }
 
     #[test]
+    fn a_record_of_an_earlier_lap_is_not_the_next() {
+        let region = region();
+        let mut writer = LogWriter::new(SPACE, 0, 1);
+        // Of one size that the ring is a multiple of: so each lies where one of the lap before did.
+        let text = (0..512).map(|len| vec![b'x'; len]).find(|text| {
+            let mut apart = LogWriter::new(SPACE, 0, 1);
+            append(&mut apart, &region, text);
+            apart.position() == 512
+        });
+        let text = text.expect("some text makes a record of 512 bytes");
+        assert!(SPACE.bytes.is_multiple_of(512));
+        while writer.position() < SPACE.bytes + 1024 {
+            append(&mut writer, &region, &text);
+        }
+        let mut reader = LogReader::new(&region, SPACE, SPACE.bytes, 1);
+        let read = std::iter::from_fn(|| reader.next_record().map(drop)).count();
+        assert_eq!((read, reader.position()), (2, writer.position()));
+        assert_eq!(reader.check_end(SPACE.bytes), Ok(()), "nothing is behind it");
+    }
+
+    #[test]
     fn a_record_with_any_bit_wrong_ends_the_log() {
         let (region, door) = (region(), Door::new(Barrier::Order));
         let mut writer = LogWriter::new(SPACE, 0, 1);

@@ -69,7 +69,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/nvm/log_reader.rs",
         old: "if words[1].load(Relaxed) != position {\n            return None;\n        }",
         new: "",
-        found_by: tests("-p spirit-index --lib", "nvm::log_reader"),
+        found_by: tests("-p spirit-index --lib", "a_record_of_an_earlier_lap"),
     },
     Bug {
         name: "cancel-ends-log",
