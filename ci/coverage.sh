@@ -1,0 +1,44 @@
+#!/bin/sh
+# Which lines of recovery no simulated power cut reaches: prints each, with its file. What is left should be what only a
+# damaged file leads to (the damage tests go there), and what waits for room that a shrunken heap always has.
+#
+# Needs llvm-profdata and llvm-cov of the compiler's LLVM version, in the PATH or with that version behind their names; else
+# it ends with status 77. SPIRIT_CUTS says how many cuts: 1,500 take about seven minutes.
+set -eu
+cd "$(dirname "$0")/.."
+
+llvm="$(rustc --version --verbose | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')"
+tool() {
+    for name in "$1-$llvm" "$1"; do
+        if "$name" --version 2>/dev/null | grep -q "version $llvm\."; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "coverage: $1 of LLVM $llvm is not installed" >&2
+    exit 77
+}
+profdata="$(tool llvm-profdata)"
+cov="$(tool llvm-cov)"
+
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/coverage"
+export RUSTFLAGS="${RUSTFLAGS:-} -Cinstrument-coverage"
+export SPIRIT_CUTS="${SPIRIT_CUTS:-1500}"
+profiles="$CARGO_TARGET_DIR/profiles"
+rm -rf "$profiles"
+mkdir -p "$profiles"
+LLVM_PROFILE_FILE="$PWD/$profiles/%p.profraw"
+case "$profiles" in /*) LLVM_PROFILE_FILE="$profiles/%p.profraw" ;; esac
+export LLVM_PROFILE_FILE
+
+program="$(cargo test -p spirit --test crash --no-run 2>&1 | sed -n 's/.*tests.crash.main.rs (\(.*\))$/\1/p')"
+"$program" what_was
+"$profdata" merge -sparse "$profiles"/*.profraw -o "$profiles/all.profdata"
+for file in crates/index/src/nvm/recover.rs crates/index/src/nvm/merged_writer.rs crates/index/src/nvm/merge.rs \
+    crates/index/src/nvm/import.rs crates/spirit/src/recovery.rs crates/spirit/src/replay.rs \
+    crates/spirit/src/key_import.rs crates/spirit/src/open_root.rs; do
+    "$cov" report "$program" -instr-profile="$profiles/all.profdata" "$file" 2>/dev/null |
+        awk -v file="$file" '/^TOTAL/ { printf "%s: %d of %d lines reached\n", file, $8 - $9, $8 }'
+    "$cov" show "$program" -instr-profile="$profiles/all.profdata" "$file" 2>/dev/null |
+        grep -E '^ +[0-9]+\| +0\|' || true
+done
