@@ -27,12 +27,13 @@ export SPIRIT_CUTS="${SPIRIT_CUTS:-1500}"
 profiles="$CARGO_TARGET_DIR/profiles"
 rm -rf "$profiles"
 mkdir -p "$profiles"
-LLVM_PROFILE_FILE="$PWD/$profiles/%p.profraw"
-case "$profiles" in /*) LLVM_PROFILE_FILE="$profiles/%p.profraw" ;; esac
-export LLVM_PROFILE_FILE
+profiles="$(cd "$profiles" && pwd)"
 
-program="$(cargo test -p spirit --test crash --no-run 2>&1 | sed -n 's/.*tests.crash.main.rs (\(.*\))$/\1/p')"
-"$program" what_was
+# Programs that the build runs leave profiles too, which are not wanted: elsewhere.
+export LLVM_PROFILE_FILE="$profiles/build/%p.profraw"
+cargo test -p spirit --test crash --no-run 2>"$profiles/build.log" || { cat "$profiles/build.log" >&2; exit 1; }
+program="$(sed -n 's/.*tests.crash.main.rs (\(.*\))$/\1/p' "$profiles/build.log")"
+LLVM_PROFILE_FILE="$profiles/%p.profraw" "$program" what_was
 "$profdata" merge -sparse "$profiles"/*.profraw -o "$profiles/all.profdata"
 for file in crates/index/src/nvm/recover.rs crates/index/src/nvm/merged_writer.rs crates/index/src/nvm/merge.rs \
     crates/index/src/nvm/import.rs crates/spirit/src/recovery.rs crates/spirit/src/replay.rs \

@@ -10,8 +10,8 @@
 //! Corpora: posts, the first 100 K, 1 M and all; articles (BASELINE §1). The seed has no part in it.
 //!
 //! Caveats: the files are in memory. Starts after a shutdown are timed one after the other, the first not counted, as the
-//! peer's are; each of those after a kill follows the writing of a file. tantivy has no log: what was not committed is gone, so there is nothing beside the row
-//! of a kill. Bar of a kill: 20 ms beside the replay, at a million posts a second, or as many bytes of articles.
+//! peer's are; each of those after a kill follows the writing of a file. tantivy has no log: what was not committed is
+//! gone, so there is nothing beside the row of a kill. Bar of a kill: 20 ms beside the replay, at a million posts a second, or as many bytes of articles.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -308,8 +308,9 @@ impl Engrave {
         };
         let mut hashes: Vec<u64> = self.keyed_rows(memory).map(hash).collect();
         hashes.sort_unstable();
-        let at = self.sections.get(Kind::KeyHashes).start;
-        let places = (at..).step_by(PIECE_BYTES as usize);
+        let section = self.sections.get(Kind::KeyHashes);
+        self.sections.set(Kind::KeyHashes, Section { bytes: hashes.len() as u64 * 8, ..section });
+        let places = (section.start..).step_by(PIECE_BYTES as usize);
         for (at, piece) in places.zip(hashes.chunks(PIECE_BYTES as usize / 8)) {
             let bytes: Vec<u8> = piece.iter().flat_map(|word| word.to_le_bytes()).collect();
             self.write(memory, nvm, at, &bytes);

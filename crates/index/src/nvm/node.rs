@@ -174,12 +174,12 @@ impl<'a> Nodes<'a> {
         Node::of(&self.words[index])
     }
 
-    /// Where it lies.
+    /// Its offset in the region, in bytes.
     pub fn place(&self, index: usize) -> u64 {
         self.start + index as u64 * NODE_BYTES
     }
 
-    /// Which one lies at `place`, if one does.
+    /// Which one lies at offset `place`, if one does.
     pub(super) fn index_of(&self, place: u64) -> Option<usize> {
         let from_start = place.checked_sub(self.start)?;
         let index = (from_start / NODE_BYTES) as usize;

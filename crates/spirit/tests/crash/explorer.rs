@@ -71,8 +71,9 @@ impl Explorer<'_> {
         tally: &mut Tally,
     ) -> Result<(), Failure> {
         let position = simulator.position();
-        let all = simulator.images(fault, self.effort.all, self.seed).is_exhaustive();
-        let budget = if all { self.effort.all } else { self.effort.images[fault as usize] };
+        let (few, all) = (self.effort.images[fault as usize], self.effort.all);
+        let fits = all > few && simulator.images(fault, all, self.seed).is_exhaustive();
+        let budget = if fits { all } else { few };
         let mut images = simulator.images(fault, budget, self.seed);
         tally.exhaustive[fault as usize] += u64::from(images.is_exhaustive());
         let mut image = 0;
