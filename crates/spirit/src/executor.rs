@@ -82,21 +82,21 @@ impl Executor {
 
     /// Brings to the second tier what a start should not have to do again. The index closes.
     pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
-        let mut role = self.role()?;
-        if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
-            return Ok(());
-        }
-        let ended = role.end_last_segment();
-        drop(role);
-        match ended.and_then(|()| self.place_all()) {
+        match self.engrave_all(options).and_then(|()| self.merge_all()) {
             // What finds no room in segments is in the log.
             Err(AddError::HeapFull) if options.is_logged() => Ok(()),
             ended => ended,
         }
     }
 
-    /// Waits until all segments that were handed over are engraved, and merged if there is room.
-    fn place_all(&self) -> Result<(), AddError> {
+    /// Engraves what is in DRAM, unless the log has it and it is little.
+    fn engrave_all(&self, options: &Options) -> Result<(), AddError> {
+        let mut role = self.role()?;
+        if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
+            return Ok(());
+        }
+        role.end_last_segment()?;
+        drop(role);
         while self.shared.is_anything_unplaced() {
             if self.shared.is_poisoned() {
                 return Err(self.shared.refusal());
@@ -108,7 +108,13 @@ impl Executor {
                 return Err(AddError::HeapFull);
             }
         }
-        // What is not merged now the next start merges, though nothing else may change then.
+        Ok(())
+    }
+
+    /// Waits until all segments that are engraved are merged, if there is room: what is not merged now the next start merges, though
+    /// nothing else may change then.
+    fn merge_all(&self) -> Result<(), AddError> {
+        self.ask(Task::MergeAll);
         self.settle();
         if self.shared.is_poisoned() { Err(self.shared.refusal()) } else { Ok(()) }
     }
@@ -149,19 +155,26 @@ impl Executor {
     /// Waits until all segments that are full have been flushed, or wait for room themselves.
     pub(crate) fn settle(&self) {
         let (done, wait) = sync_channel(1);
-        let mut report = Task::Report(done);
-        while let Err(TrySendError::Full(task)) = self.tasks.try_send(report) {
-            if self.shared.is_stuck() || self.shared.is_poisoned() {
-                return;
-            }
-            report = task;
-            self.shared.memory.wait_for_space();
+        if !self.ask(Task::Report(done)) {
+            return;
         }
         while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(Duration::from_millis(1)) {
             if self.shared.is_stuck() {
                 return;
             }
         }
+    }
+
+    /// Asks the flush stage for something; says whether it may still do it.
+    fn ask(&self, mut task: Task) -> bool {
+        while let Err(TrySendError::Full(again)) = self.tasks.try_send(task) {
+            if self.shared.is_stuck() || self.shared.is_poisoned() {
+                return false;
+            }
+            task = again;
+            self.shared.memory.wait_for_space();
+        }
+        true
     }
 
     /// Ends the flush stage. From now on nothing is stored.

@@ -32,6 +32,8 @@ pub(crate) enum Task {
     Flush(Flush, Sealed),
     /// Engrave all that is flushed, whatever the policy: the log is full, or the index closes.
     EngraveAll,
+    /// Merge all that is engraved, however little has come together: the index closes.
+    MergeAll,
     /// The ingest role found the long-term partition full.
     MakeRoom,
     /// The log is replayed: what the start found may be entered in the key table.
@@ -126,6 +128,7 @@ impl FlushStage {
             match self.next_task() {
                 Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
                 Ok(Task::EngraveAll) => self.engrave_all(),
+                Ok(Task::MergeAll) => self.merge_all(),
                 Ok(Task::MakeRoom) => self.make_room_or_say_so(),
                 Ok(Task::ImportKeys) => self.import_keys(),
                 Ok(Task::Report(done)) => self.waiting.push(done),
@@ -205,7 +208,7 @@ impl FlushStage {
         let went_on = placement.advance(shared);
         if went_on {
             shared.note_progress();
-            self.log_is_full &= placement.has_to_place();
+            self.log_is_full &= placement.has_to_place(&shared.memory);
         }
         went_on
     }
@@ -225,6 +228,13 @@ impl FlushStage {
         self.log_is_full = true;
         if let Some(placement) = &mut self.placement {
             placement.engrave_all();
+        }
+    }
+
+    /// What is engraved is merged, however little that is.
+    fn merge_all(&mut self) {
+        if let Some(placement) = &mut self.placement {
+            placement.merge_all();
         }
     }
 

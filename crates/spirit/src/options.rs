@@ -8,6 +8,7 @@ use spirit_door::trace::Trace;
 use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
 use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
+use spirit_index::nvm::merge::RUN_MAX;
 use spirit_index::nvm::root::Root;
 use spirit_mem::Residency;
 use spirit_query::Level;
@@ -82,6 +83,7 @@ pub struct Options {
     pub(crate) reserve_full: bool,
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
+    pub(crate) merge_after: Option<usize>,
     pub(crate) dictionary: DictionaryTier,
     pub(crate) force_barriers: bool,
     pub(crate) group_wait: Duration,
@@ -117,6 +119,7 @@ impl Default for Options {
             reserve_full: false,
             engrave: EngravePolicy::default(),
             pointer_update: PointerUpdate::default(),
+            merge_after: None,
             dictionary: DictionaryTier::default(),
             force_barriers: false,
             group_wait: Duration::ZERO,
@@ -362,6 +365,15 @@ impl Options {
         self
     }
 
+    /// How many engraved segments come together, 1 to 16, before they are merged into the dictionary of the second tier: each
+    /// merge changes words all over it, of which a disk writes whole pages. Default: one; eight at
+    /// [`Durability::Os`] on a disk. Fewer are merged where their space is needed, and when the index closes. Queries find
+    /// everything at once either way.
+    pub fn merge_after(mut self, segments: usize) -> Self {
+        self.merge_after = Some(segments);
+        self
+    }
+
     /// Where the dictionary of merged segments is read. Default: in DRAM, as far as there is room.
     pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
         self.dictionary = tier;
@@ -396,6 +408,7 @@ impl Options {
         };
         within("executors", self.executors, 1, EXECUTORS_MAX as u64)?;
         within("readers_max", self.readers_max, 1, 4096)?;
+        within("merge_after", self.merge_after.unwrap_or(1), 1, RUN_MAX as u64)?;
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
         within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)?;

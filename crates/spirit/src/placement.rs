@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use spirit_door::Barrier;
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::engrave::{Engrave, commit};
@@ -19,6 +20,8 @@ use crate::shared::Shared;
 pub(crate) struct Placement {
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
+    /// So many engraved segments come together before they are merged.
+    merge_after: usize,
     /// Flushed, oldest first; the first may be under way.
     flushed: VecDeque<Engrave>,
     /// Engraved, with readers still in DRAM; oldest first.
@@ -35,7 +38,12 @@ pub(crate) struct Placement {
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
+    /// All that is engraved is merged now, however little has come together.
+    merges_at_once: bool,
 }
+
+/// Segments that come together where a merge is written to a disk page by page.
+const MERGE_AFTER_SYNCED: usize = 8;
 
 /// What is to be done next.
 enum Work {
@@ -55,6 +63,7 @@ impl Placement {
         Placement {
             engrave: options.engrave,
             pointer_update: options.pointer_update,
+            merge_after: options.merge_after.unwrap_or_else(|| merge_after(memory)),
             flushed: VecDeque::new(),
             engraved: VecDeque::new(),
             unmerged: base.map(SegmentId::first).collect(),
@@ -64,6 +73,7 @@ impl Placement {
             has_keys: false,
             is_replayed: false,
             at_once: false,
+            merges_at_once: false,
         }
     }
 
@@ -75,17 +85,36 @@ impl Placement {
 
     /// Whether there is something to engrave, to merge or to import now.
     pub(crate) fn has_work(&self, memory: &Memory) -> bool {
-        self.has_to_place() || self.importer.has_terms(memory) || self.has_keys
+        self.has_to_place(memory) || self.importer.has_terms(memory) || self.has_keys
     }
 
     /// Whether there is something to engrave or to merge now.
-    pub(crate) fn has_to_place(&self) -> bool {
-        (self.at_once && !self.flushed.is_empty()) || !self.unmerged.is_empty()
+    pub(crate) fn has_to_place(&self, memory: &Memory) -> bool {
+        (self.at_once && !self.flushed.is_empty()) || self.has_to_merge(memory)
+    }
+
+    /// Whether there is something to merge now: enough has come together, the short-term partition fills, or a start found it.
+    fn has_to_merge(&self, memory: &Memory) -> bool {
+        let Some(oldest) = self.unmerged.front() else { return false };
+        let fills = || {
+            let (used, bytes) = memory.partition_use().nvm_short;
+            used >= bytes / 2
+        };
+        self.merge.is_some()
+            || self.merges_at_once
+            || self.unmerged.len() >= self.merge_after
+            || oldest.position() < memory.coverage().base_end()
+            || fills()
     }
 
     /// Engraves all that is flushed, whatever the policy.
     pub(crate) fn engrave_all(&mut self) {
         self.at_once = true;
+    }
+
+    /// Merges all that is engraved, however little that is.
+    pub(crate) fn merge_all(&mut self) {
+        self.merges_at_once = !self.unmerged.is_empty();
     }
 
     /// Nothing comes in.
@@ -118,7 +147,7 @@ impl Placement {
     fn next_work(&self, shared: &Shared) -> Option<Work> {
         if self.at_once && !self.flushed.is_empty() {
             Some(Work::Engrave)
-        } else if !self.unmerged.is_empty() {
+        } else if self.has_to_merge(&shared.memory) {
             Some(Work::Merge)
         } else if self.importer.has_terms(&shared.memory) {
             Some(Work::Terms)
@@ -161,16 +190,25 @@ impl Placement {
 
     fn advance_merging(&mut self, shared: &Shared) -> bool {
         let memory = &shared.memory;
-        let Some(id) = self.unmerged.front().copied() else { return false };
-        let mut merge = self.merge.take().unwrap_or_else(|| Merge::new(memory, id));
+        if self.unmerged.is_empty() {
+            return false;
+        }
+        let begin = || Merge::new(memory, self.unmerged.iter().copied());
+        let mut merge = self.merge.take().unwrap_or_else(begin);
         let advanced = merge.advance(memory, self.merged_writer(memory));
-        if advanced == Ok(true) {
-            self.unmerged.pop_front();
-            Shared::add_to(&shared.merged.count, 1);
+        let went_on = advanced.is_ok() || merge.shorten(memory, self.merged_writer(memory));
+        if merge.is_done() {
+            Shared::add_to(&shared.merged.count, merge.segments() as u64);
+            self.note_merged(&merge);
         } else {
             self.merge = Some(merge);
         }
-        advanced.is_ok()
+        went_on
+    }
+
+    fn note_merged(&mut self, merge: &Merge) {
+        self.unmerged.drain(..merge.segments());
+        self.merges_at_once &= !self.unmerged.is_empty();
     }
 
     /// Lets terms be taken out of the merged dictionary, whose writer this is.
@@ -178,7 +216,7 @@ impl Placement {
         if let Some(mut merge) = self.merge.take() {
             merge.make_way(memory, self.merged_writer(memory));
             if merge.is_done() {
-                self.unmerged.pop_front();
+                self.note_merged(&merge);
             } else {
                 self.merge = Some(merge);
             }
@@ -231,5 +269,13 @@ impl Placement {
     /// Segments that take room in DRAM.
     pub(crate) fn in_dram(&self) -> u64 {
         (self.flushed.len() + self.engraved.len()) as u64
+    }
+}
+
+/// How many engraved segments come together before they are merged, unless set otherwise.
+fn merge_after(memory: &Memory) -> usize {
+    match memory.nvm().map(|nvm| nvm.door().barrier()) {
+        Some(Barrier::Sync) => MERGE_AFTER_SYNCED,
+        _ => 1,
     }
 }

@@ -20,6 +20,7 @@ use support::{Chance, size_of_run};
 struct Policy {
     mode: Mode,
     engrave: EngravePolicy,
+    merge_after: usize,
     executors: usize,
     positions: bool,
     store: bool,
@@ -34,10 +35,12 @@ fn policy() -> impl Strategy<Value = Policy> {
         Just(EngravePolicy::Opportunistic)
     ];
     let nvm_bytes = prop_oneof![Just(8u64 << 20), Just(16 << 20)];
+    let engrave = (engrave, 1usize..6);
     (mode, engrave, 1usize..4, any::<bool>(), any::<bool>(), nvm_bytes).prop_map(
-        |(mode, engrave, executors, positions, store, nvm_bytes)| Policy {
+        |(mode, (engrave, merge_after), executors, positions, store, nvm_bytes)| Policy {
             mode,
             engrave,
+            merge_after,
             executors,
             positions,
             store,
@@ -51,6 +54,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)
+        .merge_after(policy.merge_after)
         .pointer_update(PointerUpdate::Eager)
         .executors(policy.executors)
         .positions(policy.positions)

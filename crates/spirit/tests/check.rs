@@ -21,6 +21,7 @@ struct Policy {
     mode: Mode,
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
+    merge_after: usize,
     executors: usize,
     positions: bool,
     store: bool,
@@ -30,11 +31,13 @@ fn policy() -> impl Strategy<Value = Policy> {
     let mode = prop_oneof![3 => Just(Mode::Crash), 1 => Just(Mode::Graceful)];
     let engrave = prop_oneof![Just(EngravePolicy::Eager), Just(EngravePolicy::Lazy)];
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
-    (mode, engrave, update, 1usize..3, any::<bool>(), any::<bool>()).prop_map(
-        |(mode, engrave, pointer_update, executors, positions, store)| Policy {
+    let updates = (update, 1usize..6);
+    (mode, engrave, updates, 1usize..3, any::<bool>(), any::<bool>()).prop_map(
+        |(mode, engrave, (pointer_update, merge_after), executors, positions, store)| Policy {
             mode,
             engrave,
             pointer_update,
+            merge_after,
             executors,
             positions,
             store,
@@ -48,6 +51,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .mode(policy.mode)
         .engrave(policy.engrave)
         .pointer_update(policy.pointer_update)
+        .merge_after(policy.merge_after)
         .executors(policy.executors)
         .positions(policy.positions)
         .store(policy.store)

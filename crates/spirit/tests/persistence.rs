@@ -33,6 +33,7 @@ struct Policy {
     mode: Mode,
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
+    merge_after: usize,
     dictionary: DictionaryTier,
     executors: usize,
     dram_bytes: u64,
@@ -61,11 +62,21 @@ fn policy() -> impl Strategy<Value = Policy> {
     let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
     let analyzer = prop_oneof![Just(Analyzer::Simple), Just(Analyzer::Standard)];
     let flags = (any::<bool>(), any::<bool>(), analyzer);
-    (mode, engrave, update, dictionary, 1usize..3, dram, flags).prop_map(
-        |(mode, engrave, pointer_update, dictionary, executors, dram_bytes, flags)| Policy {
+    let updates = (update, 1usize..6);
+    (mode, engrave, updates, dictionary, 1usize..3, dram, flags).prop_map(
+        |(
+            mode,
+            engrave,
+            (pointer_update, merge_after),
+            dictionary,
+            executors,
+            dram_bytes,
+            flags,
+        )| Policy {
             mode,
             engrave,
             pointer_update,
+            merge_after,
             dictionary,
             executors,
             dram_bytes,
@@ -82,6 +93,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .mode(policy.mode)
         .engrave(policy.engrave)
         .pointer_update(policy.pointer_update)
+        .merge_after(policy.merge_after)
         .dictionary(policy.dictionary)
         .force_barriers(policy.barriers)
         .store(policy.store)

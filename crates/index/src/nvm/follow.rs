@@ -2,8 +2,8 @@
 //!
 //! The caller has pinned, so whatever a mark leads to that is read from now on stays as it is until the caller leaves; but for
 //! marks, dead rows and links, which are a word each. Marks are stored in the order of positions: engraved newest last,
-//! merged and retired oldest first. So whoever walks down from the newest mark finds the segments that live
-//! without a gap, whatever changes meanwhile.
+//! retired oldest first, and one that says merged says so of all older segments. So whoever walks down from the newest mark
+//! finds the segments that live without a gap, whatever changes meanwhile.
 //!
 //! A start ingests the log's operations again, under new rows, while the deaths that they stamped keep the old ones
 //! ([`recover`](super::recover)). What lies behind the first operation that only the log has is therefore not shown: else

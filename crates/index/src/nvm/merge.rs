@@ -1,15 +1,20 @@
-//! Merging: an engraved segment's terms are linked into the merged dictionary, in place, and no posting is copied
-//! (paper §4.9).
+//! Merging: the terms of engraved segments that follow each other, a *run*, are linked into the merged dictionary, in place,
+//! and no posting is copied (paper §4.9, where a run is one segment).
 //!
-//! 1. *Link*: each node leads to what is its term's head; a term that is new gets a record, which leads to its node, and
-//!    to what its bucket leads to. Fence.
+//! 1. *Link*: the nodes of each term lead from newer to older, and the oldest of them to what is the term's head; a term that
+//!    is new gets a record, which leads to its newest node, and to what its bucket leads to. Fence.
 //! 2. *Enter*: each bucket that has new records leads to the last of them.
-//! 3. *Head*: the head of each term that had a record leads to its node here. Fence, for both.
-//! 4. *Mark* the segment as merged. Fence.
+//! 3. *Head*: the head of each term that had a record leads to its newest node here. Fence, for both.
+//! 4. *Mark* the newest segment as merged, which says so of all older ones too. Fence.
 //!
-//! Any prefix may be repeated: a head that is already in this segment is left alone, and so is its node's link; a record that
-//! was entered is found; one that was not is nowhere. Three fences a segment, where the paper has three barriers a term. A
-//! segment's terms lie in the order of their hashes, which is that of the buckets: only records are met in any order.
+//! Any prefix may be repeated, by a run that begins with the same segment and ends with another: a head that leads to a
+//! segment of the run says that the links of that and of older ones were durable before it, so head and links stay; a record
+//! that was entered is found; one that was not is nowhere. Three fences a run, where the paper has three barriers a term.
+//! Terms are [gathered](super::gather) in the order of their hashes, which is that of the buckets: only records are met in any
+//! order.
+//!
+//! Why runs: a merge changes a word here and there all over the dictionary, and a disk writes the whole page for each. A run
+//! writes the pages once, and looks each term up once.
 //!
 //! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
 //! and the end of the second: who wants to asks the merge to [make way](Merge::make_way).
@@ -18,73 +23,113 @@ use spirit_door::{Door, Site};
 use spirit_mem::Region;
 
 use super::engraved_terms::EngravedTerms;
+use super::gather::{Gather, Gathered};
 use super::merged::{Merged, chain_word};
 use super::merged_writer::MergedWriter;
 use super::node::{Link, Nodes};
 use super::section::{Kind, Sections};
 use super::slot::Slots;
-use crate::descriptor::{SegmentId, State};
+use crate::descriptor::{Position, SegmentId, State};
 use crate::flush::FlushStop;
 use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
 use crate::term::Term;
 
-/// Terms of one step.
+/// Segments of a run at most: a start finds so many whose terms queries ask one by one.
+pub const RUN_MAX: usize = 16;
+/// Terms of a run of several segments at most: where each has many, a run gains little and takes memory.
+const RUN_TERMS_MAX: usize = 1 << 20;
+/// Words of one step.
 const GROUP: usize = 2048;
 /// How many terms before its turn a term's record is asked for; its bucket is as many before that.
 const AHEAD: usize = 24;
-/// Stands for a record that needs no head. There are fewer lines.
-const HAS_HEAD: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    Link { next: usize },
+    Link,
     Enter { next: usize },
     Head { next: usize },
     Mark,
     Done,
 }
 
-/// A segment on its way into the merged dictionary.
+/// A segment of the run.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    id: SegmentId,
+    sections: Sections,
+}
+
+/// A run of segments on its way into the merged dictionary.
 #[derive(Debug)]
 pub struct Merge {
-    id: SegmentId,
-    terms: usize,
-    sections: Sections,
+    /// Oldest first.
+    sources: Vec<Source>,
     step: Step,
-    /// Buckets with new records, and the last of those.
+    gather: Gather,
+    new: NewRecords,
+    /// Heads that are to lead to the run: the record, and the newest node here.
+    heads: Vec<(u32, Link)>,
+}
+
+/// Records that no bucket leads to yet.
+#[derive(Debug, Default)]
+struct NewRecords {
+    /// Buckets that get some, and the last of those.
     entered: Vec<(usize, u32)>,
-    /// New records.
+    /// All of them.
     added: Vec<u32>,
-    /// The record of each term, in the order of their hashes; [`HAS_HEAD`] if that leads to its node here.
-    records: Vec<u32>,
+}
+
+impl NewRecords {
+    /// What a new record leads to: its bucket's chain as that will be.
+    fn chain_from(&self, merged: &Merged<'_>, bucket: usize) -> u64 {
+        let before = self.entered.last().filter(|(last, _)| *last == bucket).map(|(_, line)| *line);
+        let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
+        first.map_or(0, chain_word)
+    }
+
+    /// A new record is in front of its bucket's chain as that will be.
+    fn note(&mut self, bucket: usize, line: u32) {
+        self.added.push(line);
+        match self.entered.last_mut().filter(|(last, _)| *last == bucket) {
+            Some((_, last)) => *last = line,
+            None => self.entered.push((bucket, line)),
+        }
+    }
 }
 
 impl Merge {
-    /// The merging of an engraved segment; all older ones are merged.
-    pub fn new(memory: &Memory, id: SegmentId) -> Merge {
+    /// The merging of the first of these segments, as many as make a run: they are engraved, follow each other, and all older
+    /// ones are merged.
+    pub fn new(memory: &Memory, engraved: impl IntoIterator<Item = SegmentId>) -> Merge {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
-        let found = nvm.sections(memory.region(), id.position());
-        let (_, sections) = found.expect("an engraved segment has its slot");
-        let terms = Nodes::of(memory.region(), &sections).len();
-        Merge {
-            id,
-            terms,
-            sections,
-            step: Step::Link { next: 0 },
-            entered: Vec::new(),
-            added: Vec::new(),
-            records: vec![0; terms],
+        let (mut sources, mut terms) = (Vec::new(), 0);
+        for id in engraved.into_iter().take(RUN_MAX) {
+            let found = nvm.sections(memory.region(), id.position());
+            let (_, sections) = found.expect("an engraved segment has its slot");
+            terms += Nodes::of(memory.region(), &sections).len();
+            if !sources.is_empty() && terms > RUN_TERMS_MAX {
+                break;
+            }
+            sources.push(Source { id, sections });
         }
+        Merge::of(sources)
     }
 
-    /// The segment.
-    pub fn id(&self) -> SegmentId {
-        self.id
+    fn of(sources: Vec<Source>) -> Merge {
+        let gather = Gather::new(sources.len());
+        let (new, heads) = (NewRecords::default(), Vec::new());
+        Merge { sources, step: Step::Link, gather, new, heads }
     }
 
-    /// Takes the next step; says whether that was the last. An error means that the dictionary has no room: ask again when
-    /// the oldest segment has gone.
+    /// How many segments the run has.
+    pub fn segments(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Takes the next step; says whether that was the last. An error means that the dictionary has no room: ask a
+    /// [shorter](Self::shorten) run, or again when the oldest segment has gone.
     pub fn advance(
         &mut self,
         memory: &Memory,
@@ -93,42 +138,23 @@ impl Merge {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let (region, door) = (memory.region(), nvm.door());
         match self.step {
-            Step::Link { next } if next < self.terms => {
-                let end = self.terms.min(next + GROUP);
-                let mut place = self.place(region, nvm);
-                for index in next..end {
-                    place.look_ahead(index);
-                    self.step = Step::Link { next: index };
-                    self.link(&mut place, writer, index)?;
+            Step::Link => {
+                if !self.link(region, nvm, writer)? {
+                    self.write_links_back(region, door);
+                    self.step = Step::Enter { next: 0 };
                 }
-                self.step = Step::Link { next: end };
             }
-            Step::Link { .. } => {
-                // All of them were linked, two a line.
-                let nodes = self.sections.get(Kind::Nodes);
-                door.write_back(Site::LinkWriteBack, region, nodes.start, nodes.bytes);
-                door.fence(Site::LinkFence, region);
-                self.step = Step::Enter { next: 0 };
-            }
-            Step::Enter { next } if next < self.entered.len() => {
-                let end = self.entered.len().min(next + GROUP);
+            Step::Enter { next } if next < self.new.entered.len() => {
+                let end = self.new.entered.len().min(next + GROUP);
                 self.enter(region, nvm, next..end);
                 self.step = Step::Enter { next: end };
             }
             Step::Enter { .. } => {
                 self.step = Step::Head { next: 0 };
             }
-            Step::Head { next } if next < self.terms => {
-                let end = self.terms.min(next + GROUP);
-                let place = self.place(region, nvm);
-                for index in next..end {
-                    if let Some(record) = self.records.get(index + AHEAD) {
-                        place.merged.prefetch_record(*record);
-                    }
-                    if self.records[index] != HAS_HEAD {
-                        self.head(&place, index);
-                    }
-                }
+            Step::Head { next } if next < self.heads.len() => {
+                let end = self.heads.len().min(next + GROUP);
+                self.lead_heads(region, nvm, next..end);
                 self.step = Step::Head { next: end };
             }
             Step::Head { .. } => {
@@ -147,15 +173,21 @@ impl Merge {
     /// Lets records be taken out of the dictionary: begins anew if no bucket leads to a new record yet, else comes to its
     /// end, which takes no room.
     pub fn make_way(&mut self, memory: &Memory, writer: &mut MergedWriter) {
-        if let Step::Link { .. } = self.step {
-            let nvm = memory.nvm().expect("there is a second tier to merge in");
-            let merged = Merged::new(memory.region(), nvm.layout());
-            self.added.drain(..).for_each(|line| writer.discard(&merged, line));
-            self.entered.clear();
-            self.step = Step::Link { next: 0 };
+        if self.step == Step::Link {
+            self.begin_anew(memory, writer, self.sources.len());
         } else {
             while self.advance(memory, writer) == Ok(false) {}
         }
+    }
+
+    /// Takes half as many segments, since the dictionary has no room for the terms of all; says whether there was more than
+    /// one.
+    pub fn shorten(&mut self, memory: &Memory, writer: &mut MergedWriter) -> bool {
+        let can = self.sources.len() > 1 && self.step == Step::Link;
+        if can {
+            self.begin_anew(memory, writer, self.sources.len() / 2);
+        }
+        can
     }
 
     /// Whether it has come to its end.
@@ -163,116 +195,175 @@ impl Merge {
         self.step == Step::Done
     }
 
-    fn place<'a>(&self, region: &'a Region, nvm: &'a Nvm) -> Place<'a> {
-        Place {
+    /// Begins anew with the first `count` segments; no bucket leads to a new record yet.
+    fn begin_anew(&mut self, memory: &Memory, writer: &mut MergedWriter, count: usize) {
+        let nvm = memory.nvm().expect("there is a second tier to merge in");
+        let merged = Merged::new(memory.region(), nvm.layout());
+        self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.truncate(count);
+        *self = Merge::of(sources);
+    }
+
+    /// Links the next terms; says whether there were any.
+    fn link(
+        &mut self,
+        region: &Region,
+        nvm: &Nvm,
+        writer: &mut MergedWriter,
+    ) -> Result<bool, FlushStop> {
+        let terms = |source: &Source| EngravedTerms::of(region, &source.sections);
+        let terms: Vec<EngravedTerms<'_>> = self.sources.iter().map(terms).collect();
+        if !self.gather.more(&terms) {
+            return Ok(false);
+        }
+        let mut linking = Linking {
             region,
             door: nvm.door(),
             merged: Merged::new(region, nvm.layout()),
-            terms: EngravedTerms::of(region, &self.sections),
+            sources: &self.sources,
+            terms: &terms,
+            writer,
+            new: &mut self.new,
+            heads: &mut self.heads,
             long: Vec::new(),
-        }
-    }
-
-    fn link(
-        &mut self,
-        place: &mut Place<'_>,
-        writer: &mut MergedWriter,
-        index: usize,
-    ) -> Result<(), FlushStop> {
-        let (found, hash) = (place.terms.key(index), place.terms.hash(index));
-        place.terms.long_bytes(found, &mut place.long);
-        let term = Term { key: found.key, bytes: &place.long };
-        let (node, at) = (place.terms.nodes.get(index), place.terms.nodes.place(index));
-        let here = Link::new(self.id.position(), at);
-        let (record, link) = match place.merged.find(term, hash) {
-            Some(line) => {
-                let head = place.merged.head(line);
-                self.records[index] = line;
-                (line, if head == here { node.link } else { head })
-            }
-            None => {
-                let next = self.chain_from(&place.merged, hash);
-                let line = writer.add(&place.merged, place.region, place.door, term, next, here);
-                let line = line.ok_or(FlushStop::DictionaryFull)?;
-                self.note_added(place.merged.bucket(hash), line);
-                self.records[index] = HAS_HEAD;
-                (line, Link::default())
-            }
         };
-        let door = place.door;
-        door.store(Site::Link, place.region, at, link.0);
-        door.store(Site::Link, place.region, at + 24, node.linked(link, record).last_word());
-        Ok(())
-    }
-
-    /// What a new record leads to: its bucket's chain as that will be.
-    fn chain_from(&self, merged: &Merged<'_>, hash: u64) -> u64 {
-        let bucket = merged.bucket(hash);
-        let before = self.entered.last().filter(|(last, _)| *last == bucket).map(|(_, line)| *line);
-        let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
-        first.map_or(0, chain_word)
-    }
-
-    /// A new record is in front of its bucket's chain as that will be.
-    fn note_added(&mut self, bucket: usize, line: u32) {
-        self.added.push(line);
-        match self.entered.last_mut().filter(|(last, _)| *last == bucket) {
-            Some((_, last)) => *last = line,
-            None => self.entered.push((bucket, line)),
+        (0..2 * AHEAD).for_each(|distance| linking.look_ahead(&self.gather, distance));
+        loop {
+            let equal = self.gather.equal(&terms);
+            if equal.is_empty() {
+                return Ok(true);
+            }
+            linking.link(equal)?;
+            let count = equal.len();
+            self.gather.pass(count);
+            (0..count).for_each(|back| linking.look_ahead(&self.gather, 2 * AHEAD - back));
         }
+    }
+
+    /// All nodes were linked, two a line.
+    fn write_links_back(&self, region: &Region, door: &Door) {
+        for source in &self.sources {
+            let nodes = source.sections.get(Kind::Nodes);
+            door.write_back(Site::LinkWriteBack, region, nodes.start, nodes.bytes);
+        }
+        door.fence(Site::LinkFence, region);
     }
 
     fn enter(&self, region: &Region, nvm: &Nvm, range: std::ops::Range<usize>) {
         let merged = Merged::new(region, nvm.layout());
-        for (bucket, line) in &self.entered[range] {
+        for (bucket, line) in &self.new.entered[range] {
             let at = merged.buckets_start + *bucket as u64 * 8;
             nvm.door().publish(Site::Enter, region, at, chain_word(*line));
             nvm.door().write_back(Site::EnterWriteBack, region, at, 8);
         }
     }
 
-    fn head(&self, place: &Place<'_>, index: usize) {
-        let Place { region, door, merged, .. } = place;
-        let at = merged.place(self.records[index]) + 8;
-        let link = Link::new(self.id.position(), place.terms.nodes.place(index));
-        door.publish(Site::Head, region, at, link.0);
-        door.write_back(Site::HeadWriteBack, region, at, 8);
+    fn lead_heads(&self, region: &Region, nvm: &Nvm, range: std::ops::Range<usize>) {
+        let (merged, door) = (Merged::new(region, nvm.layout()), nvm.door());
+        for index in range {
+            if let Some((record, _)) = self.heads.get(index + AHEAD) {
+                merged.prefetch_record(*record);
+            }
+            let (record, newest) = self.heads[index];
+            let at = merged.place(record) + 8;
+            door.publish(Site::Head, region, at, newest.0);
+            door.write_back(Site::HeadWriteBack, region, at, 8);
+        }
     }
 
-    /// From now on the segment's own terms are not needed.
+    /// From now on the segments' own terms are not needed.
     fn mark(&self, memory: &Memory, nvm: &Nvm) {
-        let position = self.id.position();
-        Slots::new(memory.region(), nvm.layout()).set_live(nvm.door(), position, State::Merged);
+        let Some(newest) = self.sources.last().map(|source| source.id.position()) else { return };
+        Slots::new(memory.region(), nvm.layout()).set_live(nvm.door(), newest, State::Merged);
         memory.pins().note_change();
-        memory.set_merged(position + 1);
-        if memory.table().get(position).is_some_and(|(_, state)| state == State::Committed) {
-            memory.table().publish(self.id, State::Merged);
+        memory.set_merged(newest + 1);
+        for Source { id, .. } in &self.sources {
+            let found = memory.table().get(id.position());
+            if found.is_some_and(|(_, state)| state == State::Committed) {
+                memory.table().publish(*id, State::Merged);
+            }
+            memory.retire_blocks(Partition::NvmShort, *id);
         }
-        memory.retire_blocks(Partition::NvmShort, self.id);
     }
 }
 
-/// What a step reads and writes.
-struct Place<'a> {
+/// What linking reads and writes.
+struct Linking<'a> {
     region: &'a Region,
     door: &'a Door,
     merged: Merged<'a>,
-    terms: EngravedTerms<'a>,
+    sources: &'a [Source],
+    terms: &'a [EngravedTerms<'a>],
+    writer: &'a mut MergedWriter,
+    new: &'a mut NewRecords,
+    heads: &'a mut Vec<(u32, Link)>,
     /// The bytes of the long term at hand.
     long: Vec<u8>,
 }
 
-impl Place<'_> {
-    /// Asks for what the terms behind `index` need of the dictionary when their turn comes.
-    #[inline]
-    fn look_ahead(&self, index: usize) {
-        if index + 2 * AHEAD < self.terms.len() {
-            self.merged.prefetch_bucket(self.terms.hash(index + 2 * AHEAD));
+impl Linking<'_> {
+    /// Links the nodes of a term, oldest first. An error has changed nothing.
+    fn link(&mut self, nodes: &[Gathered]) -> Result<(), FlushStop> {
+        let (record, head) = self.record(nodes[0], nodes[nodes.len() - 1])?;
+        let mut older = head;
+        for node in nodes {
+            let here = self.link_to(*node);
+            let stored = self.terms[node.segment()].nodes.get(node.index());
+            // What the head reaches was linked before.
+            let is_linked = reaches(head, here.position());
+            let link = if is_linked { stored.link } else { older };
+            self.door.store(Site::Link, self.region, here.place(), link.0);
+            let last = stored.linked(link, record).last_word();
+            self.door.store(Site::Link, self.region, here.place() + 24, last);
+            older = if is_linked { head } else { here };
         }
-        if index + AHEAD < self.terms.len() {
-            self.merged.prefetch(self.terms.hash(index + AHEAD));
+        Ok(())
+    }
+
+    /// The record of the term that has these nodes in the run, and where its head leads without them.
+    fn record(&mut self, oldest: Gathered, newest: Gathered) -> Result<(u32, Link), FlushStop> {
+        let terms = &self.terms[oldest.segment()];
+        let found = terms.key(oldest.index());
+        terms.long_bytes(found, &mut self.long);
+        let term = Term { key: found.key, bytes: &self.long };
+        let newest = self.link_to(newest);
+        if let Some(line) = self.merged.find(term, oldest.hash()) {
+            let head = self.merged.head(line);
+            if !reaches(head, newest.position()) {
+                self.heads.push((line, newest));
+            }
+            return Ok((line, head));
+        }
+        let bucket = self.merged.bucket(oldest.hash());
+        let next = self.new.chain_from(&self.merged, bucket);
+        let writer = &mut *self.writer;
+        let line = writer.add(&self.merged, self.region, self.door, term, next, newest);
+        let line = line.ok_or(FlushStop::DictionaryFull)?;
+        self.new.note(bucket, line);
+        Ok((line, Link::default()))
+    }
+
+    fn link_to(&self, node: Gathered) -> Link {
+        let place = self.terms[node.segment()].nodes.place(node.index());
+        Link::new(self.sources[node.segment()].id.position(), place)
+    }
+
+    /// Asks for what the term at this distance needs of the dictionary when its turn comes.
+    #[inline]
+    fn look_ahead(&self, gather: &Gather, distance: usize) {
+        if let Some(term) = gather.ahead(distance) {
+            self.merged.prefetch_bucket(term.hash());
+        }
+        if let Some(term) = distance.checked_sub(AHEAD).and_then(|nearer| gather.ahead(nearer)) {
+            self.merged.prefetch(term.hash());
         }
     }
+}
+
+/// Whether a head leads to the segment at `position` or to a newer one.
+fn reaches(head: Link, position: Position) -> bool {
+    !head.is_none() && head.position() >= position
 }
 
 /// Takes the terms out of the merged dictionary that had their last posting in a segment that was dropped, whose mark says so.

@@ -34,6 +34,7 @@ pub mod coverage;
 pub mod engrave;
 pub mod engraved_terms;
 pub mod follow;
+pub mod gather;
 pub mod import;
 pub mod key_hashes;
 pub mod layout;

@@ -64,12 +64,10 @@ fn marks(slots: Slots<'_>) -> Result<Marks, Corrupt> {
     if live.len() as u32 != end - oldest {
         return corrupt("a segment between others is missing");
     }
-    let is_merged = |(_, state): &(Position, State)| *state == State::Merged;
-    let merged = live.iter().take_while(|segment| is_merged(segment)).count();
-    if live[merged..].iter().any(is_merged) {
-        return corrupt("a merged segment follows one that is not");
-    }
-    Ok(Marks { window: Window { oldest, end }, merged: oldest + merged as Position, newest })
+    // The newest one that is marked as merged says so of all older ones.
+    let merged = live.iter().rev().find(|(_, state)| *state == State::Merged);
+    let merged = merged.map_or(oldest, |(position, _)| position + 1);
+    Ok(Marks { window: Window { oldest, end }, merged, newest })
 }
 
 /// Finds the engraved segments, and lets readers see them. Their terms and keys are

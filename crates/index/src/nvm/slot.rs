@@ -199,6 +199,18 @@ impl<'a> Slots<'a> {
         }
     }
 
+    /// The state of the segment at `position`, if it lives: merged if it is marked so, or a newer one that lives.
+    pub fn state(self, position: Position) -> Result<Option<State>, Corrupt> {
+        let mut at = position;
+        loop {
+            match self.mark(at as u64 % self.count)? {
+                Mark::Live(found, State::Merged) if found == at => return Ok(Some(State::Merged)),
+                Mark::Live(found, _) if found == at => at += 1,
+                _ => return Ok((at > position).then_some(State::Engraved)),
+            }
+        }
+    }
+
     /// What the slot of `position`, whose mark was looked at, says of its segment.
     pub fn entry(self, position: Position) -> Result<Entry, Corrupt> {
         let place = self.place(position);
@@ -243,7 +255,8 @@ impl<'a> Slots<'a> {
         door.write_back(back, self.region, at, 8);
     }
 
-    /// Marks the segment as engraved or merged, when its slot and its copy are durable; durable on return.
+    /// Marks the segment as engraved, when its slot and its copy are durable, or this one and all older ones as merged, when
+    /// the dictionary's heads are; durable on return.
     pub fn set_live(self, door: &Door, position: Position, state: State) {
         let at = self.place(position);
         door.publish(Site::Mark, self.region, at, Mark::Live(position, state).word());

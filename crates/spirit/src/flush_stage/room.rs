@@ -130,14 +130,18 @@ impl FlushStage {
         if self.commit_oldest() || self.awaits_readers() {
             return true;
         }
+        let may_drop = self.shared.on_full == OnFull::DropOldest;
+        if may_drop && self.oldest_is_unmerged() {
+            self.merge_all();
+        }
         if let Some(placement) = &mut self.placement {
             // Whatever the policy, this is when segments have to go.
             placement.engrave_all();
-            if placement.has_to_place() && self.place_a_piece() {
+            if placement.has_to_place(&self.shared.memory) && self.place_a_piece() {
                 return true;
             }
         }
-        if self.shared.on_full != OnFull::DropOldest {
+        if !may_drop {
             return false;
         }
         // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
@@ -163,7 +167,7 @@ impl FlushStage {
             !self.shared.memory.has_slot(self.shared.memory.window().end + SLOTS_FREE_MIN);
         while self.is_crowded() && self.commit_oldest() {}
         let crowded = self.placement.is_none() && self.is_crowded();
-        let terms_short = self.terms_short() && !self.shed();
+        let terms_short = self.terms_short() && !self.shed_or_merge();
         if crowded || slots_short || terms_short {
             self.make_room();
         }
@@ -179,9 +183,18 @@ impl FlushStage {
         self.shed.is_some()
     }
 
+    /// The same; if nothing is merged whose entries could leave, that comes first.
+    fn shed_or_merge(&mut self) -> bool {
+        let begun = self.shed();
+        if !begun {
+            self.merge_all();
+        }
+        begun
+    }
+
     /// The same, and goes on as long as no reader has to leave.
     pub(super) fn shed_all(&mut self) -> bool {
-        let begun = self.shed();
+        let begun = self.shed_or_merge();
         while self.advance_shed() == Some(Shedding::Cutting) {}
         begun
     }
@@ -203,11 +216,14 @@ impl FlushStage {
 
     /// Drops the oldest segment, if there is one; says whether there was.
     fn drop_oldest(&mut self) -> bool {
-        let oldest = self.shared.memory.window().oldest;
-        let unmerged = self.placement.is_some() && oldest >= self.shared.memory.merged();
-        if unmerged || self.awaits_readers() {
+        if self.oldest_is_unmerged() {
+            self.merge_all();
             return false;
         }
+        if self.awaits_readers() {
+            return false;
+        }
+        let oldest = self.shared.memory.window().oldest;
         let dropped = {
             let _keys = self.shared.keys();
             drop_oldest(&self.shared.memory)
@@ -221,6 +237,12 @@ impl FlushStage {
         self.dropped.push_back(dropped);
         self.sweep_dropped();
         true
+    }
+
+    /// Whether the oldest segment has to be merged before it can go.
+    fn oldest_is_unmerged(&self) -> bool {
+        let memory = &self.shared.memory;
+        self.placement.is_some() && memory.window().oldest >= memory.merged()
     }
 
     /// Sweeps the dropped segments that no reader can see any more.

@@ -11,19 +11,24 @@ type History = fn() -> Vec<Operation>;
 
 /// An index and what is done to it, by number: first those that were thought of, then random ones.
 pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
-    let thought_of: [(usize, History); _] = [
-        (1, replaced_in_the_second_tier),
-        (1, deleted_in_the_second_tier),
-        (1, number_met),
-        (1, number_met_in_one_call),
-        (1, laps),
-        (1, many_words),
-        (1, kept_in_view),
-        (1, groups),
-        (2, groups_in_both),
+    let apart = Setup { merge_after: 1, ..plain() };
+    let thought_of: [(Setup, History); _] = [
+        (apart, replaced_in_the_second_tier),
+        (apart, deleted_in_the_second_tier),
+        (apart, number_met),
+        (apart, number_met_in_one_call),
+        (apart, laps),
+        (apart, many_words),
+        (apart, kept_in_view),
+        (apart, groups),
+        (Setup { executors: 2, ..apart }, groups_in_both),
+        (Setup { merge_after: 2, ..apart }, runs),
+        (Setup { merge_after: 4, ..apart }, runs),
+        (Setup { merge_after: 3, ..apart }, many_words),
+        (Setup { merge_after: 3, ..apart }, laps),
     ];
-    if let Some((executors, history)) = thought_of.get(seed as usize) {
-        return (Setup { executors: *executors, ..plain() }, history());
+    if let Some((setup, history)) = thought_of.get(seed as usize) {
+        return (*setup, history());
     }
     let kind = [Kind::Short, Kind::Short, Kind::Long, Kind::Flushing][(seed / 16 % 4) as usize];
     (Setup::of(seed), history(kind, seed))
@@ -35,6 +40,7 @@ pub(crate) fn plain() -> Setup {
         executors: 1,
         engrave: EngravePolicy::Eager,
         pointer_update: PointerUpdate::Eager,
+        merge_after: 1,
         reader_lease: Duration::from_millis(100),
         store: false,
     }
@@ -69,6 +75,15 @@ fn number_met() -> Vec<Operation> {
 fn number_met_in_one_call() -> Vec<Operation> {
     let key = |key: &str| Some(key.to_owned());
     vec![Operation::AddAll(vec![(key("1"), "w0".into()), (None, "w1".into()), (None, "w2".into())])]
+}
+
+/// Terms that are in some segments of a run, in all, or in one; and a start that finds half a run.
+fn runs() -> Vec<Operation> {
+    use Operation::{Flush, Reopen};
+    let texts = ["w0 w1", "w0 w2", "w0 w1 w3", "w0 w2", "w0 w4", "w1 w4", "w0 w2 w5"];
+    let mut history: Vec<Operation> = texts.iter().flat_map(|text| [add(text), Flush]).collect();
+    history.insert(10, Reopen);
+    history
 }
 
 /// The record that has the offset is trimmed, again and again, and once with nothing behind it.

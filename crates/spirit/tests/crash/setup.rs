@@ -22,6 +22,8 @@ pub(crate) struct Setup {
     pub(crate) executors: usize,
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
+    /// So many segments are merged together.
+    pub(crate) merge_after: usize,
     /// Who waits for a reader waits no longer than this.
     pub(crate) reader_lease: Duration,
     /// Whether texts are kept, and looked at.
@@ -36,7 +38,8 @@ impl Setup {
         let pointer_update = [PointerUpdate::Eager, PointerUpdate::Lazy][(seed / 8 % 2) as usize];
         let reader_lease = Duration::from_millis(20);
         let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
-        Setup { executors, engrave, pointer_update, reader_lease, store }
+        let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
+        Setup { executors, engrave, pointer_update, merge_after, reader_lease, store }
     }
 
     /// The least part: slots, log, and room for four segments, or six with texts.
@@ -63,6 +66,7 @@ impl Setup {
             .document_bytes_max(6 << 10)
             .engrave(self.engrave)
             .pointer_update(self.pointer_update)
+            .merge_after(self.merge_after)
             .analyzer(Analyzer::Simple)
             .readers_max(4)
             .source(|place| String::from_utf8(place.to_vec()).map_err(std::io::Error::other))

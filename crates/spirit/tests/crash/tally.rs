@@ -13,7 +13,7 @@ use crate::setup::LOG_BYTES;
 /// What a run may have in it before a cut, and whether it has.
 type Feature = (&'static str, fn(&Run, usize) -> bool);
 
-const FEATURES: [Feature; 9] = [
+const FEATURES: [Feature; 10] = [
     ("deletes", deletes),
     ("updates", updates),
     ("groups with offsets", groups),
@@ -23,6 +23,7 @@ const FEATURES: [Feature; 9] = [
     ("dictionary growth", |run, position| passed(run, position, Site::Enter)),
     ("retention", |run, position| passed(run, position, Site::Retire)),
     ("merges", |run, position| passed(run, position, Site::Head)),
+    ("runs merged", |run, position| run.events[..position].windows(2).any(are_links_of_a_run)),
 ];
 
 /// Cuts and images, counted.
@@ -102,6 +103,11 @@ fn updates(run: &Run, position: usize) -> bool {
     let mut keys = BTreeSet::new();
     let documents = begun(run, position).iter().flat_map(Operation::documents);
     documents.filter_map(|(key, _)| key).any(|key| !keys.insert(key))
+}
+
+/// The links of each segment of a run are written back, and then there is one fence.
+fn are_links_of_a_run(events: &[Event]) -> bool {
+    events.iter().all(|event| event.site == Some(Site::LinkWriteBack))
 }
 
 fn is_of_a_later_lap(event: &Event) -> bool {

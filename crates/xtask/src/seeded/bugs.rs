@@ -18,6 +18,8 @@ const REPLACED: Tests = histories(&[("SPIRIT_SIM_SEED", "0")]);
 const DELETED: Tests = histories(&[("SPIRIT_SIM_SEED", "1")]);
 const LAPS: Tests = histories(&[("SPIRIT_SIM_SEED", "4")]);
 const MANY_WORDS: Tests = histories(&[("SPIRIT_SIM_SEED", "5")]);
+const MANY_WORDS_IN_RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "11")]);
+const RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "10")]);
 const KEPT_IN_VIEW: Tests = histories(&[("SPIRIT_SIM_SEED", "6")]);
 const GROUPS_IN_BOTH: Tests = histories(&[("SPIRIT_SIM_SEED", "8")]);
 
@@ -139,9 +141,33 @@ pub(super) const BUGS: &[Bug] = &[
         name: "merge-twice",
         what: "a merge that is repeated links a term's node to itself, and older segments are lost",
         file: "crates/index/src/nvm/merge.rs",
-        old: "(line, if head == here { node.link } else { head })",
-        new: "(line, head)",
+        old: "let link = if is_linked { stored.link } else { older };",
+        new: "let link = older;",
         found_by: MANY_WORDS,
+    },
+    Bug {
+        name: "run-links",
+        what: "of a term's nodes in a run of segments only the oldest and the newest are found",
+        file: "crates/index/src/nvm/merge.rs",
+        old: "older = if is_linked { head } else { here };",
+        new: "",
+        found_by: RUNS,
+    },
+    Bug {
+        name: "run-recovered",
+        what: "a start takes the segments of a run for not merged, but for the newest",
+        file: "crates/index/src/nvm/recover.rs",
+        old: "let merged = live.iter().rev().find(|(_, state)| *state == State::Merged);",
+        new: "let merged = live.iter().take_while(|(_, state)| *state == State::Merged).last();",
+        found_by: RUNS,
+    },
+    Bug {
+        name: "run-shortened",
+        what: "a run that is too long for the dictionary leaves its records there",
+        file: "crates/index/src/nvm/merge.rs",
+        old: "self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));",
+        new: "",
+        found_by: MANY_WORDS_IN_RUNS,
     },
     Bug {
         name: "long-terms-lines",

@@ -96,11 +96,7 @@ impl<'a> Source<'a> {
     /// The state of the segment at `position`, if it lives; after all that was read before.
     pub(super) fn state(&self, position: Position) -> Result<Option<State>, Corrupt> {
         fence(SeqCst);
-        let slots = self.slots();
-        Ok(match slots.mark(position as u64 % slots.count())? {
-            Mark::Live(found, state) if found == position => Some(state),
-            _ => None,
-        })
+        self.slots().state(position)
     }
 
     /// The newest segment that ever was.

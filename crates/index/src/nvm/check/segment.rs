@@ -6,7 +6,7 @@ use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
 use crate::nvm::shape;
-use crate::nvm::slot::{Entry, Mark, Slots};
+use crate::nvm::slot::{Entry, Slots};
 
 /// Tries for a segment that changes while it is looked at.
 const TRIES: usize = 4;
@@ -50,10 +50,10 @@ fn settled(
         let mut checked = Checked::default();
         let segment = check(part, position, state, before, &mut checked);
         let segment = segment.map_err(|finding| checked.add(finding)).ok();
-        match slots.mark(position as u64 % slots.count()) {
-            Ok(Mark::Live(p, now)) if p == position && now != state => state = now,
-            Ok(Mark::Live(p, _)) if p == position => return (segment, checked),
-            _ => break,
+        match slots.state(position) {
+            Ok(Some(now)) if now != state => state = now,
+            Ok(None) => break,
+            _ => return (segment, checked),
         }
     }
     (None, Checked::default())

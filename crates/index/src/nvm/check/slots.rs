@@ -24,6 +24,13 @@ impl Found {
         self.live.first().map_or(next, |(position, _)| *position)
     }
 
+    /// A segment that is marked as merged says so of all older ones.
+    fn merge_older(&mut self) {
+        let newest = self.live.iter().rposition(|(_, state)| *state == State::Merged);
+        let merged = newest.map_or(0, |newest| newest + 1);
+        self.live[..merged].iter_mut().for_each(|(_, state)| *state = State::Merged);
+    }
+
     /// One past the last merged segment.
     pub(super) fn merged_end(&self) -> Position {
         let merged = self.live.iter().take_while(|(_, state)| *state == State::Merged);
@@ -47,6 +54,7 @@ pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
     }
     checked.counts.bytes += slots.count() * SLOT_BYTES;
     found.live.sort_unstable_by_key(|(position, _)| *position);
+    found.merge_older();
     if let Some(newest) = newest {
         match slots.entry(newest) {
             Ok(entry) => match shape::check_numbers(&part.geometry, &entry) {
@@ -66,7 +74,7 @@ pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
     found
 }
 
-/// The oldest goes first and the newest comes last, and they are merged in that order.
+/// The oldest goes first, and the newest comes last.
 fn check_order(
     slots: Slots<'_>,
     live: &[(Position, State)],
@@ -74,17 +82,11 @@ fn check_order(
     checked: &mut Checked,
 ) {
     let mut expected = live.iter().map(|(position, _)| *position).next();
-    let mut is_merged = true;
-    for (position, state) in live {
+    for (position, _) in live {
         if Some(*position) != expected {
             let why = "a segment between others is missing before it";
             checked.note("segment slots", slots.place(*position), why);
         }
-        if *state == State::Merged && !is_merged {
-            let why = "it is merged and an older one is not";
-            checked.note("segment slots", slots.place(*position), why);
-        }
-        is_merged &= *state == State::Merged;
         expected = position.checked_add(1);
     }
     if live.last().is_some_and(|(last, _)| *last != newest) {

@@ -1,0 +1,126 @@
+//! The terms of several engraved segments in the order of their hashes, equal terms side by side: what a
+//! [merge](super::merge) goes through.
+//!
+//! They are gathered some at a time: of each segment the terms up to a hash that all of them reach, sorted together.
+
+use super::engraved_terms::EngravedTerms;
+
+/// Terms that are gathered together, about.
+const TERMS: usize = 2048;
+
+/// A term of one of the segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gathered {
+    /// The term's hash (high half), the segment's number (low half): what they are sorted by.
+    order: u64,
+    index: u32,
+}
+
+impl Gathered {
+    fn new(hash: u64, segment: usize, index: usize) -> Gathered {
+        Gathered { order: hash << 32 | segment as u64, index: index as u32 }
+    }
+
+    /// The low half of the term's hash.
+    pub(super) fn hash(self) -> u64 {
+        self.order >> 32
+    }
+
+    /// Which of the segments.
+    pub(super) fn segment(self) -> usize {
+        (self.order & 0xFFFF_FFFF) as usize
+    }
+
+    /// Which of its terms.
+    pub(super) fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// How far the terms of some segments are gathered.
+#[derive(Debug)]
+pub(super) struct Gather {
+    /// Of each segment: its first term that is not gathered.
+    next: Vec<usize>,
+    gathered: Vec<Gathered>,
+    /// How many of those are dealt with.
+    done: usize,
+    long: [Vec<u8>; 2],
+}
+
+impl Gather {
+    /// From the lowest hashes on, of so many segments.
+    pub(super) fn new(segments: usize) -> Gather {
+        Gather {
+            next: vec![0; segments],
+            gathered: Vec::new(),
+            done: 0,
+            long: [const { Vec::new() }; 2],
+        }
+    }
+
+    /// Gathers the next terms, if all that were are dealt with; says whether there are any. `segments` are what they always were.
+    pub(super) fn more(&mut self, segments: &[EngravedTerms<'_>]) -> bool {
+        if self.done < self.gathered.len() {
+            return true;
+        }
+        self.gathered.clear();
+        self.done = 0;
+        let each = TERMS / segments.len().max(1);
+        let reached = |(terms, next): (&EngravedTerms<'_>, &usize)| {
+            let last = next + each;
+            (last < terms.len()).then(|| terms.hash(last))
+        };
+        let end = segments.iter().zip(&self.next).filter_map(reached).min();
+        for (segment, (terms, next)) in segments.iter().zip(&mut self.next).enumerate() {
+            while *next < terms.len() {
+                let hash = terms.hash(*next);
+                if end.is_some_and(|end| hash > end) {
+                    break;
+                }
+                self.gathered.push(Gathered::new(hash, segment, *next));
+                *next += 1;
+            }
+        }
+        self.gathered.sort_unstable_by_key(|gathered| gathered.order);
+        !self.gathered.is_empty()
+    }
+
+    /// The next term, in each of the segments that have it, oldest first; empty when all that were gathered are dealt with.
+    pub(super) fn equal(&mut self, segments: &[EngravedTerms<'_>]) -> &[Gathered] {
+        let Some(first) = self.ahead(0) else { return &[] };
+        let (mut end, mut at) = (self.done + 1, self.done + 1);
+        // Of equal hashes there are few, but for equal terms.
+        while let Some(other) = self.gathered.get(at).copied()
+            && other.hash() == first.hash()
+        {
+            if self.is_equal(segments, first, other) {
+                self.gathered[end..=at].rotate_right(1);
+                end += 1;
+            }
+            at += 1;
+        }
+        &self.gathered[self.done..end]
+    }
+
+    /// The next so many terms are dealt with.
+    pub(super) fn pass(&mut self, terms: usize) {
+        self.done += terms;
+    }
+
+    /// A term that comes later, if it is gathered.
+    pub(super) fn ahead(&self, distance: usize) -> Option<Gathered> {
+        self.gathered.get(self.done + distance).copied()
+    }
+
+    fn is_equal(&mut self, segments: &[EngravedTerms<'_>], one: Gathered, other: Gathered) -> bool {
+        let keys = [one, other].map(|term| segments[term.segment()].key(term.index()));
+        if keys[0].key != keys[1].key || !keys[0].key.is_long() {
+            return keys[0].key == keys[1].key;
+        }
+        for ((term, key), long) in [one, other].iter().zip(keys).zip(&mut self.long) {
+            segments[term.segment()].long_bytes(key, long);
+        }
+        self.long[0] == self.long[1]
+    }
+}
