@@ -144,7 +144,7 @@ impl<'a> Atlas<'a> {
     }
 
     fn slots(&mut self) -> Vec<Slot> {
-        let mut found = Vec::new();
+        let (mut found, mut merged_end) = (Vec::new(), 0);
         for index in 0..SLOTS {
             let at = self.part + index * SLOT;
             let mark = self.word(at);
@@ -154,9 +154,15 @@ impl<'a> Atlas<'a> {
             }
             self.add("slot", at + 8, 29 * 8, Promise::Refused);
             self.add("behind a slot", at + 31 * 8, 8, Promise::Harmless);
-            found.push(Slot { merged: mark & 7 == MERGED, at });
+            let position = mark >> 3 & 0x7FFF_FFFF;
+            if mark & 7 == MERGED {
+                merged_end = merged_end.max(position + 1);
+            }
+            found.push((position, at));
         }
-        found
+        // A mark that says merged says so of all older segments.
+        let slot = |(position, at)| Slot { merged: position < merged_end, at };
+        found.into_iter().map(slot).collect()
     }
 
     fn segment(&mut self, slot: &Slot) {
