@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use spirit_door::Site;
+use spirit_door::{Barrier, Site};
 use spirit_mem::{Pins, Region, Residency};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
@@ -81,6 +81,10 @@ impl Memory {
         let geometry = Geometry::new(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
         let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part))?;
+        if let Some(nvm) = nvm.as_ref().filter(|nvm| nvm.door().barrier() == Barrier::Sync) {
+            // Slots, log and dictionary, which are stored to word by word or record by record.
+            region.use_single_pages(0, nvm.layout().short.0);
+        }
         if let (Some(nvm), Residency::Prefault) = (&nvm, settings.residency) {
             // Of the second tier the ingest role stores to the log alone.
             let (start, bytes) = nvm.layout().log;

@@ -310,11 +310,12 @@ impl HeapFile {
     }
 
     /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first store to each is dearer for
-    /// whoever syncs it: the file system has to note that it holds something now.
+    /// whoever syncs it: the file system has to note that it holds something now. Page by page: what is written in one call the page
+    /// cache keeps in one piece, and a sync of a store anywhere in it writes the whole of it.
     pub fn write_zeros(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         use std::os::unix::fs::FileExt;
-        const PIECE: u64 = 1 << 20;
-        let zeros = vec![0; PIECE as usize];
+        const PIECE: u64 = 4096;
+        let zeros = [0; PIECE as usize];
         for at in (start..start + bytes).step_by(PIECE as usize) {
             let piece = &zeros[..PIECE.min(start + bytes - at) as usize];
             self.file.write_all_at(piece, at).map_err(|e| self.failed("write zeros to it", e))?;

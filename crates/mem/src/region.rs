@@ -193,13 +193,32 @@ impl Region {
     /// # Panics
     /// If the range leaves the region.
     pub fn use_small_pages(&self, at: u64, bytes: u64) {
+        self.tell(at, bytes, Advice::LinuxNoHugepage);
+    }
+
+    /// Asks for pages of a file one by one at `at`, `bytes` bytes, both multiples of a page: for what is stored to here and there, or a
+    /// little at a time, and synced. The page cache keeps what it reads ahead in pieces of up to some MiB, and a sync of a store
+    /// anywhere in one writes the whole of it.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn use_single_pages(&self, at: u64, bytes: u64) {
+        self.tell(at, bytes, Advice::Random);
+    }
+
+    /// Asks for the contents of a file at `at`, `bytes` bytes, both multiples of a page, which are read soon.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn read_ahead(&self, at: u64, bytes: u64) {
+        self.tell(at, bytes, Advice::WillNeed);
+    }
+
+    fn tell(&self, at: u64, bytes: u64, advice: Advice) {
         let range = self.view(Span::<AtomicU8>::new(at, bytes));
-        // SAFETY: advice on our own mapping; the size of its pages changes no contents. A kernel without huge pages refuses,
-        // which costs nothing.
-        let _ = unsafe {
-            let start = range.as_ptr().cast_mut().cast();
-            mm::madvise(start, range.len(), Advice::LinuxNoHugepage)
-        };
+        // SAFETY: advice on our own mapping that changes no contents. A kernel that does not take it says so, which costs
+        // speed only.
+        let _ = unsafe { mm::madvise(range.as_ptr().cast_mut().cast(), range.len(), advice) };
     }
 
     /// Makes the pages of `bytes` bytes at `at`, both multiples of a page, resident for writing. Their contents stay as they

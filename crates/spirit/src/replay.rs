@@ -52,7 +52,7 @@ pub(crate) fn scan(
     was_closed: bool,
     group: u64,
 ) -> Result<Found, Corrupt> {
-    let mut reader = LogReader::new(region, space, recovered.log_from, incarnation);
+    let mut reader = LogReader::new(region, space, recovered.log_from, incarnation).ahead();
     let mut found = Found { row_end: recovered.row_end, group, ..Found::default() };
     let mut before = (0, group);
     while let Some(record) = reader.next_record() {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::Corrupt;
+use super::layout::PAGE;
 use super::log::{
     GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedText,
     OFFSET_BYTES_MAX, OFFSET_KIND, PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, RecordKind,
@@ -36,13 +37,24 @@ pub struct LogReader<'a> {
     incarnation_max: u32,
     /// One past the last sequence number.
     sequence: u64,
+    /// Up to where the medium was asked for what comes next, if it is.
+    asked: Option<u64>,
 }
+
+/// The log is asked for so far ahead of what is read, half of it at a time.
+const AHEAD: u64 = 4 << 20;
 
 impl<'a> LogReader<'a> {
     /// From `position` on; records of incarnations up to `incarnation_max`.
     pub fn new(region: &'a Region, space: LogSpace, position: u64, incarnation_max: u32) -> Self {
         let end = position.saturating_add(space.bytes);
-        LogReader { region, space, position, end, incarnation: 0, incarnation_max, sequence: 0 }
+        let (incarnation, sequence, asked) = (0, 0, None);
+        LogReader { region, space, position, end, incarnation, incarnation_max, sequence, asked }
+    }
+
+    /// Asks the medium for what comes next, as soon as there is a record: for who reads to the end.
+    pub fn ahead(self) -> Self {
+        LogReader { asked: Some(self.position), ..self }
     }
 
     /// Where the next record would begin: the log's end, once there is none.
@@ -71,10 +83,22 @@ impl<'a> LogReader<'a> {
             self.incarnation = record.incarnation;
             if kind != RecordKind::Skip {
                 self.position = record.position + bytes;
+                self.ask_ahead();
                 return Some(record);
             }
             self.position += left;
         }
+    }
+
+    fn ask_ahead(&mut self) {
+        let soon = self.position.saturating_add(AHEAD / 2);
+        let Some(asked) = self.asked.filter(|asked| *asked < soon) else { return };
+        let from = asked.max(self.position) / PAGE * PAGE;
+        // Up to the end of the lap, whichever is first.
+        let bytes = AHEAD.min(self.space.left(from)).min(self.end.saturating_sub(from));
+        let bytes = bytes.next_multiple_of(PAGE);
+        self.region.read_ahead(self.space.place(from), bytes);
+        self.asked = Some(from.saturating_add(bytes));
     }
 
     /// Whether the log's end is one: at it, and `within` so many bytes behind it, no record is whole. Each is durable before
