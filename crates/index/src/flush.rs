@@ -38,6 +38,8 @@ const LINES_AHEAD: usize = 4;
 pub enum FlushStop {
     /// A partition has no room for the segment's arrays.
     HeapFull,
+    /// The second tier has no room for the terms of segments that are not merged: merging makes some.
+    TermsFull,
     /// The dictionary has no room.
     DictionaryFull,
 }

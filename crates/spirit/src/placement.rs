@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use spirit_door::Barrier;
 use spirit_index::descriptor::{Position, SegmentId};
+use spirit_index::flush::FlushStop;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::engrave::{Engrave, commit};
 use spirit_index::nvm::import::Importer;
@@ -125,10 +126,11 @@ impl Placement {
     /// Takes the next step; says whether it could be taken.
     pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
         match self.next_work(shared) {
-            // A merge gives the short-term partition room, which engraving may wait for.
+            // A merge makes room for terms, which engraving may wait for, and segments that may be dropped.
             Some(Work::Engrave) => {
                 shared.engraved.time(|| self.advance_engraving(shared))
-                    || shared.merged.time(|| self.advance_merging(shared))
+                    || (self.has_to_merge(&shared.memory)
+                        && shared.merged.time(|| self.advance_merging(shared)))
             }
             Some(Work::Merge) => shared.merged.time(|| self.advance_merging(shared)),
             Some(Work::Terms) => {
@@ -184,7 +186,12 @@ impl Placement {
                 }
                 true
             }
-            Err(_) => false,
+            Err(stop) => {
+                if stop == FlushStop::TermsFull {
+                    self.merge_all();
+                }
+                false
+            }
         }
     }
 
@@ -196,7 +203,9 @@ impl Placement {
         let begin = || Merge::new(memory, self.unmerged.iter().copied());
         let mut merge = self.merge.take().unwrap_or_else(begin);
         let advanced = merge.advance(memory, self.merged_writer(memory));
-        let went_on = advanced.is_ok() || merge.shorten(memory, self.merged_writer(memory));
+        let went_on = advanced.is_ok()
+            || self.settle_merged(memory)
+            || merge.shorten(memory, self.merged_writer(memory));
         if merge.is_done() {
             Shared::add_to(&shared.merged.count, merge.segments() as u64);
             self.note_merged(&merge);
@@ -204,6 +213,13 @@ impl Placement {
             self.merge = Some(merge);
         }
         went_on
+    }
+
+    /// Makes durable what was taken out of the merged dictionary; says whether there was anything.
+    fn settle_merged(&mut self, memory: &Memory) -> bool {
+        let door = memory.nvm().map(|nvm| nvm.door());
+        let writer = self.merged.as_mut().zip(door);
+        writer.is_some_and(|(writer, door)| writer.settle(memory.pins(), memory.region(), door))
     }
 
     fn note_merged(&mut self, merge: &Merge) {
@@ -243,8 +259,8 @@ impl Placement {
 
     /// Takes back what no reader holds any more.
     pub(crate) fn collect(&mut self, memory: &Memory) {
-        if let (Some(writer), Some(nvm)) = (&mut self.merged, memory.nvm()) {
-            writer.collect(memory.pins(), memory.region(), nvm.door());
+        if let Some(writer) = &mut self.merged {
+            writer.collect(memory.pins());
         }
     }
 

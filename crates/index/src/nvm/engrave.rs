@@ -199,7 +199,7 @@ impl Engrave {
         self.long = (start, long);
         let Some(start) = memory.allocate(Partition::NvmShort, short, self.id) else {
             memory.give_back(Partition::NvmLong, self.id);
-            return Err(FlushStop::HeapFull);
+            return Err(FlushStop::TermsFull);
         };
         self.short = (start, short);
         let (mut long_at, mut short_at) = (self.long.0 + table, self.short.0);

@@ -140,7 +140,7 @@ impl Merge {
         match self.step {
             Step::Link => {
                 if !self.link(region, nvm, writer)? {
-                    self.write_links_back(region, door);
+                    self.write_links_back(memory, door, writer);
                     self.step = Step::Enter { next: 0 };
                 }
             }
@@ -242,12 +242,15 @@ impl Merge {
     }
 
     /// All nodes were linked, two a line.
-    fn write_links_back(&self, region: &Region, door: &Door) {
+    fn write_links_back(&self, memory: &Memory, door: &Door, writer: &mut MergedWriter) {
+        let region = memory.region();
+        writer.write_back_unlinked(region, door);
         for source in &self.sources {
             let nodes = source.sections.get(Kind::Nodes);
             door.write_back(Site::LinkWriteBack, region, nodes.start, nodes.bytes);
         }
         door.fence(Site::LinkFence, region);
+        writer.note_durable(memory.pins());
     }
 
     fn enter(&self, region: &Region, nvm: &Nvm, range: std::ops::Range<usize>) {
@@ -379,5 +382,4 @@ pub fn sweep_merged(memory: &Memory, nvm: &Nvm, writer: &mut MergedWriter, id: S
             writer.remove(&merged, region, door, merged.key(node.record).hash(), node.record);
         }
     }
-    writer.collect(memory.pins(), region, door);
 }

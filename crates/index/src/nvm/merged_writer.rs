@@ -2,6 +2,9 @@
 //!
 //! Which lines are free is known by a bitmap in DRAM, made by going through all records before the first change after a
 //! start that has found segments: nothing that a cut left behind can stay for longer.
+//!
+//! That a term has left its chain need not be durable before its lines are used again, and what a cut brings back of it leads
+//! to a segment that is gone: so it becomes so with the links of the next merge, whose fence and whose pages it shares.
 
 use std::collections::VecDeque;
 
@@ -22,8 +25,10 @@ pub struct MergedWriter {
     used: u64,
     /// Where the search for a free line goes on.
     next: usize,
-    /// Lines that wait for their last reader: stamp, first line, how many.
+    /// Lines that wait for their last reader: stamp (the largest: what was removed is not durable yet), first line, how many.
     limbo: VecDeque<(u64, u32, u32)>,
+    /// Where the words are that led to them.
+    unlinked: Vec<u64>,
 }
 
 impl MergedWriter {
@@ -48,11 +53,10 @@ impl MergedWriter {
     ) -> MergedWriter {
         let merged = Merged::new(region, layout);
         let mut writer = MergedWriter::new(region, layout);
-        let mut unlinked = false;
         for bucket in merged.used_buckets() {
-            unlinked |= writer.unlink(&merged, region, door, bucket, |line| {
+            writer.unlink(&merged, region, door, bucket, |line| {
                 merged.head(line).position() < oldest
-            }) > 0;
+            });
             for (_, line) in merged.chain(bucket) {
                 writer.take(line, 1);
                 if let Some((first, lines)) = merged.apart(line) {
@@ -60,7 +64,8 @@ impl MergedWriter {
                 }
             }
         }
-        if unlinked {
+        if !writer.unlinked.is_empty() {
+            writer.write_back_unlinked(region, door);
             door.fence(Site::UnlinkFence, region);
         }
         writer
@@ -73,7 +78,7 @@ impl MergedWriter {
 
     /// Takes records out of a bucket's chain; says how many. Their lines are still taken.
     fn unlink(
-        &self,
+        &mut self,
         merged: &Merged<'_>,
         region: &Region,
         door: &Door,
@@ -88,14 +93,14 @@ impl MergedWriter {
             let after = merged.chain(bucket).skip_while(|(_, l)| *l != line).nth(1);
             let word = after.map_or(0, |(_, next)| chain_word(next));
             door.store(Site::Unlink, region, at, word);
-            door.write_back(Site::UnlinkWriteBack, region, at, 8);
+            self.unlinked.push(at);
             count += 1;
         }
         count
     }
 
-    /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when no reader can hold them. The
-    /// caller fences before anything is written to them.
+    /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when that is durable and no reader can hold
+    /// them.
     pub fn remove(
         &mut self,
         merged: &Merged<'_>,
@@ -114,16 +119,36 @@ impl MergedWriter {
         }
     }
 
-    /// Ends a step: what was removed is durable and stamped, and what no reader holds any more is free.
-    pub fn collect(&mut self, pins: &Pins, region: &Region, door: &Door) {
-        if self.limbo.back().is_some_and(|(stamp, ..)| *stamp == u64::MAX) {
-            door.fence(Site::UnlinkFence, region);
-            let stamp = pins.retire();
-            for (when, ..) in self.limbo.iter_mut().rev().take_while(|(when, ..)| *when == u64::MAX)
-            {
-                *when = stamp;
-            }
+    /// Sends what was removed on its way; the caller fences, and [says so](Self::note_durable).
+    pub fn write_back_unlinked(&mut self, region: &Region, door: &Door) {
+        for at in self.unlinked.drain(..) {
+            door.write_back(Site::UnlinkWriteBack, region, at, 8);
         }
+    }
+
+    /// What was removed is durable: its lines wait for their readers alone.
+    pub fn note_durable(&mut self, pins: &Pins) {
+        if self.limbo.back().is_some_and(|(stamp, ..)| *stamp == u64::MAX) {
+            let stamp = pins.retire();
+            let removed = self.limbo.iter_mut().rev();
+            removed.take_while(|(when, ..)| *when == u64::MAX).for_each(|(when, ..)| *when = stamp);
+        }
+    }
+
+    /// Makes what was removed durable without waiting for a merge, since its lines are needed; says whether there was anything.
+    pub fn settle(&mut self, pins: &Pins, region: &Region, door: &Door) -> bool {
+        if self.unlinked.is_empty() {
+            return false;
+        }
+        self.write_back_unlinked(region, door);
+        door.fence(Site::UnlinkFence, region);
+        self.note_durable(pins);
+        self.collect(pins);
+        true
+    }
+
+    /// Frees what no reader holds any more.
+    pub fn collect(&mut self, pins: &Pins) {
         if self.limbo.is_empty() {
             return;
         }
