@@ -444,6 +444,10 @@ pub(crate) struct TierArgs {
     /// Bytes of texts after which such a group, or a batch of a file, waits no longer; each time anew [default: 256KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) group_bytes: Option<Size>,
+    /// Engraved segments, 1 to 16, that come together before they are merged into the dictionary on disk, whose pages are written
+    /// once for all of them; each time anew [default: 1, at level os on a disk 8]
+    #[arg(long, value_name = "N")]
+    pub(crate) merge_after: Option<usize>,
     /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,

@@ -79,6 +79,7 @@ fn set_tier(args: &mut TierArgs, key: &str, value: &str) -> Option<Result<(), St
         "durability" => choice(&mut args.durability, value),
         "group-ms" => parsed(&mut args.group_ms, value),
         "group-bytes" => parsed(&mut args.group_bytes, value),
+        "merge-after" => parsed(&mut args.merge_after, value),
         "reserve" => choice(&mut args.reserve, value),
         "nvm" => parsed(&mut args.nvm, value),
         _ => return None,

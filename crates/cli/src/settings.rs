@@ -106,6 +106,9 @@ impl TierArgs {
         if let Some(bytes) = self.group_bytes {
             options = options.group_bytes(bytes.0);
         }
+        if let Some(segments) = self.merge_after {
+            options = options.merge_after(segments);
+        }
         if let Some(reserve) = self.reserve {
             options = options.reserve_full(reserve == Reserve::Full);
         }
@@ -117,6 +120,7 @@ impl TierArgs {
             (self.durability.is_some(), "--durability", "graceful and crash"),
             (self.group_ms.is_some(), "--group-ms", "crash"),
             (self.group_bytes.is_some(), "--group-bytes", "crash"),
+            (self.merge_after.is_some(), "--merge-after", "graceful and crash"),
             (self.reserve.is_some(), "--reserve", "graceful and crash"),
         ] {
             if given {

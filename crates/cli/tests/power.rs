@@ -65,6 +65,7 @@ fn cut(setting: Setting) -> Option<Tally> {
     }
     println!("{tally}");
     assert!(tally.complained > 0 || !is_long(&tally), "no process saw its disk fail");
+    assert!(tally.merged > 0 || !is_long(&tally), "no process had merged");
     Some(tally)
 }
 

@@ -125,6 +125,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
         ("--durability", "os", "graceful and crash"),
         ("--group-ms", "5", "crash"),
         ("--group-bytes", "4096", "crash"),
+        ("--merge-after", "2", "graceful and crash"),
         ("--reserve", "full", "graceful and crash"),
     ] {
         let line = ingest(&[option, value, &file]).failed(2);

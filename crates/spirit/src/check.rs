@@ -51,6 +51,8 @@ pub struct Report {
     pub executors: usize,
     /// Engraved segments.
     pub segments: u64,
+    /// Of those, segments that are merged.
+    pub merged_segments: u64,
     /// Rows of theirs.
     pub rows: u64,
     /// Rows of theirs that are dead, or never were documents.
@@ -81,10 +83,11 @@ impl Report {
         let found = |Corrupt { what, at, why }| Finding { what, executor, at: start + at, why };
         self.findings.extend(checked.findings.into_iter().map(found));
         self.more += checked.more;
-        let Counts { segments, rows, dead_rows, terms, postings, .. } = checked.counts;
-        let Counts { text_bytes, merged_terms, .. } = checked.counts;
+        let Counts { segments, merged_segments, rows, dead_rows, .. } = checked.counts;
+        let Counts { terms, postings, text_bytes, merged_terms, .. } = checked.counts;
         let Counts { log_records, log_operations, bytes, .. } = checked.counts;
         self.segments += segments;
+        self.merged_segments += merged_segments;
         self.rows += rows;
         self.dead_rows += dead_rows;
         self.terms += terms;
@@ -113,11 +116,12 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "{} segments with {} rows ({} dead), {} terms, {} postings, {} bytes of text; {} terms in the dictionary; {} operations in \
+            "{} segments with {} rows ({} dead), {} merged, {} terms, {} postings, {} bytes of text; {} terms in the dictionary; {} operations in \
              {} records of the log; {} bytes: {}",
             self.segments,
             self.rows,
             self.dead_rows,
+            self.merged_segments,
             self.terms,
             self.postings,
             self.text_bytes,

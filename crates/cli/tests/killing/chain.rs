@@ -85,8 +85,8 @@ pub(crate) struct Chain {
     model: Model,
     /// Of the next process.
     options: Vec<String>,
-    /// Segments that the last process left, and operations in its log.
-    left: (u64, u64),
+    /// What the last process left.
+    left: Left,
     pub(crate) tally: Tally,
 }
 
@@ -121,7 +121,7 @@ impl Chain {
             maker: Maker::new(),
             model: Model::default(),
             options,
-            left: (0, 0),
+            left: Left::default(),
             tally: Tally::default(),
         }
     }
@@ -132,7 +132,9 @@ impl Chain {
         let input: String = documents.iter().map(Document::json_line).collect();
         let moment = self.moment(documents.len());
         let delay = self.delay();
+        let merge_after = self.random.pick(&["1", "2", "3", "4"]);
         let mut args = vec!["ingest", "-d", &self.directory, "--ack", "--format", "jsonl", "-"];
+        args.extend(["--merge-after", merge_after]);
         args.extend(self.options.iter().map(String::as_str));
         let victim = self.run(&args, input, moment, delay);
         assert!(victim.hit || victim.acknowledged.len() == documents.len(), "{moment:?}");
@@ -186,17 +188,18 @@ impl Chain {
         }
         // By a process of its own: one that another test starts meanwhile would inherit the file and its lock for a moment.
         let report = spirit(&["check", "-d", &self.directory]).done();
-        let left = (number_before(&report, "segments"), number_before(&report, "operations"));
-        let (segments, operations) = std::mem::replace(&mut self.left, left);
+        let left = Left::of(&report);
+        let before = std::mem::replace(&mut self.left, left);
         let acknowledged = victim.acknowledged.len() as u64;
         let hit = |what: bool| u64::from(victim.hit && what);
         self.tally = self.tally.and(Tally {
             acknowledged,
             complained: hit(!victim.said.is_empty()),
-            starts: hit(acknowledged == 0 && segments + operations > 0),
-            engraved: hit(acknowledged > 0 && left.0 != segments),
-            logged: hit(left.1 > 0),
-            operations: left.1,
+            starts: hit(acknowledged == 0 && before.segments + before.operations > 0),
+            engraved: hit(acknowledged > 0 && left.segments != before.segments),
+            merged: hit(acknowledged > 0 && left.merged > before.merged),
+            logged: hit(left.operations > 0),
+            operations: left.operations,
             ..Tally::default()
         });
     }
@@ -208,7 +211,7 @@ impl Chain {
     fn documents(&mut self) -> Vec<Document> {
         let most = match self.setting {
             Setting { drops: true, .. } => 2500,
-            _ if self.disk.is_some() => self.random.pick(&[20, 200, 1000, 2000]),
+            _ if self.disk.is_some() => self.random.pick(&[20, 1000, 2000, 2000]),
             // Each of them waits for the disk.
             Setting { durability: "os", .. } => 100,
             _ => self.random.pick(&[20, 200, 1000, 1000]),
@@ -277,6 +280,26 @@ impl Chain {
         assert!(self.setting.drops || deleted == keys.len(), "{said}");
         assert!(keys[deleted..].iter().eq(&missing[1..]), "{said}");
         keys.iter().for_each(|key| self.model.delete(key));
+    }
+}
+
+/// What a check says that a process left.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    segments: u64,
+    /// Of those, merged ones.
+    merged: u64,
+    /// In the log.
+    operations: u64,
+}
+
+impl Left {
+    fn of(report: &str) -> Left {
+        Left {
+            segments: number_before(report, "segments"),
+            merged: number_before(report, "merged,"),
+            operations: number_before(report, "operations"),
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Tally {
     pub(crate) starts: u64,
     /// Cuts of a process that had engraved segments.
     pub(crate) engraved: u64,
+    /// Cuts of a process that had merged segments, one or several at a time.
+    pub(crate) merged: u64,
     /// Cuts that left operations in the log, and how many operations in all.
     pub(crate) logged: u64,
     pub(crate) operations: u64,
@@ -30,6 +32,7 @@ impl Tally {
             complained: self.complained + other.complained,
             starts: self.starts + other.starts,
             engraved: self.engraved + other.engraved,
+            merged: self.merged + other.merged,
             logged: self.logged + other.logged,
             operations: self.operations + other.operations,
             dropped: self.dropped + other.dropped,
@@ -39,12 +42,12 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cuts, acknowledged, complained, starts, engraved, logged, operations, dropped } =
-            self;
+        let Tally { cuts, acknowledged, complained, starts, engraved, merged, .. } = self;
+        let Tally { logged, operations, dropped, .. } = self;
         write!(
             f,
             "{cuts} power cuts, {acknowledged} documents acknowledged before them, 0 lost; {complained} processes saw the \
-             disk fail; {starts} cuts during recovery, {engraved} of a process that had engraved, {logged} left {operations} \
+             disk fail; {starts} cuts during recovery, {engraved} of a process that had engraved, {merged} that had merged, {logged} left {operations} \
              operations in logs; {dropped} documents dropped to make room"
         )
     }

@@ -64,6 +64,8 @@ pub struct Logged {
 pub struct Counts {
     /// Segments.
     pub segments: u64,
+    /// Of those, segments that are merged.
+    pub merged_segments: u64,
     /// Rows.
     pub rows: u64,
     /// Rows that are dead, or never were documents.
@@ -171,6 +173,7 @@ impl Checked {
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
         self.segments += other.segments;
+        self.merged_segments += other.merged_segments;
         self.rows += other.rows;
         self.dead_rows += other.dead_rows;
         self.terms += other.terms;

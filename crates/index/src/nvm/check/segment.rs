@@ -79,6 +79,7 @@ fn check(
     check_sums(part, &segment, checked);
     let Entry { rows, terms, .. } = entry;
     checked.counts.segments += 1;
+    checked.counts.merged_segments += u64::from(segment.is_merged);
     checked.counts.rows += rows;
     checked.counts.terms += terms;
     let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
