@@ -10,7 +10,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_mem::{Region, Span};
+use spirit_mem::{Region, Span, prefetch};
 
 use super::node::Nodes;
 use super::section::{Kind, Sections};
@@ -81,6 +81,13 @@ impl<'a> EngravedTerms<'a> {
     pub(super) fn key(&self, index: usize) -> EngravedKey {
         let [low, high, long] = self.keys[index].each_ref().map(|word| word.load(Relaxed));
         EngravedKey { key: TermKey { low, high }, long }
+    }
+
+    /// Asks for a term's key and node.
+    #[inline]
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(&self.keys[index]);
+        self.nodes.prefetch(index);
     }
 
     /// Where that lies.

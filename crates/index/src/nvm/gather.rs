@@ -4,36 +4,41 @@
 //! They are gathered some at a time: of each segment the terms up to a hash that all of them reach, sorted together.
 
 use super::engraved_terms::EngravedTerms;
+use super::merge::RUN_MAX;
+use crate::geometry::SEGMENT_BYTES_MAX;
 
 /// Terms that are gathered together, about.
 const TERMS: usize = 2048;
 
-/// A term of one of the segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gathered {
-    /// The term's hash (high half), the segment's number (low half): what they are sorted by.
-    order: u64,
-    index: u32,
-}
+/// A term of one of the segments: its hash (32 bits), which segment (4), which of its terms (28). They are sorted by that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Gathered(u64);
+
+const SEGMENT_BITS: u32 = 4;
+const INDEX_BITS: u32 = 28;
+const _: () = assert!(RUN_MAX <= 1 << SEGMENT_BITS && SEGMENT_BITS + INDEX_BITS == 32);
+/// Terms of a segment at most: each had a record of 64 bytes when the segment was filled. A file may say whatever it likes.
+const TERMS_MAX: usize = 1 << INDEX_BITS;
+const _: () = assert!(SEGMENT_BYTES_MAX / 64 <= TERMS_MAX as u64);
 
 impl Gathered {
     fn new(hash: u64, segment: usize, index: usize) -> Gathered {
-        Gathered { order: hash << 32 | segment as u64, index: index as u32 }
+        Gathered(hash << 32 | (segment as u64) << INDEX_BITS | index as u64)
     }
 
     /// The low half of the term's hash.
     pub(super) fn hash(self) -> u64 {
-        self.order >> 32
+        self.0 >> 32
     }
 
     /// Which of the segments.
     pub(super) fn segment(self) -> usize {
-        (self.order & 0xFFFF_FFFF) as usize
+        (self.0 >> INDEX_BITS) as usize % (1 << SEGMENT_BITS)
     }
 
     /// Which of its terms.
     pub(super) fn index(self) -> usize {
-        self.index as usize
+        self.0 as usize % TERMS_MAX
     }
 }
 
@@ -73,7 +78,7 @@ impl Gather {
         };
         let end = segments.iter().zip(&self.next).filter_map(reached).min();
         for (segment, (terms, next)) in segments.iter().zip(&mut self.next).enumerate() {
-            while *next < terms.len() {
+            while *next < terms.len().min(TERMS_MAX) {
                 let hash = terms.hash(*next);
                 if end.is_some_and(|end| hash > end) {
                     break;
@@ -82,7 +87,8 @@ impl Gather {
                 *next += 1;
             }
         }
-        self.gathered.sort_unstable_by_key(|gathered| gathered.order);
+        // Ascending runs, one a segment: the stable sort finds and merges them.
+        self.gathered.sort();
         !self.gathered.is_empty()
     }
 

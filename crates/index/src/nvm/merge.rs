@@ -357,6 +357,7 @@ impl Linking<'_> {
     fn look_ahead(&self, gather: &Gather, distance: usize) {
         if let Some(term) = gather.ahead(distance) {
             self.merged.prefetch_bucket(term.hash());
+            self.terms[term.segment()].prefetch(term.index());
         }
         if let Some(term) = distance.checked_sub(AHEAD).and_then(|nearer| gather.ahead(nearer)) {
             self.merged.prefetch(term.hash());

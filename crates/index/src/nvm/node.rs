@@ -17,7 +17,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 
-use spirit_mem::{Region, Span};
+use spirit_mem::{Region, Span, prefetch};
 
 use super::checksum;
 use super::section::{Kind, Sections};
@@ -172,6 +172,12 @@ impl<'a> Nodes<'a> {
     #[inline]
     pub fn get(&self, index: usize) -> Node {
         Node::of(&self.words[index])
+    }
+
+    /// Asks for it.
+    #[inline]
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(&self.words[index]);
     }
 
     /// Its offset in the region, in bytes.
