@@ -43,6 +43,7 @@ mod ingest;
 mod journal;
 mod key_import;
 mod lease;
+mod merging;
 mod new_file;
 mod open_root;
 mod options;

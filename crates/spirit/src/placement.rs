@@ -3,17 +3,16 @@
 
 use std::collections::VecDeque;
 
-use spirit_door::Barrier;
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::engrave::{Engrave, commit};
 use spirit_index::nvm::import::Importer;
-use spirit_index::nvm::merge::Merge;
 use spirit_index::nvm::merged_writer::MergedWriter;
 
 use crate::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::key_import::enter_keys;
+use crate::merging::Merging;
 use crate::options::Options;
 use crate::shared::Shared;
 
@@ -21,17 +20,11 @@ use crate::shared::Shared;
 pub(crate) struct Placement {
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
-    /// So many engraved segments come together before they are merged.
-    merge_after: usize,
     /// Flushed, oldest first; the first may be under way.
     flushed: VecDeque<Engrave>,
     /// Engraved, with readers still in DRAM; oldest first.
     engraved: VecDeque<SegmentId>,
-    /// Engraved and not merged, oldest first.
-    unmerged: VecDeque<SegmentId>,
-    merge: Option<Merge>,
-    /// Made when it is needed for the first time.
-    merged: Option<MergedWriter>,
+    merging: Merging,
     importer: Importer,
     /// Keys that the start found are to be entered now.
     has_keys: bool,
@@ -39,12 +32,7 @@ pub(crate) struct Placement {
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
-    /// All that is engraved is merged now, however little has come together.
-    merges_at_once: bool,
 }
-
-/// Segments that come together where a merge is written to a disk page by page.
-const MERGE_AFTER_SYNCED: usize = 8;
 
 /// What is to be done next.
 enum Work {
@@ -56,7 +44,6 @@ enum Work {
 
 impl Placement {
     pub(crate) fn new(options: &Options, memory: &Memory) -> Placement {
-        let base = memory.merged()..memory.coverage().base_end();
         let mut importer = Importer::default();
         if options.dictionary == DictionaryTier::Nvm {
             importer.stop_terms(memory);
@@ -64,17 +51,13 @@ impl Placement {
         Placement {
             engrave: options.engrave,
             pointer_update: options.pointer_update,
-            merge_after: options.merge_after.unwrap_or_else(|| merge_after(memory)),
             flushed: VecDeque::new(),
             engraved: VecDeque::new(),
-            unmerged: base.map(SegmentId::first).collect(),
-            merge: None,
-            merged: None,
+            merging: Merging::new(options, memory),
             importer,
             has_keys: false,
             is_replayed: false,
             at_once: false,
-            merges_at_once: false,
         }
     }
 
@@ -91,21 +74,7 @@ impl Placement {
 
     /// Whether there is something to engrave or to merge now.
     pub(crate) fn has_to_place(&self, memory: &Memory) -> bool {
-        (self.at_once && !self.flushed.is_empty()) || self.has_to_merge(memory)
-    }
-
-    /// Whether there is something to merge now: enough has come together, the short-term partition fills, or a start found it.
-    fn has_to_merge(&self, memory: &Memory) -> bool {
-        let Some(oldest) = self.unmerged.front() else { return false };
-        let fills = || {
-            let (used, bytes) = memory.partition_use().nvm_short;
-            used >= bytes / 2
-        };
-        self.merge.is_some()
-            || self.merges_at_once
-            || self.unmerged.len() >= self.merge_after
-            || oldest.position() < memory.coverage().base_end()
-            || fills()
+        (self.at_once && !self.flushed.is_empty()) || self.merging.has_work(memory)
     }
 
     /// Engraves all that is flushed, whatever the policy.
@@ -115,7 +84,7 @@ impl Placement {
 
     /// Merges all that is engraved, however little that is.
     pub(crate) fn merge_all(&mut self) {
-        self.merges_at_once = !self.unmerged.is_empty();
+        self.merging.merge_all();
     }
 
     /// Nothing comes in.
@@ -129,7 +98,7 @@ impl Placement {
             // A merge makes room for terms, which engraving may wait for, and segments that may be dropped.
             Some(Work::Engrave) => {
                 shared.engraved.time(|| self.advance_engraving(shared))
-                    || (self.has_to_merge(&shared.memory)
+                    || (self.merging.has_work(&shared.memory)
                         && shared.merged.time(|| self.advance_merging(shared)))
             }
             Some(Work::Merge) => shared.merged.time(|| self.advance_merging(shared)),
@@ -149,7 +118,7 @@ impl Placement {
     fn next_work(&self, shared: &Shared) -> Option<Work> {
         if self.at_once && !self.flushed.is_empty() {
             Some(Work::Engrave)
-        } else if self.has_to_merge(&shared.memory) {
+        } else if self.merging.has_work(&shared.memory) {
             Some(Work::Merge)
         } else if self.importer.has_terms(&shared.memory) {
             Some(Work::Terms)
@@ -177,7 +146,7 @@ impl Placement {
                 let id = oldest.id();
                 self.flushed.pop_front();
                 self.at_once &= !self.flushed.is_empty();
-                self.unmerged.push_back(id);
+                self.merging.push(id);
                 Shared::add_to(&shared.engraved.count, 1);
                 shared.note_placed();
                 match self.pointer_update {
@@ -196,72 +165,26 @@ impl Placement {
     }
 
     fn advance_merging(&mut self, shared: &Shared) -> bool {
-        let memory = &shared.memory;
-        if self.unmerged.is_empty() {
-            return false;
-        }
-        let begin = || Merge::new(memory, self.unmerged.iter().copied());
-        let mut merge = self.merge.take().unwrap_or_else(begin);
-        let advanced = merge.advance(memory, self.merged_writer(memory));
-        let went_on = advanced.is_ok()
-            || self.settle_merged(memory)
-            || merge.shorten(memory, self.merged_writer(memory));
-        if merge.is_done() {
-            Shared::add_to(&shared.merged.count, merge.segments() as u64);
-            self.note_merged(&merge);
-        } else {
-            self.merge = Some(merge);
-        }
-        went_on
-    }
-
-    /// Makes durable what was taken out of the merged dictionary; says whether there was anything.
-    fn settle_merged(&mut self, memory: &Memory) -> bool {
-        let door = memory.nvm().map(|nvm| nvm.door());
-        let writer = self.merged.as_mut().zip(door);
-        writer.is_some_and(|(writer, door)| writer.settle(memory.pins(), memory.region(), door))
-    }
-
-    fn note_merged(&mut self, merge: &Merge) {
-        self.unmerged.drain(..merge.segments());
-        self.merges_at_once &= !self.unmerged.is_empty();
+        let merged = self.merging.advance(&shared.memory);
+        Shared::add_to(&shared.merged.count, merged.unwrap_or(0) as u64);
+        merged.is_some()
     }
 
     /// Lets terms be taken out of the merged dictionary, whose writer this is.
-    pub(crate) fn make_way(&mut self, memory: &Memory) -> &mut MergedWriter {
-        if let Some(mut merge) = self.merge.take() {
-            merge.make_way(memory, self.merged_writer(memory));
-            if merge.is_done() {
-                self.note_merged(&merge);
-            } else {
-                self.merge = Some(merge);
-            }
-        }
-        self.merged_writer(memory)
-    }
-
-    /// The writer of the merged dictionary.
-    fn merged_writer(&mut self, memory: &Memory) -> &mut MergedWriter {
-        self.merged.get_or_insert_with(|| {
-            let nvm = memory.nvm().expect("where segments are placed there is a second tier");
-            let (region, oldest) = (memory.region(), memory.window().oldest);
-            match memory.coverage().base_end() {
-                0 => MergedWriter::new(region, nvm.layout()),
-                _ => MergedWriter::open(region, nvm.layout(), nvm.door(), oldest),
-            }
-        })
+    pub(crate) fn make_way(&mut self, shared: &Shared) -> &mut MergedWriter {
+        let (merged, writer) = self.merging.make_way(&shared.memory);
+        Shared::add_to(&shared.merged.count, merged as u64);
+        writer
     }
 
     /// Lines of the merged dictionary in use, once they have been counted.
     pub(crate) fn merged_lines(&self) -> Option<u64> {
-        self.merged.as_ref().map(MergedWriter::used)
+        self.merging.lines()
     }
 
     /// Takes back what no reader holds any more.
     pub(crate) fn collect(&mut self, memory: &Memory) {
-        if let Some(writer) = &mut self.merged {
-            writer.collect(memory.pins());
-        }
+        self.merging.collect(memory);
     }
 
     /// The oldest engraved segment whose readers are still in DRAM.
@@ -285,13 +208,5 @@ impl Placement {
     /// Segments that take room in DRAM.
     pub(crate) fn in_dram(&self) -> u64 {
         (self.flushed.len() + self.engraved.len()) as u64
-    }
-}
-
-/// How many engraved segments come together before they are merged, unless set otherwise.
-fn merge_after(memory: &Memory) -> usize {
-    match memory.nvm().map(|nvm| nvm.door().barrier()) {
-        Some(Barrier::Sync) => MERGE_AFTER_SYNCED,
-        _ => 1,
     }
 }

@@ -8,7 +8,7 @@ use super::merge::RUN_MAX;
 use crate::geometry::SEGMENT_BYTES_MAX;
 
 /// Terms that are gathered together, about.
-const TERMS: usize = 2048;
+const TERMS: usize = 8192;
 
 /// A term of one of the segments: its hash (32 bits), which segment (4), which of its terms (28). They are sorted by that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +24,16 @@ const _: () = assert!(SEGMENT_BYTES_MAX / 64 <= TERMS_MAX as u64);
 impl Gathered {
     fn new(hash: u64, segment: usize, index: usize) -> Gathered {
         Gathered(hash << 32 | (segment as u64) << INDEX_BITS | index as u64)
+    }
+
+    /// The same without its hash.
+    pub(super) fn place(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The one at this place.
+    pub(super) fn at(place: u32) -> Gathered {
+        Gathered(place as u64)
     }
 
     /// The low half of the term's hash.
@@ -43,7 +53,7 @@ impl Gathered {
 }
 
 /// How far the terms of some segments are gathered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Gather {
     /// Of each segment: its first term that is not gathered.
     next: Vec<usize>,
@@ -54,14 +64,12 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    /// From the lowest hashes on, of so many segments.
-    pub(super) fn new(segments: usize) -> Gather {
-        Gather {
-            next: vec![0; segments],
-            gathered: Vec::new(),
-            done: 0,
-            long: [const { Vec::new() }; 2],
-        }
+    /// Begins anew, with the lowest hashes of so many segments.
+    pub(super) fn begin(&mut self, segments: usize) {
+        self.next.clear();
+        self.next.resize(segments, 0);
+        self.gathered.clear();
+        self.done = 0;
     }
 
     /// Gathers the next terms, if all that were are dealt with; says whether there are any. `segments` are what they always were.

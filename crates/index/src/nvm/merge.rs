@@ -26,7 +26,7 @@ use super::engraved_terms::EngravedTerms;
 use super::gather::{Gather, Gathered};
 use super::merged::{Merged, chain_word};
 use super::merged_writer::MergedWriter;
-use super::node::{Link, Nodes};
+use super::node::{Link, NODE_BYTES, Nodes};
 use super::section::{Kind, Sections};
 use super::slot::Slots;
 use crate::descriptor::{Position, SegmentId, State};
@@ -44,12 +44,17 @@ const GROUP: usize = 2048;
 /// How many terms before its turn a term's record is asked for; its bucket is as many before that.
 const AHEAD: usize = 24;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Step {
     Link,
-    Enter { next: usize },
-    Head { next: usize },
+    Enter {
+        next: usize,
+    },
+    Head {
+        next: usize,
+    },
     Mark,
+    #[default]
     Done,
 }
 
@@ -60,16 +65,24 @@ struct Source {
     sections: Sections,
 }
 
-/// A run of segments on its way into the merged dictionary.
-#[derive(Debug)]
+impl Source {
+    /// To one of its nodes.
+    fn link_to(&self, index: usize) -> Link {
+        let nodes = self.sections.get(Kind::Nodes).start;
+        Link::new(self.id.position(), nodes + index as u64 * NODE_BYTES)
+    }
+}
+
+/// A run of segments on its way into the merged dictionary, and then the next: its memory stays.
+#[derive(Debug, Default)]
 pub struct Merge {
     /// Oldest first.
     sources: Vec<Source>,
     step: Step,
     gather: Gather,
     new: NewRecords,
-    /// Heads that are to lead to the run: the record, and the newest node here.
-    heads: Vec<(u32, Link)>,
+    /// Heads that are to lead to the run: the record, and [where](Gathered::place) its newest node here is.
+    heads: Vec<(u32, u32)>,
 }
 
 /// Records that no bucket leads to yet.
@@ -100,27 +113,31 @@ impl NewRecords {
 }
 
 impl Merge {
-    /// The merging of the first of these segments, as many as make a run: they are engraved, follow each other, and all older
-    /// ones are merged.
-    pub fn new(memory: &Memory, engraved: impl IntoIterator<Item = SegmentId>) -> Merge {
+    /// Begins with the first of these segments, as many as make a run: they are engraved, follow each other, and all older ones are
+    /// merged. The last run is done.
+    pub fn begin(&mut self, memory: &Memory, engraved: impl IntoIterator<Item = SegmentId>) {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
-        let (mut sources, mut terms) = (Vec::new(), 0);
+        let mut terms = 0;
+        self.sources.clear();
         for id in engraved.into_iter().take(RUN_MAX) {
             let found = nvm.sections(memory.region(), id.position());
             let (_, sections) = found.expect("an engraved segment has its slot");
             terms += Nodes::of(memory.region(), &sections).len();
-            if !sources.is_empty() && terms > RUN_TERMS_MAX {
+            if !self.sources.is_empty() && terms > RUN_TERMS_MAX {
                 break;
             }
-            sources.push(Source { id, sections });
+            self.sources.push(Source { id, sections });
         }
-        Merge::of(sources)
+        self.link_from_the_first();
     }
 
-    fn of(sources: Vec<Source>) -> Merge {
-        let gather = Gather::new(sources.len());
-        let (new, heads) = (NewRecords::default(), Vec::new());
-        Merge { sources, step: Step::Link, gather, new, heads }
+    fn link_from_the_first(&mut self) {
+        self.step = Step::Link;
+        self.gather.begin(self.sources.len());
+        self.new.entered.clear();
+        self.new.added.clear();
+        self.heads.clear();
+        self.heads.shrink_to(RUN_TERMS_MAX);
     }
 
     /// How many segments the run has.
@@ -200,9 +217,8 @@ impl Merge {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let merged = Merged::new(memory.region(), nvm.layout());
         self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));
-        let mut sources = std::mem::take(&mut self.sources);
-        sources.truncate(count);
-        *self = Merge::of(sources);
+        self.sources.truncate(count);
+        self.link_from_the_first();
     }
 
     /// Links the next terms; says whether there were any.
@@ -269,8 +285,10 @@ impl Merge {
                 merged.prefetch_record(*record);
             }
             let (record, newest) = self.heads[index];
+            let newest = Gathered::at(newest);
+            let link = self.sources[newest.segment()].link_to(newest.index());
             let at = merged.place(record) + 8;
-            door.publish(Site::Head, region, at, newest.0);
+            door.publish(Site::Head, region, at, link.0);
             door.write_back(Site::HeadWriteBack, region, at, 8);
         }
     }
@@ -300,7 +318,7 @@ struct Linking<'a> {
     terms: &'a [EngravedTerms<'a>],
     writer: &'a mut MergedWriter,
     new: &'a mut NewRecords,
-    heads: &'a mut Vec<(u32, Link)>,
+    heads: &'a mut Vec<(u32, u32)>,
     /// The bytes of the long term at hand.
     long: Vec<u8>,
 }
@@ -330,26 +348,25 @@ impl Linking<'_> {
         let found = terms.key(oldest.index());
         terms.long_bytes(found, &mut self.long);
         let term = Term { key: found.key, bytes: &self.long };
-        let newest = self.link_to(newest);
+        let link = self.link_to(newest);
         if let Some(line) = self.merged.find(term, oldest.hash()) {
             let head = self.merged.head(line);
-            if !reaches(head, newest.position()) {
-                self.heads.push((line, newest));
+            if !reaches(head, link.position()) {
+                self.heads.push((line, newest.place()));
             }
             return Ok((line, head));
         }
         let bucket = self.merged.bucket(oldest.hash());
         let next = self.new.chain_from(&self.merged, bucket);
         let writer = &mut *self.writer;
-        let line = writer.add(&self.merged, self.region, self.door, term, next, newest);
+        let line = writer.add(&self.merged, self.region, self.door, term, next, link);
         let line = line.ok_or(FlushStop::DictionaryFull)?;
         self.new.note(bucket, line);
         Ok((line, Link::default()))
     }
 
     fn link_to(&self, node: Gathered) -> Link {
-        let place = self.terms[node.segment()].nodes.place(node.index());
-        Link::new(self.sources[node.segment()].id.position(), place)
+        self.sources[node.segment()].link_to(node.index())
     }
 
     /// Asks for what the term at this distance needs of the dictionary when its turn comes.

@@ -249,7 +249,7 @@ impl FlushStage {
     pub(super) fn sweep_dropped(&mut self) {
         let shared = &self.shared;
         while let Some(oldest) = self.dropped.front() {
-            let merged = self.placement.as_mut().map(|p| p.make_way(&shared.memory));
+            let merged = self.placement.as_mut().map(|p| p.make_way(shared));
             if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
                 return;
             }

@@ -284,7 +284,8 @@ fn merge(
     segment: &SegmentContents,
 ) -> Result<(), PutError> {
     let id = SegmentId(segment.entry.id as u32);
-    let mut merge = Merge::new(memory, [id]);
+    let mut merge = Merge::default();
+    merge.begin(memory, [id]);
     while !merge.advance(memory, writer).map_err(|_| PutError::DictionaryFull)? {}
     Ok(())
 }
