@@ -214,6 +214,14 @@ impl Region {
         self.tell(at, bytes, Advice::WillNeed);
     }
 
+    /// Maps the pages of a file at `at`, `bytes` bytes, both multiples of a page, before they are read.
+    ///
+    /// # Panics
+    /// If the range leaves the region.
+    pub fn map(&self, at: u64, bytes: u64) {
+        self.tell(at, bytes, Advice::LinuxPopulateRead);
+    }
+
     fn tell(&self, at: u64, bytes: u64, advice: Advice) {
         let range = self.view(Span::<AtomicU8>::new(at, bytes));
         // SAFETY: advice on our own mapping that changes no contents. A kernel that does not take it says so, which costs

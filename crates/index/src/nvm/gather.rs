@@ -122,6 +122,11 @@ impl Gather {
         self.done += terms;
     }
 
+    /// The terms that are gathered and not dealt with.
+    pub(super) fn left(&self) -> &[Gathered] {
+        &self.gathered[self.done..]
+    }
+
     /// A term that comes later, if it is gathered.
     pub(super) fn ahead(&self, distance: usize) -> Option<Gathered> {
         self.gathered.get(self.done + distance).copied()

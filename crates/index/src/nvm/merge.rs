@@ -83,6 +83,8 @@ pub struct Merge {
     new: NewRecords,
     /// Heads that are to lead to the run: the record, and [where](Gathered::place) its newest node here is.
     heads: Vec<(u32, u32)>,
+    /// It has gone through all buckets once.
+    has_linked: bool,
 }
 
 /// Records that no bucket leads to yet.
@@ -157,6 +159,7 @@ impl Merge {
         match self.step {
             Step::Link => {
                 if !self.link(region, nvm, writer)? {
+                    self.has_linked = true;
                     self.write_links_back(memory, door, writer);
                     self.step = Step::Enter { next: 0 };
                 }
@@ -233,10 +236,14 @@ impl Merge {
         if !self.gather.more(&terms) {
             return Ok(false);
         }
+        let merged = Merged::new(region, nvm.layout());
+        if let ([first, .., last], false) = (self.gather.left(), self.has_linked) {
+            merged.map_buckets(first.hash()..=last.hash(), self.gather.left().len());
+        }
         let mut linking = Linking {
             region,
             door: nvm.door(),
-            merged: Merged::new(region, nvm.layout()),
+            merged,
             sources: &self.sources,
             terms: &terms,
             writer,
