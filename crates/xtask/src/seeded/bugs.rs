@@ -292,9 +292,9 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "unmerged-forgotten",
         what: "segments that were not merged before a start never are",
-        file: "crates/spirit/src/placement.rs",
-        old: "unmerged: base.map(SegmentId::first).collect(),",
-        new: "unmerged: VecDeque::new(),",
+        file: "crates/spirit/src/merging.rs",
+        old: "waiting: found.map(SegmentId::first).collect(),",
+        new: "waiting: VecDeque::new(),",
         found_by: HISTORIES,
     },
     Bug {
