@@ -366,6 +366,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_of_pages_changes_nothing_in_them() {
+        let directory = TestDirectory::new("pages");
+        let file = HeapFile::create(&directory.path().join("heap"), REGION_ALIGN).unwrap();
+        file.reserve(0, REGION_ALIGN).unwrap();
+        let region = region(&file, 0);
+        let words = region.view(Span::<AtomicU64>::new(0, REGION_ALIGN / 8));
+        words.iter().zip(1..).for_each(|(word, number)| word.store(number, Relaxed));
+        region.use_single_pages(0, REGION_ALIGN / 2);
+        region.read_ahead(4096, REGION_ALIGN - 4096);
+        region.map(0, REGION_ALIGN);
+        assert!(words.iter().zip(1..).all(|(word, number)| word.load(Relaxed) == number));
+        let outside = || region.read_ahead(REGION_ALIGN * 2, 4096);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(outside)).is_err());
+    }
+
+    #[test]
     fn a_file_has_one_writer() {
         let directory = TestDirectory::new("lock");
         let path = directory.path().join("heap");

@@ -3,7 +3,9 @@
 //! Measured: an index below the folder for temporary files; clients that each hand over a bulk of posts, wait until it is
 //! acknowledged, which is when it is on the disk, and hand over the next. The latency of a post is that of its bulk. Segments
 //! are engraved and merged meanwhile; the clock of the rate stops when the last bulk is acknowledged. Beside it the same
-//! at level process, and one post a call from many threads.
+//! at level process, and one post a call from many threads. And how many bytes of pages the process made dirty for each byte of
+//! text, from making the index to closing it, as the kernel counts them: what a disk is given to write, and what it may be spared
+//! where nobody syncs.
 //!
 //! Corpus: posts. The seed has no part in it.
 //!
@@ -78,6 +80,8 @@ const SYNC_BYTES: usize = 4096;
 struct Taken {
     per_s: Vec<f64>,
     rounds: Rounds,
+    /// Bytes of dirty pages for each of text.
+    written: Vec<f64>,
 }
 
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
@@ -114,6 +118,7 @@ fn sync(rounds: &mut Rounds) -> Fallible<()> {
 
 fn measure(corpus: &Corpus, way: Way, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::on_disk()?;
+    let before = dirtied()?;
     let index = engine::options(corpus)
         .segment_bytes(SEGMENT_BYTES)
         .mode(Mode::Crash)
@@ -140,7 +145,16 @@ fn measure(corpus: &Corpus, way: Way, taken: &mut Taken) -> Fallible<()> {
     let mut round = Latencies::with_capacity(latencies.len());
     latencies.into_iter().for_each(|latency| round.push(latency));
     taken.rounds.push(round.summary());
-    Ok(index.close()?)
+    index.close()?;
+    taken.written.push((dirtied()? - before) as f64 / corpus.text_bytes() as f64);
+    Ok(())
+}
+
+/// Bytes of pages that this process has made dirty.
+fn dirtied() -> Fallible<u64> {
+    let counts = std::fs::read_to_string("/proc/self/io")?;
+    let count = counts.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+    Ok(count.ok_or("/proc/self/io does not say what was written")?.parse()?)
 }
 
 /// Hands over bulks until there are no more; says how long each took.
@@ -171,7 +185,7 @@ fn print(
     syncs: &Rounds,
 ) -> Fallible<()> {
     let title = format!("{}: acknowledged documents, and a client's wait, ms", corpus.name);
-    let mut table = Table::new(title, &["way", "docs/s", "P50", "P95", "P99"]);
+    let mut table = Table::new(title, &["way", "docs/s", "P50", "P95", "P99", "written / text"]);
     let ms = |us: f64| number(us / 1e3);
     for (way, taken) in WAYS.iter().zip(taken) {
         let config = [("way", json!(way.name))];
@@ -179,12 +193,16 @@ fn print(
         bench.report.rounds("spirit", &config, &taken.rounds)?;
         let wait = taken.rounds.median();
         let rate = number(median(&taken.per_s));
-        table.line([way.name.to_owned(), rate, ms(wait.p50()), ms(wait.p95()), ms(wait.p99())]);
+        bench.report.row("spirit", &config, "written_per_text_byte", "1", &taken.written)?;
+        let written = number(median(&taken.written));
+        let [p50, p95, p99] = [wait.p50(), wait.p95(), wait.p99()].map(ms);
+        table.line([way.name.to_owned(), rate, p50, p95, p99, written]);
     }
     let sync = syncs.median();
     bench.report.rounds("disk", &[], syncs)?;
     let name = "a sync of 4 KiB".to_owned();
-    table.line([name, String::new(), ms(sync.p50()), ms(sync.p95()), ms(sync.p99())]);
+    let [p50, p95, p99] = [sync.p50(), sync.p95(), sync.p99()].map(ms);
+    table.line([name, String::new(), p50, p95, p99, String::new()]);
     table.print();
     let [first, ..] = taken;
     let rate = Ok(median(&first.per_s));
