@@ -8,6 +8,7 @@ use super::slots::Found;
 use super::terms::is_key_of;
 use super::{Checked, Part};
 use crate::descriptor::Position;
+use crate::nvm::merge::RUN_MAX;
 use crate::nvm::merged::{Merged, RECORD_BYTES, chained, long_lines};
 use crate::nvm::node::Nodes;
 use crate::term::Term;
@@ -19,7 +20,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
         merged,
         taken: vec![false; merged.lines()],
         oldest: found.oldest(),
-        merged_end: found.merged_end(),
+        linked_end: linked_end(found),
         reached: segments.iter().map(|segment| Reached::of(part, segment)).collect(),
         is_whole: segments.len() == found.live.len(),
         checked,
@@ -31,6 +32,12 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
     if walk.is_whole {
         walk.check_reached();
     }
+}
+
+/// One past the newest segment that a record may lead to: of those that are not merged a run may be on its way in.
+fn linked_end(found: &Found) -> Position {
+    let newest = found.live.last().map_or(0, |(position, _)| *position);
+    found.merged_end().saturating_add(RUN_MAX as Position).min(newest.saturating_add(1))
 }
 
 /// A segment's nodes, and which of them were reached.
@@ -54,7 +61,7 @@ struct Walk<'a> {
     /// Lines that a record or a long term has.
     taken: Vec<bool>,
     oldest: Position,
-    merged_end: Position,
+    linked_end: Position,
     /// In the order of the segments.
     reached: Vec<Reached<'a>>,
     /// Whether all segments can be followed: a chain of nodes ends at one that cannot, which was said of that one.
@@ -132,10 +139,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes from a record's newest node to its oldest. Of the segments that are not merged the oldest may be on its way in.
+    /// Goes from a record's newest node to its oldest.
     fn nodes(&mut self, line: u32) -> Verdict {
         let key = self.merged.key(line);
-        let (mut link, mut newer) = (self.merged.head(line), self.merged_end.saturating_add(1));
+        let (mut link, mut newer) = (self.merged.head(line), self.linked_end);
         while !link.is_none() && link.position() >= self.oldest {
             if link.position() >= newer {
                 return Err("a link from it leads to a segment that is not older");
