@@ -63,6 +63,7 @@ impl<'r> Patient<'r> {
     ) -> Result<Vec<Model>, String> {
         self.heap.put(image);
         caught(|| {
+            self.check()?;
             let index = self.open(None)?;
             let models = self.judged(&index, expected)?;
             // What the start itself had to drop the next one may find.
@@ -167,6 +168,14 @@ impl<'r> Patient<'r> {
             }
         }
         Ok(())
+    }
+
+    /// `spirit check` finds nothing wrong before anybody has mended it, but for a root that was torn; without any there is nothing
+    /// to check.
+    fn check(&self) -> Result<(), String> {
+        let Ok(report) = spirit::check(self.heap.path()) else { return Ok(()) };
+        let is_wrong = report.findings.iter().any(|finding| finding.what != "root");
+        if is_wrong { Err(format!("a check says\n{report}")) } else { Ok(()) }
     }
 
     fn open(&self, trace: Option<&Arc<Trace>>) -> Result<Index, String> {

@@ -162,6 +162,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: RUNS,
     },
     Bug {
+        name: "run-checked",
+        what: "a check takes records that lead into a run under way for damaged",
+        file: "crates/index/src/nvm/check/merged.rs",
+        old: "found.merged_end().saturating_add(RUN_MAX as Position)",
+        new: "found.merged_end().saturating_add((RUN_MAX / 16) as Position)",
+        found_by: RUNS,
+    },
+    Bug {
         name: "run-shortened",
         what: "a run that is too long for the dictionary leaves its records there",
         file: "crates/index/src/nvm/merge.rs",
