@@ -1,5 +1,6 @@
 //! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -112,8 +113,13 @@ impl Executor {
     }
 
     /// Waits until all segments that are engraved are merged, if there is room: what is not merged now the next start merges, though
-    /// nothing else may change then.
+    /// nothing else may change then. Who engraved none leaves it to that, and is not kept waiting.
     fn merge_all(&self) -> Result<(), AddError> {
+        let memory = &self.shared.memory;
+        let none = self.shared.engraved.count.load(Relaxed) == 0;
+        if none || memory.merged() == memory.window().end {
+            return Ok(());
+        }
         self.ask(Task::MergeAll);
         self.settle();
         if self.shared.is_poisoned() { Err(self.shared.refusal()) } else { Ok(()) }
