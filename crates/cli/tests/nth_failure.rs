@@ -1,4 +1,4 @@
-//! The n-th call that may fail does: n = 1, 2, 3 and so on, with growing steps behind some dozens, until a run has no such call left. Whichever it is, the real
+//! The n-th call that may fail does: n = 1, 2, 3 and so on, until a run has no such call left. Whichever it is, the real
 //! binary says what happened, and what it acknowledged is there afterwards; an index that could not be made leaves nothing.
 //!
 //! `strace` lets the calls fail; where it is missing, or may not trace, it says NOT MEASURED. Calls that the loader and
@@ -83,16 +83,14 @@ fn ingest(
     Some(Outcome { run: Run::of(output), trace })
 }
 
-/// Lets each call of this name fail in turn, with `before` documents in the index at the beginning; of more than some dozens, which
-/// are much the same, every second or third and so on. Says how often one failed.
+/// Lets each call of this name fail in turn, with `before` documents in the index at the beginning. Says how many there were.
 fn each(
     call: &str,
     error: &str,
     before: usize,
     begin: impl Fn(&Folder) -> String,
 ) -> Option<usize> {
-    let (mut number, mut failures) = (1, 0);
-    loop {
+    for number in 1.. {
         let folder = Folder::new();
         let directory = begin(&folder);
         let Outcome { run, trace } = ingest(&folder, &directory, call, error, number)?;
@@ -108,10 +106,10 @@ fn each(
         check_not_tried_again(&trace, &context);
         check_left(&folder, &directory, before, acknowledged, &context);
         if !failed {
-            return Some(failures);
+            return Some(number - 1);
         }
-        (number, failures) = (number + 1 + number / 32, failures + 1);
     }
+    None
 }
 
 /// A thread that was told that a sync failed syncs nothing more.

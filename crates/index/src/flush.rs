@@ -293,11 +293,12 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
 impl Dropped {
     /// Takes the segment's terms out of the dictionary and gives its memory back, if all readers that have the
     /// old window are gone: one that looks a term up before the sweep and another after it would see half a
-    /// document. `before_memory` runs when nothing leads to the segment and its rows can still be read.
-    pub fn sweep(
+    /// document. Says whether they are. `merged` gives the writer of the merged dictionary, if there is one, and is asked for it
+    /// when it is needed; `before_memory` runs when nothing leads to the segment and its rows can still be read.
+    pub fn sweep<'m>(
         self,
         memory: &Memory,
-        merged: Option<&mut MergedWriter>,
+        merged: impl FnOnce() -> Option<&'m mut MergedWriter>,
         before_memory: impl FnOnce(SegmentId),
     ) -> bool {
         if memory.pins().horizon() <= self.stamp {
@@ -312,7 +313,7 @@ impl Dropped {
             debug_assert!(swept.is_ok(), "the oldest entries go without building");
         }
         before_memory(self.id);
-        if let Some((nvm, writer)) = memory.nvm().zip(merged) {
+        if let Some((nvm, writer)) = memory.nvm().zip(merged()) {
             sweep_merged(memory, nvm, writer, self.id);
             memory.retire_blocks(Partition::NvmLong, self.id);
         }

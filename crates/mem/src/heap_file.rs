@@ -375,7 +375,7 @@ mod tests {
         words.iter().zip(1..).for_each(|(word, number)| word.store(number, Relaxed));
         region.use_single_pages(0, REGION_ALIGN / 2);
         region.read_ahead(4096, REGION_ALIGN - 4096);
-        region.map(0, REGION_ALIGN);
+        region.map_pages(0, REGION_ALIGN);
         assert!(words.iter().zip(1..).all(|(word, number)| word.load(Relaxed) == number));
         let outside = || region.read_ahead(REGION_ALIGN * 2, 4096);
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(outside)).is_err());

@@ -218,7 +218,7 @@ impl Region {
     ///
     /// # Panics
     /// If the range leaves the region.
-    pub fn map(&self, at: u64, bytes: u64) {
+    pub fn map_pages(&self, at: u64, bytes: u64) {
         self.tell(at, bytes, Advice::LinuxPopulateRead);
     }
 

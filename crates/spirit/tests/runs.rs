@@ -4,23 +4,21 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use spirit::{Analyzer, DictionaryTier, Index, Options};
+use spirit::{DictionaryTier, Index};
 use spirit_index::term::{FieldId, Term};
 use support::directory::Directory;
+use support::tiny;
 
 const SEGMENTS: usize = 7;
 const RUN: usize = 4;
 
 /// Readers go by the merged dictionary as soon as there is one.
 fn open(directory: &Directory) -> Index {
-    Options::default()
+    tiny(1, 8 << 20)
         .directory(directory.path())
-        .dram_bytes(8 << 20)
         .nvm_bytes(32 << 20)
         .log_bytes(1 << 20)
         .document_bytes_max(64 << 10)
-        .segment_bytes(64 << 10)
-        .analyzer(Analyzer::Simple)
         .dictionary(DictionaryTier::Nvm)
         .merge_after(RUN)
         .open()

@@ -35,7 +35,7 @@ use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
 use crate::term::Term;
 
-/// Segments of a run at most: a start finds so many whose terms queries ask one by one.
+/// Segments of a run at most. More gain little: of what a run of sixteen writes two thirds are not the dictionary's.
 pub const RUN_MAX: usize = 16;
 /// Terms of a run of several segments at most: where each has many, a run gains little and takes memory.
 const RUN_TERMS_MAX: usize = 1 << 20;

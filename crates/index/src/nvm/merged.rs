@@ -117,7 +117,7 @@ impl<'a> Merged<'a> {
             .map(|hash| (self.buckets_start + self.bucket(*hash) as u64 * 8) / PAGE);
         let pages = last - first + 1;
         if count as u64 >= pages * TERMS_A_PAGE {
-            self.region.map(first * PAGE, pages * PAGE);
+            self.region.map_pages(first * PAGE, pages * PAGE);
         }
     }
 

@@ -3,8 +3,8 @@
 //! Which lines are free is known by a bitmap in DRAM, made by going through all records before the first change after a
 //! start that has found segments: nothing that a cut left behind can stay for longer.
 //!
-//! That a term has left its chain need not be durable before its lines are used again, and what a cut brings back of it leads
-//! to a segment that is gone: so it becomes so with the links of the next merge, whose fence and whose pages it shares.
+//! That a term has left its chain is made durable with the links of the next merge, whose fence and whose pages it shares, or
+//! when its lines are needed earlier. They are not used again before, and what a cut brings back leads to a segment that is gone.
 
 use std::collections::VecDeque;
 

@@ -249,7 +249,9 @@ impl FlushStage {
     pub(super) fn sweep_dropped(&mut self) {
         let shared = &self.shared;
         while let Some(oldest) = self.dropped.front() {
-            let merged = self.placement.as_mut().map(|p| p.make_way(shared));
+            // Not before readers have left: a run that makes way may begin anew.
+            let placement = self.placement.as_mut();
+            let merged = || placement.map(|placement| placement.make_way(shared));
             if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
                 return;
             }

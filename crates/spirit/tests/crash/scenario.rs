@@ -11,21 +11,21 @@ type History = fn() -> Vec<Operation>;
 
 /// An index and what is done to it, by number: first those that were thought of, then random ones.
 pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
-    let apart = Setup { merge_after: 1, ..plain() };
+    let plain = plain();
     let thought_of: [(Setup, History); _] = [
-        (apart, replaced_in_the_second_tier),
-        (apart, deleted_in_the_second_tier),
-        (apart, number_met),
-        (apart, number_met_in_one_call),
-        (apart, laps),
-        (apart, many_words),
-        (apart, kept_in_view),
-        (apart, groups),
-        (Setup { executors: 2, ..apart }, groups_in_both),
-        (Setup { merge_after: 2, ..apart }, runs),
-        (Setup { merge_after: 4, ..apart }, runs),
-        (Setup { merge_after: 3, ..apart }, many_words),
-        (Setup { merge_after: 3, ..apart }, laps),
+        (plain, replaced_in_the_second_tier),
+        (plain, deleted_in_the_second_tier),
+        (plain, number_met),
+        (plain, number_met_in_one_call),
+        (plain, laps),
+        (plain, many_words),
+        (plain, kept_in_view),
+        (plain, groups),
+        (Setup { executors: 2, ..plain }, groups_in_both),
+        (Setup { merge_after: 2, ..plain }, runs),
+        (Setup { merge_after: 4, ..plain }, runs),
+        (Setup { merge_after: 3, ..plain }, many_words),
+        (Setup { merge_after: 3, ..plain }, laps),
     ];
     if let Some((setup, history)) = thought_of.get(seed as usize) {
         return (*setup, history());
