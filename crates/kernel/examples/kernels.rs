@@ -5,11 +5,13 @@
 //! time, and warm. Not here: how an engine fares; memory latency dominates there.
 
 use spirit_kernel::{
-    Algorithm, Edges, Level, Progress, and_count, and_into, classify_lower, copy, intersect_count,
-    intersect_into, probe_count, reverse_into, seek, write_bitmap,
+    Algorithm, Bar, Bm25, Edges, Lengths, Level, Progress, Width, above, add_scores,
+    add_scores_where, and_count, and_into, classify_lower, copy, copy_bits, count_bits,
+    find_phrase, intersect_count, intersect_into, probe_count, range_bits, reverse_into,
+    score_above, score_run, seek, set_bits, write_bitmap,
 };
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use std::time::Instant;
 
 /// Ranks are drawn from this many.
@@ -192,6 +194,96 @@ fn texts() {
     }
 }
 
+/// Ranks that are evaluated together.
+const WINDOW: usize = 4_096;
+
+fn scores(random: &mut Random) {
+    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+    let lengths: Vec<AtomicU16> =
+        (0..UNIVERSE).map(|_| AtomicU16::new(random.next() as u16 & 63)).collect();
+    let lengths = Lengths::new(&lengths, 0);
+    for (len, universe) in [(1_000, 1_000_000), (1_000, 10_000), (100_000, 10_000_000)] {
+        let run = random.run_below(len, universe);
+        let (mut out, mut words) = (vec![0.0; len], vec![0; len]);
+        for level in Level::all_supported() {
+            let ns = time(|| {
+                score_run(level, &run, lengths, bm25, &mut out);
+                black_box(&mut out);
+            });
+            report(&format!("score_run of {len} in {universe}"), level, ns, len);
+            let ns = time(|| {
+                black_box(score_above(
+                    level,
+                    &run,
+                    lengths,
+                    bm25,
+                    Bar::at(6.0),
+                    &mut words,
+                    &mut out,
+                ));
+            });
+            report(&format!("score_above of {len} in {universe}"), level, ns, len);
+        }
+    }
+}
+
+fn windows(random: &mut Random) {
+    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+    let lengths: Vec<AtomicU16> =
+        (0..WINDOW).map(|_| AtomicU16::new(random.next() as u16 & 63)).collect();
+    let lengths = Lengths::new(&lengths, 0);
+    let (mut sums, mut bits, mut out) = ([0.0; WINDOW], [0; WINDOW / 64], [0; WINDOW]);
+    for len in [20, 200, 1_000] {
+        let run = random.run_below(len, WINDOW as u64);
+        for level in Level::all_supported() {
+            let ns = time(|| {
+                black_box(set_bits(level, black_box(&run), 0, &mut bits));
+            });
+            report(&format!("set_bits of {len} in a window"), level, ns, len);
+            let ns = time(|| {
+                black_box(add_scores(level, &run, lengths, bm25, 0, black_box(&mut sums)));
+            });
+            report(&format!("add_scores of {len} in a window"), level, ns, len);
+            let ns = time(|| {
+                black_box(add_scores_where(level, &run, lengths, bm25, 0, &bits, &mut sums));
+            });
+            report(&format!("add_scores_where of {len}"), level, ns, len);
+        }
+    }
+    let shared = bitmap(&random.run_below(100_000, u64::from(UNIVERSE)));
+    let threshold = sums.iter().copied().fold(0.0, f32::max) * 0.99;
+    for level in Level::all_supported() {
+        let ns = time(|| copy_bits(level, black_box(&shared), 1_000_003, black_box(&mut bits)));
+        report("copy_bits of a window, shifted", level, ns, bits.len());
+        let ns = time(|| {
+            black_box(count_bits(level, black_box(&bits)));
+        });
+        report("count_bits of a window", level, ns, bits.len());
+        let all = [u64::MAX; WINDOW / 64];
+        let ns = time(|| {
+            black_box(above(level, black_box(&sums), &all, threshold, 0, &mut out));
+        });
+        report("above of a window", level, ns, WINDOW);
+        for width in [Width::One, Width::Two, Width::Four, Width::Eight] {
+            let ns = time(|| range_bits(level, &shared, width, 77, 5..=90, black_box(&mut bits)));
+            report(&format!("range_bits of a window, {width:?}"), level, ns, WINDOW);
+        }
+    }
+}
+
+fn phrases(random: &mut Random) {
+    for len in [20, 100, 1_000] {
+        let units: Vec<AtomicU16> =
+            (0..len).map(|_| AtomicU16::new(random.next() as u16 % 500)).collect();
+        for level in Level::all_supported() {
+            let ns = time(|| {
+                black_box(find_phrase(level, black_box(&units), &[501, 502]));
+            });
+            report(&format!("find_phrase in {len} units"), level, ns, len);
+        }
+    }
+}
+
 fn main() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     intersections(&mut random);
@@ -199,4 +291,7 @@ fn main() {
     bitmaps(&mut random);
     transfers(&mut random);
     texts();
+    scores(&mut random);
+    windows(&mut random);
+    phrases(&mut random);
 }

@@ -99,6 +99,16 @@ fn lanes(compared: __m256i) -> u8 {
     _mm256_movemask_ps(_mm256_castsi256_ps(compared)) as u8
 }
 
+/// The sign bits of 16 lanes of two bytes.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn signs_of_16(lanes: __m256i) -> u16 {
+    // Halves are packed apart: the signs lie in the first and the third quarter.
+    let bytes = _mm256_packs_epi16(lanes, _mm256_setzero_si256());
+    let signs = _mm256_movemask_epi8(bytes) as u32;
+    (signs | signs >> 8) as u16
+}
+
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn ranks(words: __m256i) -> __m256i {
@@ -133,8 +143,7 @@ fn any_equal(x: __m256i, y: [__m256i; 4]) -> u8 {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn store_matches(words: __m256i, hits: u8, out: &mut [u32]) {
-    let order = _mm_cvtsi64_si128(PACK[usize::from(hits)] as i64);
-    let packed = _mm256_permutevar8x32_epi32(words, _mm256_cvtepu8_epi32(order));
+    let packed = _mm256_permutevar8x32_epi32(words, pack_order(hits));
     if let Some(room) = out.first_chunk_mut::<8>() {
         store(room, packed);
     } else {
@@ -142,6 +151,13 @@ fn store_matches(words: __m256i, hits: u8, out: &mut [u32]) {
         store(&mut spill, packed);
         out.copy_from_slice(&spill[..out.len()]);
     }
+}
+
+/// The permutation that brings the hit lanes to the front.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn pack_order(hits: u8) -> __m256i {
+    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(PACK[usize::from(hits)] as i64))
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Vector kernels with portable twins: intersection, bitmaps, character classes.
+//! Vector kernels with portable twins: intersection, bitmaps, scores, packed lists, character classes.
 //!
 //! This is one of the two crates in which `unsafe` is allowed. It exists so that every instruction
 //! the compiler cannot check sits behind a function that is safe for every argument: any lengths,
@@ -10,6 +10,9 @@
 //! slice of words strictly ascending by rank. A *bitmap* is a slice of `u64` in which bit
 //! `rank - base` stands for a document. Both live in memory that a writer shares with readers, hence
 //! the atomics; vector loads from them count as one relaxed load per lane (see `load.rs`).
+//!
+//! A *window* is a query's own bitmap, or its sums of scores, of a range of ranks: plain memory. The [`packed`] form of a
+//! list is what is stored where room matters; it becomes a run again a block at a time.
 //!
 //! An unsorted run makes answers wrong, never undefined, and never endless.
 //!
@@ -59,12 +62,31 @@ mod popcount;
 mod probe;
 mod transfer;
 
+mod combine;
+mod window;
+
+mod above;
+mod bm25;
+mod score;
+
+mod phrase;
+mod range;
+
+pub mod packed;
+
+pub use above::above;
 pub use bitmap::{and_count, and_into};
+pub use bm25::{Bar, Bm25, Lengths, Rest};
 pub use classify::classify_lower;
+pub use combine::{and_not_window, and_window, count_bits, or_window};
 pub use crc::crc32c_words;
 pub use edges::{EDGE_BLOCKS, Edges, MIXED};
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;
+pub use phrase::{find_phrase, phrase_count, token_units};
 pub use probe::{probe_count, probe_into, write_bitmap};
-pub use run::{Progress, Run};
+pub use range::{Width, range_bits};
+pub use run::{Progress, Run, run_of};
+pub use score::{add_scores, add_scores_where, score_above, score_run};
 pub use transfer::{copy, reverse_into};
+pub use window::{and_bits, and_not_bits, copy_bits, or_bits, set_bits};

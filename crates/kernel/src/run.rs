@@ -10,6 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Bits of a posting word below the rank: the frequency.
 pub(crate) const FREQUENCY_BITS: u32 = 8;
 
+/// The frequency's bits of a word.
+pub(crate) const FREQUENCY_MASK: u32 = (1 << FREQUENCY_BITS) - 1;
+
+/// The highest rank of a word.
+pub(crate) const RANK_MAX: u32 = u32::MAX >> FREQUENCY_BITS;
+
 /// Posting words strictly ascending by rank (the high 24 bits).
 pub type Run<'a> = &'a [AtomicU32];
 
@@ -27,6 +33,14 @@ pub struct Progress {
     pub right: usize,
     /// Matches written or counted.
     pub found: usize,
+}
+
+/// Words of one's own as a run.
+pub fn run_of(words: &mut [u32]) -> Run<'_> {
+    let words: *mut [u32] = words;
+    // SAFETY: `AtomicU32` has the size, the alignment and the bits of `u32`, and nothing else refers to the words for as long
+    // as the run does.
+    unsafe { &*(words as *const [AtomicU32]) }
 }
 
 /// The word itself.

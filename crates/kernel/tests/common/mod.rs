@@ -7,7 +7,7 @@
 use proptest::prelude::*;
 use spirit_kernel::{Algorithm, Level, Progress};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 pub(crate) const ALGORITHMS: [Algorithm; 4] =
     [Algorithm::Naive, Algorithm::Binary, Algorithm::Finger, Algorithm::Simd];
@@ -26,6 +26,10 @@ pub(crate) fn shared(words: &[u32]) -> Vec<AtomicU32> {
 
 pub(crate) fn shared_bits(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
+}
+
+pub(crate) fn shared_units(units: &[u16]) -> Vec<AtomicU16> {
+    units.iter().map(|unit| AtomicU16::new(*unit)).collect()
 }
 
 pub(crate) fn plain(words: &[AtomicU32]) -> Vec<u32> {
@@ -73,6 +77,17 @@ pub(crate) fn seek(run: &[u32], from: usize, rank: u32) -> usize {
 /// The bits of a bitmap, lowest first.
 pub(crate) fn bits_of(bits: &[u64]) -> Vec<usize> {
     (0..bits.len() * 64).filter(|bit| bits[bit / 64] >> (bit % 64) & 1 == 1).collect()
+}
+
+pub(crate) fn is_set(bits: &[u64], bit: usize) -> bool {
+    bits.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+}
+
+/// The bitmap of that many words in which the bits are set that `wanted` says.
+pub(crate) fn bits_where(words: usize, wanted: impl Fn(usize) -> bool) -> Vec<u64> {
+    let mut bits = vec![0; words];
+    (0..words * 64).filter(|bit| wanted(*bit)).for_each(|bit| bits[bit / 64] |= 1 << (bit % 64));
+    bits
 }
 
 pub(crate) fn common_bits(a: &[u64], b: &[u64]) -> Vec<usize> {

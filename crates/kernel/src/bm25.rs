@@ -1,0 +1,168 @@
+//! The score of a posting, of one word and of a vector of words.
+//!
+//! A word of frequency `f` in a document of length `len` scores `weight * f / (f + c0 + c1 * len)`, in this order of
+//! operations and each of them rounded: multiplied and added, never fused. So every level computes the
+//! same bits, and a ranking does not depend on the machine.
+//!
+//! Not here: where the constants come from; runs, see `score.rs`.
+
+use crate::run::{FREQUENCY_BITS, FREQUENCY_MASK, RANK_MAX};
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+#[cfg(target_arch = "x86_64")]
+use crate::load::{gather_8_units, gather_16_units};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// What one term contributes to BM25: finite numbers, or scores are not the same at every level.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bm25 {
+    /// The term's weight: its inverse document frequency, times `k1 + 1`.
+    pub weight: f32,
+    /// What a document of no length adds below the line: `k1 * (1 - b)`.
+    pub c0: f32,
+    /// What each token of a document adds to it: `k1 * b / average length`.
+    pub c1: f32,
+}
+
+/// What a score has to beat.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bar {
+    /// This number,
+    pub threshold: f32,
+    /// less what other terms may add to the score of the same document.
+    pub rest: Option<Rest>,
+}
+
+/// What other terms of a query may add to a document's score: it depends on its length, as the score does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rest {
+    /// The sum of their weights.
+    pub weight: f32,
+    /// The highest frequency of any of them: above 0.
+    pub frequency: f32,
+}
+
+impl Bar {
+    /// A number.
+    pub const fn at(threshold: f32) -> Bar {
+        Bar { threshold, rest: None }
+    }
+}
+
+/// The lengths of documents, by rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Lengths<'a> {
+    /// At most as many as there are ranks.
+    newest_first: &'a [AtomicU16],
+    /// The rank of the first; a rank, unless there is none.
+    base: u32,
+}
+
+impl<'a> Lengths<'a> {
+    /// The length of rank `r` is `newest_first[r - base]`, and 0 where there is none.
+    pub fn new(newest_first: &'a [AtomicU16], base: u32) -> Lengths<'a> {
+        let count = if base > RANK_MAX { 0 } else { newest_first.len().min(RANK_MAX as usize + 1) };
+        Lengths { newest_first: &newest_first[..count], base }
+    }
+
+    #[inline(always)]
+    fn of(self, rank: u32) -> u16 {
+        // Below 2^24 both, or there is no length at all: what wraps is out of range.
+        let index = rank.wrapping_sub(self.base) as usize;
+        self.newest_first.get(index).map_or(0, |length| length.load(Relaxed))
+    }
+}
+
+impl Bm25 {
+    /// The score of a posting word.
+    #[inline(always)]
+    pub fn score(self, word: u32, lengths: Lengths) -> f32 {
+        let frequency = (word & FREQUENCY_MASK) as f32;
+        let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
+        self.weight * frequency / (frequency + self.c0 + self.c1 * length)
+    }
+
+    /// What a posting word's score has to beat.
+    #[inline(always)]
+    pub(crate) fn bar(self, word: u32, lengths: Lengths, bar: Bar) -> f32 {
+        let Some(rest) = bar.rest else { return bar.threshold };
+        let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
+        let added = rest.weight * rest.frequency / (rest.frequency + self.c0 + self.c1 * length);
+        bar.threshold - added
+    }
+
+    /// What the scores of 16 words have to beat.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn bar_16(self, words: __m512i, lengths: Lengths, bar: Bar) -> __m512 {
+        let threshold = _mm512_set1_ps(bar.threshold);
+        let Some(rest) = bar.rest else { return threshold };
+        let above = _mm512_set1_ps(rest.weight * rest.frequency);
+        let below = _mm512_set1_ps(rest.frequency + self.c0);
+        let below = _mm512_add_ps(below, self.of_length_16(words, lengths));
+        _mm512_sub_ps(threshold, _mm512_div_ps(above, below))
+    }
+
+    /// The same of 8 words.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn bar_8(self, words: __m256i, lengths: Lengths, bar: Bar) -> __m256 {
+        let threshold = _mm256_set1_ps(bar.threshold);
+        let Some(rest) = bar.rest else { return threshold };
+        let above = _mm256_set1_ps(rest.weight * rest.frequency);
+        let below = _mm256_set1_ps(rest.frequency + self.c0);
+        let below = _mm256_add_ps(below, self.of_length_8(words, lengths));
+        _mm256_sub_ps(threshold, _mm256_div_ps(above, below))
+    }
+
+    /// What the lengths of 16 words' documents add below the line.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    fn of_length_16(self, words: __m512i, lengths: Lengths) -> __m512 {
+        let ranks = _mm512_srli_epi32::<FREQUENCY_BITS>(words);
+        let at = _mm512_sub_epi32(ranks, _mm512_set1_epi32(lengths.base as i32));
+        let length = _mm512_cvtepi32_ps(gather_16_units(lengths.newest_first, at));
+        _mm512_mul_ps(_mm512_set1_ps(self.c1), length)
+    }
+
+    /// The same of 8 words.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn of_length_8(self, words: __m256i, lengths: Lengths) -> __m256 {
+        let ranks = _mm256_srli_epi32::<{ FREQUENCY_BITS as i32 }>(words);
+        let at = _mm256_sub_epi32(ranks, _mm256_set1_epi32(lengths.base as i32));
+        let length = _mm256_cvtepi32_ps(gather_8_units(lengths.newest_first, at));
+        _mm256_mul_ps(_mm256_set1_ps(self.c1), length)
+    }
+
+    /// The scores of 16 words.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn score_16(self, words: __m512i, lengths: Lengths) -> __m512 {
+        let mask = _mm512_set1_epi32(FREQUENCY_MASK as i32);
+        let frequency = _mm512_cvtepi32_ps(_mm512_and_si512(words, mask));
+        let of_length = self.of_length_16(words, lengths);
+        let below = _mm512_add_ps(frequency, _mm512_set1_ps(self.c0));
+        let above = _mm512_mul_ps(_mm512_set1_ps(self.weight), frequency);
+        _mm512_div_ps(above, _mm512_add_ps(below, of_length))
+    }
+
+    /// The scores of 8 words.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn score_8(self, words: __m256i, lengths: Lengths) -> __m256 {
+        let mask = _mm256_set1_epi32(FREQUENCY_MASK as i32);
+        let frequency = _mm256_cvtepi32_ps(_mm256_and_si256(words, mask));
+        let of_length = self.of_length_8(words, lengths);
+        let below = _mm256_add_ps(frequency, _mm256_set1_ps(self.c0));
+        let above = _mm256_mul_ps(_mm256_set1_ps(self.weight), frequency);
+        _mm256_div_ps(above, _mm256_add_ps(below, of_length))
+    }
+}

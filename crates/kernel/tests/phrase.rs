@@ -1,0 +1,89 @@
+//! Phrases against a reading token by token, over every level.
+
+mod common;
+
+use common::shared_units;
+use proptest::prelude::*;
+use spirit_kernel::{Level, find_phrase, phrase_count, token_units};
+
+const WIDE: u16 = 0x8000;
+
+/// Where each token begins, and where the last one ends; a head at the end is a token by itself.
+fn token_starts(units: &[u16]) -> Vec<usize> {
+    let (mut starts, mut at) = (Vec::new(), 0);
+    while at < units.len() {
+        starts.push(at);
+        at += if units[at] & WIDE == 0 { 1 } else { 2 };
+    }
+    starts
+}
+
+fn check(units: &[u16], pattern: &[u16]) {
+    let starts = token_starts(units);
+    let found: Vec<usize> = starts
+        .iter()
+        .copied()
+        .filter(|start| !pattern.is_empty() && units[*start..].starts_with(pattern))
+        .collect();
+    let shared = shared_units(units);
+    for level in Level::all_supported() {
+        assert_eq!(phrase_count(level, &shared, pattern), found.len(), "{level:?} {units:x?}");
+        assert_eq!(find_phrase(level, &shared, pattern), found.first().copied(), "{level:?}");
+        for tokens in 0..starts.len() + 2 {
+            let end = starts.get(tokens).copied().unwrap_or(units.len());
+            assert_eq!(token_units(level, &shared, tokens), end, "{level:?} {tokens} {units:x?}");
+        }
+        assert_eq!(token_units(level, &shared, usize::MAX), units.len());
+    }
+}
+
+#[test]
+fn a_second_that_looks_like_a_token_is_none() {
+    check(&[WIDE, 7, 8, 7, 8], &[7, 8]);
+    check(&[WIDE, WIDE, 7, 8], &[7, 8]);
+    check(&[WIDE, WIDE, WIDE, 7, 8], &[7, 8]);
+    check(&[WIDE, WIDE, WIDE, 7, 8], &[WIDE, 7]);
+}
+
+#[test]
+fn long_runs_of_heads_and_seconds_cross_blocks() {
+    for lead in 0..3 {
+        for len in 60..70 {
+            let units = [vec![1; lead], vec![WIDE | 1; len], vec![5, 6]].concat();
+            check(&units, &[5, 6]);
+            check(&units, &[6]);
+            check(&units, &[WIDE | 1, 5]);
+            check(&units, &[WIDE | 1, WIDE | 1]);
+        }
+    }
+}
+
+#[test]
+fn phrases_reach_from_block_to_block() {
+    for lead in 50..70 {
+        let units = [vec![9; lead], (1..=20).collect()].concat();
+        check(&units, &(1..=20).collect::<Vec<_>>());
+        check(&units, &(1..=21).collect::<Vec<_>>());
+        check(&units, &[]);
+    }
+    check(&[], &[1]);
+    check(&[3; 130], &[3, 3]);
+}
+
+proptest! {
+    #[test]
+    fn occurrences_equal_a_reading(
+        units in prop::collection::vec(prop_oneof![0..4_u16, WIDE..WIDE + 3], 0..200),
+        pattern in prop::collection::vec(prop_oneof![0..4_u16, WIDE..WIDE + 3], 0..4),
+    ) {
+        check(&units, &pattern);
+    }
+
+    #[test]
+    fn text_like_vectors_equal_a_reading(
+        units in prop::collection::vec(prop_oneof![20 => 0..12_u16, 1 => any::<u16>()], 0..300),
+        pattern in prop::collection::vec(0..12_u16, 1..3),
+    ) {
+        check(&units, &pattern);
+    }
+}

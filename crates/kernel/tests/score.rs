@@ -1,0 +1,172 @@
+//! Scores against the formula, bit by bit, over every level.
+
+mod common;
+
+use common::{RANK_MAX, is_set, shared, shared_units, words_of};
+use proptest::prelude::*;
+use spirit_kernel::{
+    Bar, Bm25, Lengths, Level, Rest, add_scores, add_scores_where, score_above, score_run,
+};
+
+const BM25: Bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+
+/// The formula, operation by operation.
+fn score(word: u32, lengths: &[u16], base: u32, bm25: Bm25) -> f32 {
+    let index = i64::from(word >> 8) - i64::from(base);
+    let length = usize::try_from(index).ok().and_then(|i| lengths.get(i)).copied().unwrap_or(0);
+    let frequency = (word & 0xFF) as f32;
+    let above = bm25.weight * frequency;
+    let of_length = bm25.c1 * f32::from(length);
+    let below = frequency + bm25.c0;
+    above / (below + of_length)
+}
+
+/// Equal to the bit; all that is not a number is one.
+fn same(a: &[f32], b: &[f32]) -> bool {
+    let bits = |scores: &[f32]| {
+        let canonical = |score: &f32| if score.is_nan() { f32::NAN } else { *score };
+        scores.iter().map(|score| canonical(score).to_bits()).collect::<Vec<_>>()
+    };
+    bits(a) == bits(b)
+}
+
+fn check(run: &[u32], lengths: &[u16], base: u32, bm25: Bm25) {
+    let units_of = lengths;
+    let (shared_run, units) = (shared(run), shared_units(lengths));
+    let scores: Vec<f32> = run.iter().map(|word| score(*word, lengths, base, bm25)).collect();
+    for level in Level::all_supported() {
+        let lengths = Lengths::new(&units, base);
+        for room in [0, 1, 15, 17, run.len() + 3] {
+            let count = room.min(run.len());
+            let mut out = vec![-1.0; room];
+            assert_eq!(score_run(level, &shared_run, lengths, bm25, &mut out), count);
+            assert!(same(&out[..count], &scores[..count]), "{level:?} {run:x?} base {base}");
+            assert!(out[count..].iter().all(|score| *score == -1.0));
+        }
+        for threshold in [f32::NEG_INFINITY, 0.0, 2.0, scores.iter().copied().fold(0.0, f32::max)] {
+            let bars = vec![threshold; run.len()];
+            check_above(level, run, lengths, bm25, &scores, (Bar::at(threshold), &bars));
+            let rest = Rest { weight: 1.7, frequency: 3.0 };
+            let others = Bm25 { weight: rest.weight, ..bm25 };
+            let added = |word: &u32| score(word & !0xFF | 3, units_of, base, others);
+            let bars: Vec<f32> = run.iter().map(|word| threshold - added(word)).collect();
+            let bar = Bar { threshold, rest: Some(rest) };
+            check_above(level, run, lengths, bm25, &scores, (bar, &bars));
+        }
+    }
+}
+
+/// `scores` are those of the run, and `bars` what each has to beat.
+fn check_above(
+    level: Level,
+    run: &[u32],
+    lengths: Lengths,
+    bm25: Bm25,
+    scores: &[f32],
+    (bar, bars): (Bar, &[f32]),
+) {
+    let shared_run = shared(run);
+    let hits: Vec<usize> = (0..run.len()).filter(|i| scores[*i] > bars[*i]).collect();
+    for room in [1, 2, 20, 5_000] {
+        let (mut words, mut out) = (vec![0; room], vec![0.0; room + 1]);
+        let (mut at, mut found) = (0, 0);
+        while at < run.len() {
+            let p = score_above(level, &shared_run[at..], lengths, bm25, bar, &mut words, &mut out);
+            let expected = &hits[found..hits.len().min(found + room)];
+            assert_eq!(p.found, expected.len(), "{level:?}");
+            for (i, hit) in expected.iter().enumerate() {
+                assert_eq!((words[i], out[i].to_bits()), (run[*hit], scores[*hit].to_bits()));
+            }
+            found += p.found;
+            at += p.left;
+            let end = if p.found == room { hits[found - 1] + 1 } else { run.len() };
+            assert_eq!((at, p.right), (end, 0), "{level:?} room {room}");
+        }
+        assert_eq!(found, hits.len());
+    }
+    let full = score_above(level, &shared_run, lengths, bm25, bar, &mut [], &mut [0.0]);
+    assert_eq!(full, spirit_kernel::Progress::default());
+}
+
+fn check_window(run: &[u32], lengths: &[u16], base: u32, window: u32, bits: &[u64], size: usize) {
+    let (shared_run, units) = (shared(run), shared_units(lengths));
+    let offset = |word: u32| i64::from(word >> 8) - i64::from(window);
+    let consumed = run.iter().filter(|word| offset(**word) < size as i64).count();
+    let before: Vec<f32> = (0..size).map(|i| i as f32 * 0.1).collect();
+    let (mut all, mut some) = (before.clone(), before.clone());
+    for word in run {
+        let Some(i) = usize::try_from(offset(*word)).ok().filter(|i| *i < size) else { continue };
+        all[i] += score(*word, lengths, base, BM25);
+        some[i] = if is_set(bits, i) { all[i] } else { before[i] };
+    }
+    for level in Level::all_supported() {
+        let lengths = Lengths::new(&units, base);
+        let mut sums = before.clone();
+        assert_eq!(add_scores(level, &shared_run, lengths, BM25, window, &mut sums), consumed);
+        assert!(same(&sums, &all), "{level:?} window {window}");
+        let mut sums = before.clone();
+        let got = add_scores_where(level, &shared_run, lengths, BM25, window, bits, &mut sums);
+        assert_eq!(got, consumed);
+        assert!(same(&sums, &some), "{level:?} window {window}");
+    }
+}
+
+fn any_lengths() -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec(prop_oneof![0..100_u16, any::<u16>()], 0..700)
+}
+
+#[test]
+fn lengths_at_both_ends_of_the_slice() {
+    let run = words_of((0..100).chain([RANK_MAX - 1, RANK_MAX]), 5);
+    for count in [0, 1, 2, 3, 16, 17, 99, 100, 101] {
+        let lengths: Vec<u16> = (0..count).map(|i| 0xFFFF - i).collect();
+        for base in [0, 1, 50, 98, 99, RANK_MAX - 2, RANK_MAX, RANK_MAX + 1, u32::MAX - 3, u32::MAX]
+        {
+            check(&run, &lengths, base, BM25);
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_so_everywhere() {
+    let run = words_of(0..40, 0).iter().map(|word| word & !0xFF | word & 1).collect::<Vec<_>>();
+    check(&run, &[0; 30], 0, Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 });
+    check(&run, &[9; 30], 0, Bm25 { weight: 1.0, c0: 0.0, c1: f32::INFINITY });
+    check(&run, &[9; 30], 0, Bm25 { weight: -1.0, c0: -1.0, c1: -1e-30 });
+}
+
+proptest! {
+    #[test]
+    fn scores_equal_the_formula(
+        run in common::any_run(3),
+        lengths in any_lengths(),
+        base in prop_oneof![0..700_u32, any::<u32>()],
+        bm25 in (0.1..20.0_f32, 0.0..2.0_f32, 0.0..0.5_f32),
+    ) {
+        let (weight, c0, c1) = bm25;
+        check(&run, &lengths, base, Bm25 { weight, c0, c1 });
+    }
+
+    #[test]
+    fn garbage_has_scores_too(run in common::any_words(200), lengths in any_lengths(), base in any::<u32>()) {
+        check(&run, &lengths, base >> 10, BM25);
+        for level in Level::all_supported() {
+            let lengths = shared_units(&lengths);
+            let lengths = Lengths::new(&lengths, base);
+            let mut sums = [0.0; 100];
+            prop_assert!(add_scores(level, &shared(&run), lengths, BM25, base >> 12, &mut sums) <= run.len());
+        }
+    }
+
+    #[test]
+    fn sums_equal_the_formula(
+        run in common::any_run(3),
+        lengths in any_lengths(),
+        base in 0..700_u32,
+        window in prop_oneof![0..2_000_u32, any::<u32>()],
+        bits in common::any_bits(),
+        size in 0..2_000_usize,
+    ) {
+        check_window(&run, &lengths, base, window, &bits, size);
+    }
+}
