@@ -33,6 +33,12 @@ sites! {
     RootWriteBack = "root.write-back",
     /// It is durable: the index may go by it.
     RootFence = "root.fence",
+    /// A slot of the list of fields.
+    Fields = "fields",
+    /// Its lines.
+    FieldsWriteBack = "fields.write-back",
+    /// It is durable: what is logged may name the fields that it adds.
+    FieldsFence = "fields.fence",
     /// A record of operations.
     LogRecord = "log.record",
     /// Its lines.

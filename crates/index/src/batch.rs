@@ -2,7 +2,9 @@
 //!
 //! Reused for ever: it allocates until it has seen its largest document, and never afterwards.
 
-use crate::term::TermKey;
+use crate::term::{FieldId, TermKey};
+use crate::values::{RowValue, ValueKind};
+use crate::vector::GAP_MAX;
 
 /// Longest key of a document, in bytes.
 pub const KEY_BYTES_MAX: usize = 512;
@@ -16,8 +18,15 @@ pub struct BatchToken {
     pub hash: u64,
     /// The term's ordinal in the segment, once resolved.
     pub ordinal: u32,
-    /// Where a long term's bytes are.
+    /// Where a long term's bytes are; of a hole, how many more holes follow it.
     pub long: u32,
+}
+
+impl BatchToken {
+    /// How many holes it is, if it is any.
+    pub(crate) fn holes(&self) -> u32 {
+        self.long + 1
+    }
 }
 
 /// How a document is called.
@@ -64,6 +73,12 @@ impl BatchKey {
 pub struct Document {
     /// One past its last token.
     pub token_end: u32,
+    /// Of its tokens, those that are holes.
+    pub holes: u32,
+    /// Positions that its tokens take beyond one each: those of gaps.
+    pub gaps: u32,
+    /// One past the last of its values among those of the batch.
+    pub value_end: u32,
     /// Its sequence number.
     pub sequence: u64,
     /// Its key.
@@ -102,6 +117,12 @@ pub struct Batch {
     /// The documents' texts one behind the other, and where each ends, if they are kept; the dropped ones included.
     texts: Vec<u8>,
     text_ends: Vec<usize>,
+    /// Holes since the last document.
+    holes: u32,
+    /// The documents' values one behind the other; those of the dropped ones included.
+    values: Vec<RowValue>,
+    /// Positions of gaps since the last document, beyond one each.
+    gaps: u32,
     /// Whether a document was given a key of its own.
     keyed: bool,
     /// Tokens of the documents that were dropped from the front.
@@ -119,6 +140,9 @@ impl Batch {
             keys: Vec::with_capacity(KEY_BYTES_MAX * 16),
             texts: Vec::new(),
             text_ends: Vec::new(),
+            holes: 0,
+            values: Vec::new(),
+            gaps: 0,
             keyed: false,
             dropped_tokens: 0,
             dropped_documents: 0,
@@ -142,6 +166,9 @@ impl Batch {
         self.keys.clear();
         self.texts.clear();
         self.text_ends.clear();
+        self.holes = 0;
+        self.values.clear();
+        self.gaps = 0;
         self.keyed = false;
         self.dropped_tokens = 0;
         self.dropped_documents = 0;
@@ -168,12 +195,59 @@ impl Batch {
 
     /// Adds a position without a term.
     pub fn push_hole(&mut self) {
+        self.holes += 1;
         self.tokens.push(BatchToken { key: TermKey::HOLE, hash: 0, ordinal: 0, long: 0 });
     }
 
+    /// Adds a gap of 1 to [`GAP_MAX`] positions.
+    pub fn push_gap(&mut self, positions: u32) {
+        debug_assert!((1..=GAP_MAX).contains(&positions));
+        self.push_hole();
+        if let Some(gap) = self.tokens.last_mut() {
+            gap.long = positions - 1;
+            self.gaps += positions - 1;
+        }
+    }
+
+    /// The first of the tokens of the document that the next [`finish`](Self::finish) ends.
+    pub fn document_start(&self) -> usize {
+        self.documents.last().map_or(0, |document| document.token_end as usize)
+    }
+
+    /// How many of the tokens from `first` on are kept.
+    pub fn kept_since(&self, first: usize) -> usize {
+        let tokens = &self.tokens[self.dropped_tokens + first..];
+        tokens.iter().filter(|token| !token.key.is_hole()).count()
+    }
+
+    /// Adds a value to the document that the next [`finish`](Self::finish) ends.
+    pub fn push_value(&mut self, field: FieldId, kind: ValueKind, bits: u64) {
+        self.values.push(RowValue { field, kind, bits });
+    }
+
+    /// Adds the last token as a value: a whole one, which is a term.
+    pub fn push_keyword(&mut self, field: FieldId) {
+        // Which ordinal it gets shows later: until then it is known by its place in the document.
+        let place = self.token_count() - self.document_start() - 1;
+        self.push_value(field, ValueKind::Keyword, place as u64);
+    }
+
+    /// Brings the values of the document at hand in the order of their fields.
+    pub fn sort_values(&mut self) {
+        let first = self.documents.last().map_or(0, |document| document.value_end as usize);
+        self.values[first..].sort_by_key(|value| value.field);
+    }
+
     /// Keeps the text of the document that the next [`finish`](Self::finish) ends. If texts are kept, each has one.
+    #[inline]
     pub fn keep_text(&mut self, text: &[u8]) {
-        self.texts.extend_from_slice(text);
+        self.keep_parts([text]);
+    }
+
+    /// The same of one that consists of `parts`.
+    #[inline]
+    pub fn keep_parts<const N: usize>(&mut self, parts: [&[u8]; N]) {
+        parts.into_iter().for_each(|part| self.texts.extend_from_slice(part));
         self.text_ends.push(self.texts.len());
     }
 
@@ -196,13 +270,18 @@ impl Batch {
             }
         };
         let token_end = (self.tokens.len() - self.dropped_tokens) as u32;
-        self.documents.push(Document { token_end, sequence: 0, key });
+        let (holes, gaps) = (std::mem::take(&mut self.holes), std::mem::take(&mut self.gaps));
+        let value_end = self.values.len() as u32;
+        self.documents.push(Document { token_end, holes, gaps, value_end, sequence: 0, key });
     }
 
-    /// Forgets the tokens since the last document.
+    /// Forgets the tokens and values since the last document.
     pub fn unfinish(&mut self) {
-        let end = self.documents.last().map_or(0, |d| d.token_end as usize);
+        let last = self.documents.last();
+        let end = last.map_or(0, |d| d.token_end as usize);
+        self.values.truncate(last.map_or(0, |d| d.value_end as usize));
         self.tokens.truncate(end + self.dropped_tokens);
+        (self.holes, self.gaps) = (0, 0);
     }
 
     /// Whether a document was given a key of its own.
@@ -266,6 +345,13 @@ impl Batch {
         let start = if index == 0 { 0 } else { documents[index - 1].token_end as usize };
         let tokens = &self.tokens[self.dropped_tokens..];
         &tokens[start..documents[index].token_end as usize]
+    }
+
+    /// The values of a document. Those that are terms are known by their tokens' places among the document's.
+    pub(crate) fn values_of(&self, index: usize) -> &[RowValue] {
+        let index = self.dropped_documents + index;
+        let start = index.checked_sub(1).map_or(0, |before| self.documents[before].value_end);
+        &self.values[start as usize..self.documents[index].value_end as usize]
     }
 
     /// The text of a document; none if texts are not kept.

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
+use crate::lengths::Statistics;
 use crate::nvm::section::{Kind, Sections};
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
@@ -79,13 +80,16 @@ impl fmt::Display for State {
 }
 
 /// Cache lines of a descriptor.
-pub const DESCRIPTOR_LINES: usize = 3;
+pub const DESCRIPTOR_LINES: usize = 4;
 
 /// The low bits of a GSP that hold the state.
 const TAG: u64 = 7;
 
-/// One segment's descriptor: 64-bit words on three cache lines. A query needs the first alone; the third is for what
-/// is rarely read.
+/// In [`lists`](Descriptor::lists): dense lists have bitmaps.
+const BITMAPS: u64 = 1;
+
+/// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all; of the fourth it
+/// needs that of the window's first segment and of its last. The third is for what is rarely read.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     lines: &'a [Line],
@@ -118,10 +122,11 @@ words! {
     rows, set_rows = 2;
     /// Rows that are deleted, or never were documents.
     dead, set_dead = 3;
-    /// Offset of the posting arrays.
-    postings, set_postings = 4;
-    /// Rows of each bitmap; 0 if lists have none, because there was no room for them.
-    bitmap_rows, set_bitmap_rows = 5;
+    /// Offset of the posting arrays, which begin at a line; the lowest bit is set if dense lists have bitmaps, for which there may
+    /// have been no room.
+    lists, set_lists = 4;
+    /// Offset of the documents' lengths, as an array; 0 until the segment is flushed.
+    lengths, set_lengths = 5;
     /// The index-wide sequence number from which the rows' deltas count.
     base_sequence, set_base_sequence = 6;
     /// Offset of the row chunks' directory.
@@ -139,7 +144,7 @@ words! {
     terms, set_terms = 12;
     /// Postings.
     posting_count, set_posting_count = 13;
-    /// Tokens, repeated ones and holes included.
+    /// Tokens, repeated ones included, and holes where document vectors are kept.
     tokens, set_tokens = 14;
     /// Units of the document vectors and stored keys.
     vector_units, set_vector_units = 15;
@@ -154,18 +159,82 @@ words! {
     /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
     /// tier. One word, so that readers are moved by one store.
     texts, set_texts = 20;
+    /// Offset of the directory of where its rows' values are, while it is fresh. It stays when readers of rows are led elsewhere, as do
+    /// the chunks that it leads to while anybody takes the segment for a fresh one.
+    records, set_records = 23;
     /// Bytes of its documents' texts, as they were given.
     text_bytes, set_text_bytes = 21;
+    /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
+    /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
+    counts, set_counts = 22;
+    /// Documents with tokens that were kept, once the segment is flushed.
+    kept_documents, set_kept_documents = 24;
+    /// Tokens that were kept.
+    kept_tokens, set_kept_tokens = 25;
+    /// The same of this segment and all older ones back to some first one, wrapping: of which differences count.
+    total_documents, set_total_documents = 26;
+    /// The same of tokens.
+    total_tokens, set_total_tokens = 27;
+    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. 0 until
+    /// the segment is flushed.
+    term_order, set_term_order = 28;
 }
 
 impl<'a> Descriptor<'a> {
+    /// Says where the posting arrays are, and whether dense lists have bitmaps.
+    pub fn lead_to_lists(self, start: u64, bitmaps: bool) {
+        debug_assert!(start & BITMAPS == 0);
+        self.set_lists(start | if bitmaps { BITMAPS } else { 0 });
+    }
+
+    /// Offset of the posting arrays, and the rows of each bitmap, 0 if there are none.
+    #[inline(always)]
+    pub fn postings_and_bitmap_rows(self) -> (u64, u32) {
+        let lists = self.lists();
+        (lists & !BITMAPS, if lists & BITMAPS == 0 { 0 } else { self.rows() as u32 })
+    }
+
+    /// Offset of the posting arrays.
+    pub fn postings(self) -> u64 {
+        self.postings_and_bitmap_rows().0
+    }
+
+    /// Rows of each bitmap; 0 if lists have none.
+    pub fn bitmap_rows(self) -> u32 {
+        self.postings_and_bitmap_rows().1
+    }
+
+    /// What its rows have, once it is flushed.
+    pub fn kept(self) -> Statistics {
+        Statistics { documents: self.kept_documents(), tokens: self.kept_tokens() }
+    }
+
+    /// What its rows and those of older segments have: a running total, of which differences count.
+    pub fn total(self) -> Statistics {
+        Statistics { documents: self.total_documents(), tokens: self.total_tokens() }
+    }
+
+    /// Says what its rows have.
+    pub fn set_kept(self, kept: Statistics) {
+        self.set_kept_documents(kept.documents);
+        self.set_kept_tokens(kept.tokens);
+    }
+
+    /// Says what its rows and those of older segments have.
+    pub fn set_total(self, total: Statistics) {
+        self.set_total_documents(total.documents);
+        self.set_total_tokens(total.tokens);
+    }
+
     /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
         self.set_nvm_rows(start(Kind::Rows));
         self.set_row_directory(start(Kind::RowDirectory));
         self.set_vector_directory(start(Kind::VectorDirectory));
-        self.set_postings(start(Kind::Postings));
+        self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
+        self.set_lengths(start(Kind::Lengths));
+        self.set_term_order(start(Kind::TermOrder));
         let texts = sections.get(Kind::TextIndex);
         self.set_texts(if texts.bytes > 0 { texts.start } else { 0 });
         self.set_term_map(0);
@@ -227,6 +296,13 @@ impl<'a> DescriptorTable<'a> {
         let offset = self.lines_start + slot * (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
         self.slots[(id.position() as u64 & self.mask) as usize * 2]
             .store(offset | state as u64, Release);
+    }
+
+    /// The running [total](Descriptor::total) of the segment before `position`, behind which that of the one there goes on. If
+    /// there is none it begins anew: nobody takes the difference of totals of segments that are not in one window.
+    pub fn total_before(self, position: Position) -> Statistics {
+        let before = position.checked_sub(1).and_then(|before| self.get(before));
+        before.map_or(Statistics::default(), |(descriptor, _)| descriptor.total())
     }
 
     /// Makes the slot of `position` empty: the segment is gone.

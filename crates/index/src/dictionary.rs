@@ -23,7 +23,7 @@ use spirit_mem::{Line, Region, Span, prefetch};
 use crate::entries::{ENTRY_BYTES, Entries};
 use crate::geometry::Geometry;
 use crate::line_table::LineTable;
-use crate::term::{Term, TermKey};
+use crate::term::{FieldId, Term, TermBuffer, TermKey};
 
 /// Bytes of a record.
 pub(crate) const RECORD_BYTES: u64 = size_of::<Line>() as u64;
@@ -146,6 +146,14 @@ impl<'a> Dictionary<'a> {
             long.extend(self.long_bytes(record));
         }
         record.key()
+    }
+
+    /// Writes the bytes of a term; says of which field they are, and how many.
+    pub(crate) fn write_term(&self, id: TermId, out: &mut TermBuffer) -> (FieldId, usize) {
+        let record = self.record(id);
+        let key = record.key();
+        let long = key.is_long().then(|| self.long_bytes(record));
+        key.write(long.into_iter().flatten(), out)
     }
 
     /// Asks for a term's record.

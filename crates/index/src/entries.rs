@@ -130,6 +130,11 @@ impl<'a> EntryList<'a> {
         &self.0[index][2..3]
     }
 
+    /// All of them, oldest first.
+    pub fn iter(self) -> impl Iterator<Item = Entry> + use<'a> {
+        (0..self.0.len()).map(move |index| self.get(index))
+    }
+
     /// Those of segments from `oldest` on.
     #[inline]
     pub fn from(self, oldest: Position) -> EntryList<'a> {
@@ -158,6 +163,12 @@ impl EntryList<'_> {
             payload: payload.load(Relaxed),
             total: total.load(Relaxed),
         }
+    }
+
+    /// The entry of a segment. Entries ascend by their segments' ids.
+    pub fn of(self, segment: SegmentId) -> Option<Entry> {
+        let index = self.0.partition_point(|words| words[0].load(Relaxed) < segment.0);
+        (index < self.0.len() && self.segment(index) == segment).then(|| self.get(index))
     }
 
     /// The segment of the entry at `index`.

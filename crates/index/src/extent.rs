@@ -21,7 +21,7 @@ use spirit_mem::{Line, Region, prefetch};
 
 use crate::geometry::{FreshSpans, Geometry};
 use crate::list::{Blocks, List};
-use crate::term::{Term, TermKey};
+use crate::term::{FieldId, Term, TermBuffer, TermKey};
 
 /// A term's record in a fresh segment.
 #[derive(Clone, Copy)]
@@ -120,6 +120,21 @@ impl<'a> Extent<'a> {
         let len = record.key().len();
         let words = &self.area[first..first + len.div_ceil(4)];
         (0..len).map(move |i| (words[i / 4].load(Relaxed) >> (8 * (i % 4))) as u8)
+    }
+
+    /// Writes the bytes of a term; says of which field they are, and how many.
+    pub fn write_term(&self, ordinal: u32, out: &mut TermBuffer) -> (FieldId, usize) {
+        let record = self.record(ordinal);
+        let key = record.key();
+        let long = key.is_long().then(|| self.long_bytes(record));
+        key.write(long.into_iter().flatten(), out)
+    }
+
+    /// The ordinals of all terms, in no order; those that are new meanwhile may be among them.
+    pub fn ordinals(&self) -> impl Iterator<Item = u32> + use<'a> {
+        // Acquire: the record was written before.
+        let (slots, mask) = (self.table.iter().map(|slot| slot.load(Acquire)), self.tag_mask());
+        slots.filter(|slot| *slot != 0).map(move |slot| (slot & !mask).wrapping_sub(1))
     }
 
     /// The slot of an ordinal whose term has this hash.

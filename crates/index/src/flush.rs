@@ -6,6 +6,8 @@
 //!
 //! A flush that finds no room stops where it is and can be resumed: registration is idempotent.
 
+mod arrays;
+
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -16,8 +18,10 @@ use crate::descriptor::{SegmentId, State, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::extent::Extent;
-use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::fresh::FreshCounts;
+use crate::lengths::RunningCounts;
+use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::{Memory, Partition};
 use crate::nvm::engrave::{Engrave, Sealed};
 use crate::nvm::merge::sweep_merged;
@@ -26,7 +30,11 @@ use crate::nvm::merged_writer::MergedWriter;
 use crate::nvm::node::Nodes;
 use crate::nvm::slot::Slots;
 use crate::posting::rank_of;
-use crate::term::{TERM_BYTES_MAX, Term, TermKey};
+use crate::term::{TERM_BYTES_MAX, Term, TermBuffer, TermKey};
+use crate::term_order::Leads;
+use crate::term_sorter::TermSorter;
+
+use arrays::Arrays;
 
 /// Terms whose cache misses are overlapped.
 const GROUP: usize = 32;
@@ -58,8 +66,8 @@ pub struct Flush {
     /// Rows of each bitmap; 0: none are made.
     bitmap_rows: u32,
     level: Level,
-    /// Once allocated: the term map and the posting words.
-    arrays: Option<(Span<AtomicU32>, Span<AtomicU32>)>,
+    /// Once allocated. The lengths are written then.
+    arrays: Option<Arrays>,
     next_term: u32,
     next_word: u64,
 }
@@ -104,22 +112,27 @@ impl Flush {
     }
 
     /// Goes on until it is done or finds no room. When it is done, readers use the new form.
-    pub fn run(&mut self, memory: &Memory) -> Result<(), FlushStop> {
+    pub fn run(&mut self, memory: &Memory, sorter: &mut TermSorter) -> Result<(), FlushStop> {
         let descriptor = memory.table().descriptor(self.id);
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
-        let (term_map, postings) = self.allocate(memory, &extent)?;
+        let arrays = self.allocate(memory, &extent)?;
         while self.next_term < self.counts.terms {
-            self.group(memory, &mut memory.dictionary(), &extent, term_map, postings)?;
+            self.group(memory, &mut memory.dictionary(), &extent, arrays)?;
         }
-        descriptor.set_term_map(term_map.start());
-        descriptor.set_postings(postings.start());
-        descriptor.set_posting_words(postings.len());
-        descriptor.set_bitmap_rows(self.bitmap_rows as u64);
+        self.order_terms(memory, sorter, &extent, arrays);
+        descriptor.set_term_map(arrays.term_map.start());
+        descriptor.set_term_order(arrays.order);
+        descriptor.lead_to_lists(arrays.postings.start(), self.bitmap_rows > 0);
+        descriptor.set_posting_words(arrays.postings.len());
         descriptor.set_terms(self.counts.terms as u64);
         descriptor.set_posting_count(self.counts.postings);
         descriptor.set_tokens(self.counts.tokens);
         descriptor.set_vector_units(self.counts.vector_units);
         descriptor.set_text_bytes(self.counts.text_bytes);
+        descriptor.set_kept(self.counts.kept);
+        let older = memory.table().total_before(self.id.position());
+        descriptor.set_total(older + self.counts.kept);
+        descriptor.set_lengths(arrays.lengths.start());
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
@@ -127,25 +140,35 @@ impl Flush {
         Ok(())
     }
 
-    fn allocate(
-        &mut self,
-        memory: &Memory,
-        extent: &Extent<'_>,
-    ) -> Result<(Span<AtomicU32>, Span<AtomicU32>), FlushStop> {
+    fn allocate(&mut self, memory: &Memory, extent: &Extent<'_>) -> Result<Arrays, FlushStop> {
         if let Some(arrays) = self.arrays {
             return Ok(arrays);
         }
         let words = (0..self.counts.terms)
             .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
             .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
-        let map_bytes = (self.counts.terms as u64 * 4).next_multiple_of(64);
-        let start = memory
-            .allocate(Partition::Long, map_bytes + words * 4, self.id)
-            .ok_or(FlushStop::HeapFull)?;
-        let map = Span::new(start, self.counts.terms as u64);
-        let arrays = (map, Span::new(start + map_bytes, words));
+        let arrays = Arrays::allocate(memory, self.id, &self.counts, words);
+        let arrays = arrays.ok_or(FlushStop::HeapFull)?;
+        let directory = memory.table().descriptor(self.id).counts();
+        let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
+        counts.write_lengths(memory.region().view(arrays.lengths));
         self.arrays = Some(arrays);
         Ok(arrays)
+    }
+
+    /// Writes the order of its terms, but for those without postings.
+    fn order_terms(
+        &self,
+        memory: &Memory,
+        sorter: &mut TermSorter,
+        extent: &Extent<'_>,
+        arrays: Arrays,
+    ) {
+        let has_postings = |ordinal: &u32| extent.record(*ordinal).list().count.load(Relaxed) > 0;
+        let ordinals = (0..self.counts.terms).filter(has_postings);
+        let leads = Leads::TermMap(arrays.term_map.start());
+        let write = |ordinal, out: &mut TermBuffer| extent.write_term(ordinal, out);
+        sorter.write_order(memory.region(), arrays.order, leads, ordinals, write);
     }
 
     fn group(
@@ -153,8 +176,7 @@ impl Flush {
         memory: &Memory,
         writer: &mut DictionaryWriter,
         extent: &Extent<'_>,
-        term_map: Span<AtomicU32>,
-        postings: Span<AtomicU32>,
+        arrays: Arrays,
     ) -> Result<(), FlushStop> {
         let region = memory.region();
         let dictionary = Dictionary::new(region, memory.geometry());
@@ -182,31 +204,33 @@ impl Flush {
         interned.for_each(|id| dictionary.prefetch_newest(*id));
         for (i, id) in ids[..size].iter().enumerate() {
             let ordinal = first + i as u32;
-            let (payload, after) = self.copy(region, extent, ordinal, postings);
+            let (payload, after) = self.copy(region, extent, ordinal, arrays);
             let count = extent.record(ordinal).list().count.load(Relaxed);
             if count > 0 {
                 writer.append(memory, *id, self.id, count, payload)?;
             }
-            region.view(term_map)[ordinal as usize].store(id.0, Relaxed);
+            region.view(arrays.term_map)[ordinal as usize].store(id.0, Relaxed);
             self.next_word = after;
             self.next_term = ordinal + 1;
         }
         Ok(())
     }
 
-    /// Copies a term's list, newest first; returns its entry's payload and the first free word behind.
+    /// Copies a term's list, newest first, with its maxima and its bitmap; returns its entry's payload and the first free word
+    /// behind.
     fn copy(
         &self,
         region: &Region,
         extent: &Extent<'_>,
         ordinal: u32,
-        postings: Span<AtomicU32>,
+        arrays: Arrays,
     ) -> (u32, u64) {
         let head = extent.record(ordinal).list().read();
         let count = head.buffered as u32 + head.chain.postings();
         if count < 2 {
             return (head.buffer[0], self.next_word);
         }
+        let Arrays { postings, lengths, .. } = arrays;
         let words = region.view(postings);
         let (first, after) = layout(self.next_word, count, self.bitmap_rows);
         words[first as usize - 1].store(ordinal, Relaxed);
@@ -222,26 +246,17 @@ impl Flush {
             at += block.len();
             chain = older;
         }
+        if blocks_of(count) > 0 {
+            let start = postings.start() + maxima_at(first, count) * 4;
+            let maxima = region.view(Span::<AtomicU64>::new(start, blocks_of(count)));
+            write_maxima(list, region.view(lengths), rank_of(self.counts.rows - 1), maxima);
+        }
         if is_dense(count, self.bitmap_rows) {
             let start = postings.start() + bitmap_at(first, count) * 4;
             let bits = region.view(Span::<AtomicU64>::new(start, bitmap_words(self.bitmap_rows)));
             spirit_kernel::write_bitmap(list, bits, rank_of(self.bitmap_rows - 1));
         }
         (first as u32, after)
-    }
-}
-
-/// Where a list of `postings` goes if the words below `at` are taken: its first word, and the first behind.
-pub(crate) fn layout(at: u64, postings: u32, rows: u32) -> (u64, u64) {
-    if postings < 2 {
-        return (at, at);
-    }
-    let first = at + 1;
-    let end = first + postings as u64;
-    if is_dense(postings, rows) {
-        (first, bitmap_at(first, postings) + bitmap_words(rows) * 2)
-    } else {
-        (first, end)
     }
 }
 

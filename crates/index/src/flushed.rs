@@ -4,9 +4,11 @@
 //! |---|---|
 //! | -1 | the term's ordinal in the segment |
 //! | 0 .. n | posting words, ascending by rank (newest first) |
+//! | from the next even word on | if the list has more than one block: the [maxima](crate::maxima) of each, two words |
 //! | from the next line on | if the list is dense: a bitmap, bit `i` is the segment's `i`-th newest row |
 //!
-//! A list is dense if it has at least one row in [`DENSE_ROWS`]. Single postings lie in the dictionary.
+//! The arrays of a segment begin at a line. A list is dense if it has at least one row in [`DENSE_ROWS`]. Single postings lie
+//! in the dictionary.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -14,6 +16,7 @@ use spirit_mem::Span;
 
 use crate::descriptor::Descriptor;
 use crate::entries::Entry;
+use crate::maxima::blocks_of;
 use crate::posting::rank_of;
 
 /// A list with a posting for every this many rows has a bitmap too.
@@ -31,10 +34,42 @@ pub fn bitmap_words(rows: u32) -> u64 {
     (rows as u64).div_ceil(512) * 8
 }
 
+/// Where the maxima of a list begin, in 32-bit words.
+#[inline(always)]
+pub fn maxima_at(first: u64, postings: u32) -> u64 {
+    (first + postings as u64).next_multiple_of(2)
+}
+
+/// Where a list ends, its maxima included.
+#[inline(always)]
+fn maxima_end(first: u64, postings: u32) -> u64 {
+    match blocks_of(postings) {
+        0 => first + postings as u64,
+        blocks => maxima_at(first, postings) + blocks * 2,
+    }
+}
+
 /// Where the bitmap of a list begins, in 32-bit words.
 #[inline(always)]
 pub fn bitmap_at(first: u64, postings: u32) -> u64 {
-    (first + postings as u64).next_multiple_of(LINE_WORDS)
+    maxima_end(first, postings).next_multiple_of(LINE_WORDS)
+}
+
+/// One past the last word of a list of several postings from word `first` on, and of all that is behind it.
+pub(crate) fn list_end(first: u64, postings: u32, bitmap_rows: u32) -> u64 {
+    if is_dense(postings, bitmap_rows) {
+        bitmap_at(first, postings) + bitmap_words(bitmap_rows) * 2
+    } else {
+        maxima_end(first, postings)
+    }
+}
+
+/// Where a list of `postings` goes if the words below `at` are taken: its first word, and the first behind.
+pub(crate) fn layout(at: u64, postings: u32, bitmap_rows: u32) -> (u64, u64) {
+    match postings {
+        0 | 1 => (at, at),
+        _ => (at + 1, list_end(at + 1, postings, bitmap_rows)),
+    }
 }
 
 /// A flushed segment's lists: where they lie.
@@ -49,11 +84,8 @@ impl Flushed {
     /// The lists that a descriptor leads to.
     #[inline]
     pub fn new(descriptor: Descriptor<'_>) -> Self {
-        Flushed {
-            postings: descriptor.postings(),
-            rows: descriptor.rows() as u32,
-            bitmap_rows: descriptor.bitmap_rows() as u32,
-        }
+        let (postings, bitmap_rows) = descriptor.postings_and_bitmap_rows();
+        Flushed { postings, rows: descriptor.rows() as u32, bitmap_rows }
     }
 
     /// Rows of the segment.
@@ -71,6 +103,14 @@ impl Flushed {
     #[inline(always)]
     pub fn list(&self, entry: Entry) -> Span<AtomicU32> {
         Span::new(self.postings + entry.payload as u64 * 4, entry.postings as u64)
+    }
+
+    /// The maxima of the blocks of an entry's list, if it has more than one: a word each, see [`Maxima`](crate::maxima::Maxima).
+    #[inline(always)]
+    pub fn maxima(&self, entry: Entry) -> Option<Span<AtomicU64>> {
+        let blocks = blocks_of(entry.postings);
+        let at = maxima_at(entry.payload as u64, entry.postings);
+        (blocks > 0).then(|| Span::new(self.postings + at * 4, blocks))
     }
 
     /// The bitmap of an entry, if its list is dense.

@@ -8,20 +8,24 @@
 //! What lies where is the [extent](crate::extent)'s matter. A batch that does
 //! not fit is taken up to the last document that does; the rest goes to the next segment.
 
+mod record;
+
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use spirit_mem::prefetch;
 
-use crate::batch::{Batch, BatchToken, Document, Key};
+use crate::batch::{Batch, BatchToken, Document, Key, LongTerms};
 use crate::descriptor::SegmentId;
 use crate::extent::Extent;
+use crate::lengths::{Statistics, TOKENS_LIMIT};
 use crate::list::Full;
 use crate::memory::{Memory, Partition};
 use crate::posting::posting;
 use crate::row_writer::RowWriter;
 use crate::rows::{KEY_INLINE_MAX, RowKey};
 use crate::term::{Term, TermKey};
+use crate::values::{RowValue, record_words};
 use crate::vector::{self, UNITS_PER_TOKEN_MAX};
 
 /// Why a batch was not taken whole.
@@ -54,6 +58,8 @@ pub struct FreshWriter {
     long_bytes: u64,
     table_bytes: u64,
     area_words: u32,
+    /// The values of the row at hand.
+    record: Vec<RowValue>,
 }
 
 /// What a segment holds, counted while it was written.
@@ -67,6 +73,8 @@ pub struct FreshCounts {
     pub postings: u64,
     /// Tokens.
     pub tokens: u64,
+    /// What was kept of them.
+    pub kept: Statistics,
     /// Units of document vectors and stored keys.
     pub vector_units: u64,
     /// One past the last of those units: chunks are not always filled.
@@ -113,6 +121,7 @@ impl FreshWriter {
             long_bytes: 0,
             table_bytes: spans.table.bytes(),
             area_words: spans.area.len() as u32,
+            record: Vec::new(),
         })
     }
 
@@ -148,6 +157,7 @@ impl FreshWriter {
             terms,
             postings,
             tokens,
+            kept: self.rows.counted(),
             vector_units,
             unit_end,
             text_bytes,
@@ -167,7 +177,9 @@ impl FreshWriter {
         descriptor.set_text_bytes(0);
         descriptor.set_extent(self.extent);
         descriptor.set_dead(0);
-        descriptor.set_postings(0);
+        descriptor.set_lists(0);
+        descriptor.set_lengths(0);
+        descriptor.set_term_order(0);
         descriptor.set_posting_words(0);
         descriptor.set_row_map(0);
         descriptor.set_nvm_rows(0);
@@ -224,7 +236,7 @@ impl FreshWriter {
             token.ordinal = match extent.guess(token.hash) {
                 // The tag decides; a short term's record is compared when it is there, in `post_all`.
                 Some(ordinal) if token.key.is_whole() => ordinal,
-                _ => match self.find_or_insert(extent, token, long.bytes(token.long)) {
+                _ => match self.find_or_insert(extent, token, long) {
                     Ok(ordinal) => ordinal,
                     Err(Full) => return (done, Err(Stop::SegmentFull)),
                 },
@@ -241,11 +253,12 @@ impl FreshWriter {
         &mut self,
         extent: &Extent<'_>,
         token: &BatchToken,
-        long: &[u8],
+        long: &LongTerms,
     ) -> Result<u32, Full> {
         if token.key.is_hole() {
             return Ok(0);
         }
+        let long = long.bytes(token.long);
         let table = extent.table();
         let mut at = extent.home(token.hash);
         loop {
@@ -307,10 +320,11 @@ impl FreshWriter {
     ) -> Result<(), Stop> {
         let delta =
             u32::try_from(document.sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
-        let tokens = batch.tokens_of(index);
-        if !self.has_room(extent, tokens.len()) {
+        let (tokens, values) = (batch.tokens_of(index), batch.values_of(index));
+        if !self.has_room(extent, tokens.len(), values.len()) {
             return Err(Stop::SegmentFull);
         }
+        let length = tokens.len() as u32 - document.holes;
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
@@ -324,26 +338,47 @@ impl FreshWriter {
         } else {
             self.post_all::<false>(extent, tokens, &[])
         };
-        let Ok(units) = posted else {
+        let Ok(units) = posted.and_then(|units| {
+            self.put_values(memory, extent, tokens, values)?;
+            Ok(units)
+        }) else {
             self.abandon(memory, delta);
             return Err(Stop::SegmentFull);
         };
         self.rows.take_units(units);
         self.vector_units += (units + key_units) as u64;
-        self.tokens += tokens.len() as u64;
+        // Without a vector nobody goes through them, and where its length is saturated this is what it is.
+        let row_tokens = if positions { tokens.len() as u32 + document.gaps } else { length };
+        self.tokens += row_tokens as u64;
         self.rows.put_text(memory, Some(text));
-        self.rows.next_row(memory).write(delta, start, tokens.len() as u32, key);
-        self.rows.end_row(memory);
+        self.rows.next_row(memory).write(delta, start, row_tokens, key);
+        self.rows.end_row(memory, length);
         Ok(())
     }
 
     /// Whether a document of usual size fits whatever its words are. One that breaks off leaves a dead row behind,
     /// and a segment with dead rows cannot be counted from statistics; so only documents that are large for
     /// the segment are tried.
-    fn has_room(&self, extent: &Extent<'_>, tokens: usize) -> bool {
-        let worst = tokens as u64 * extent.blocks().block_words_max();
+    fn has_room(&self, extent: &Extent<'_>, tokens: usize, values: usize) -> bool {
+        if self.tokens + tokens as u64 >= TOKENS_LIMIT {
+            return false;
+        }
+        let record = record_words(values) as u64;
+        let worst = tokens as u64 * extent.blocks().block_words_max() + record;
         let free = self.high.saturating_sub(self.low_after(extent, self.terms)) as u64;
         worst <= free || worst > extent.area().len() as u64 / 16
+    }
+
+    /// Writes the record of the next row's values, if it has any; its tokens are posted.
+    #[inline(always)]
+    fn put_values(
+        &mut self,
+        memory: &Memory,
+        extent: &Extent<'_>,
+        tokens: &[BatchToken],
+        values: &[RowValue],
+    ) -> Result<(), Full> {
+        if values.is_empty() { Ok(()) } else { self.put_record(memory, extent, tokens, values) }
     }
 
     /// Posts the tokens of the next row; returns the units that its vector took.
@@ -366,7 +401,7 @@ impl FreshWriter {
                 let Some(other) = self.resolve_again(extent, token)? else {
                     repeated += 1;
                     if POSITIONS {
-                        at = vector::put(units, at, None);
+                        at = vector::put_holes(units, at, token.holes());
                     }
                     continue;
                 };
@@ -377,7 +412,7 @@ impl FreshWriter {
                 repeated += 1;
             }
             if POSITIONS {
-                at = vector::put(units, at, Some(ordinal));
+                at = vector::put(units, at, ordinal);
             }
         }
         self.postings += tokens.len() as u64 - repeated;
@@ -422,8 +457,13 @@ impl FreshWriter {
         row.write(delta, 0, 0, RowKey::default());
         row.kill(0);
         self.rows.put_text(memory, None);
-        self.rows.end_row(memory);
+        self.rows.end_row(memory, 0);
         memory.note_dead(memory.table().descriptor(self.id));
+    }
+
+    /// The newest `rows` rows, which nobody has seen, were given up: they are dead from birth.
+    pub fn discount(&mut self, memory: &Memory, rows: u32) {
+        self.rows.discount(memory, rows);
     }
 
     /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | control | descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
-//! | long-term | rows, document vectors, texts, posting arrays | ring, chunks |
+//! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
 //! | keys | the key table | slot |
 //!
@@ -165,7 +165,7 @@ pub struct Geometry {
     pub segments_max: u64,
     /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
     pub table: Span<AtomicU64>,
-    /// Descriptors: three lines each, two versions a slot.
+    /// Descriptors: four lines each, two versions a slot.
     pub descriptors: Span<Line>,
     /// Start and bytes of the short-term partition.
     pub short: (u64, u64),
@@ -197,6 +197,10 @@ pub struct Geometry {
 
 /// Bytes of a row: three words.
 pub const ROW_BYTES: u64 = 24;
+/// Bytes of what says where a fresh row's values are: half a word.
+pub const RECORD_PLACE_BYTES: u64 = 4;
+/// Bytes of a fresh row's running count: a word.
+pub const COUNT_BYTES: u64 = 8;
 /// Bytes of what says where a row's text is: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
 /// What a rewritten segment may have of texts, in those of one that is being filled.
@@ -221,16 +225,26 @@ impl Geometry {
     /// then holds one segment that is being filled and one that is being flushed.
     pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
         settings.check_tier()?;
-        let segments = if settings.store { 7 } else { 4 };
+        let long_bytes_min = Self::long_bytes_min(settings);
         let holds = |dram_bytes| {
             let divided = Self::divide(Settings { dram_bytes, ..settings });
-            divided.long.1 >= settings.segment_bytes * segments
+            divided.long.1 >= long_bytes_min
         };
         // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
         let mut sizes = (16..).map(|segments| settings.segment_bytes * segments);
         Ok(sizes
             .find(|dram_bytes| holds(*dram_bytes))
             .expect("what a size adds is mostly long-term"))
+    }
+
+    /// What those two segments take of the long-term part. For each byte of an extent: a byte of rows with their running counts (32
+    /// bytes each, and no more than one for 32 bytes of the extent), an eighth for where their values are, and a byte of document
+    /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
+    /// much again at most.
+    fn long_bytes_min(settings: Settings) -> u64 {
+        let texts = if settings.store { 10 } else { 0 };
+        let (filled, flush) = (17 + texts, 9);
+        (2 * filled + flush) * settings.segment_bytes / 8
     }
 
     fn divide(settings: Settings) -> Geometry {
@@ -289,10 +303,15 @@ impl Geometry {
         }
     }
 
-    /// Bytes of a chunk of rows, and where their texts are if those are kept.
+    /// Bytes of a chunk of rows, their running counts, where their texts are if those are kept, and where their values are.
     pub fn row_chunk_bytes(&self) -> u64 {
+        self.record_places(0) + (RECORD_PLACE_BYTES << self.row_shift)
+    }
+
+    /// Where a chunk of rows that begins at `chunk` says where the records of their values are.
+    pub(crate) fn record_places(&self, chunk: u64) -> u64 {
         let place = if self.settings.store { TEXT_PLACE_BYTES } else { 0 };
-        (ROW_BYTES + place) << self.row_shift
+        chunk + ((ROW_BYTES + COUNT_BYTES + place) << self.row_shift)
     }
 
     /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
@@ -363,8 +382,8 @@ mod tests {
                 let least = Geometry::dram_bytes_min(settings).unwrap();
                 assert!((16..120).contains(&(least / segment_bytes)), "{least} for {settings:?}");
                 let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
-                let segments = if store { 7 } else { 4 };
-                assert!(of(least).unwrap().long.1 >= segments * segment_bytes, "{settings:?}");
+                let eighths = if store { 63 } else { 43 };
+                assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
                 assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
             }
         }

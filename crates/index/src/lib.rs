@@ -1,6 +1,6 @@
 //! Segments, dictionary, descriptor table and snapshots: the index itself, without threads or policy.
 //!
-//! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`] and [`vector`]s; the
+//! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`], [`vector`]s and [`lengths`]; the
 //! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment that a [`flush`] makes of it and
 //! registers in the [`dictionary`]; the [`descriptor`] table; an executor's [`memory`]; and the [`snapshot`]
 //! that a query reads all of it through. What of it lies in the second tier, and how it gets there: [`nvm`].
@@ -19,17 +19,23 @@ pub mod flushed;
 pub mod fresh;
 pub mod geometry;
 pub mod keys;
+pub mod lengths;
 pub mod line_table;
 pub mod list;
+pub mod maxima;
 pub mod memory;
 pub mod nvm;
 pub mod posting;
+mod record_places;
 pub mod rewrite;
 mod row_writer;
 pub mod rows;
 pub mod snapshot;
 pub mod term;
+pub mod term_order;
+pub mod term_sorter;
 mod text_copy;
 mod text_writer;
 mod texts;
+pub mod values;
 pub mod vector;

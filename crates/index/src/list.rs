@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::prefetch;
 use spirit_mem::sync::{Atom32, Atom64};
 
-use crate::posting::{FREQUENCY_MAX, rank};
+use crate::posting::{FREQUENCY_MAX, local, rank};
 
 /// Postings buffered in a term's record.
 pub const BUFFER: usize = 8;
@@ -196,6 +196,23 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         Chain::from_word(self.chain.load(Relaxed))
     }
 
+    /// Postings of rows below `rows`, which were visible when the caller loaded its watermark. Blocks that have no newer ones are
+    /// not gone through.
+    pub fn count_below(self, rows: u32, area: &[A32], blocks: Blocks) -> u32 {
+        let Head { buffer, buffered, mut chain } = self.read();
+        let mut count = buffer[..buffered].partition_point(|word| local(*word) < rows) as u32;
+        while let Some((block, older)) = chain.next(area, blocks) {
+            // Relaxed: a block was written before the chain that leads to it was stored.
+            let below = block.partition_point(|word| local(word.load(Relaxed)) < rows);
+            if below == block.len() {
+                return count + chain.postings();
+            }
+            count += below as u32;
+            chain = older;
+        }
+        count
+    }
+
     /// The list as of now, without loop or lock. It holds at least every posting of every row that was
     /// visible when the caller loaded its watermark.
     #[inline]
@@ -245,7 +262,7 @@ fn spill<A32: Atom32, A64: Atom64>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::posting::{frequency, local, posting};
+    use crate::posting::{frequency, posting};
     use std::sync::atomic::{AtomicU32, AtomicU64};
 
     /// The schedule says of each number of units what a walk over the blocks says.
@@ -292,6 +309,9 @@ mod tests {
                 if n % 97 == 0 || n < 40 {
                     let words = read_all(&list, &area, blocks);
                     assert_eq!(words.len(), n as usize + 1);
+                    for rows in [0, 1, n / 3, n.saturating_sub(9), n, n + 1] {
+                        assert_eq!(list.count_below(rows, &area, blocks), rows, "{n}");
+                    }
                     for (i, word) in words.iter().enumerate() {
                         let row = n - i as u32;
                         assert_eq!(

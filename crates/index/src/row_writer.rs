@@ -1,5 +1,5 @@
-//! What the writer of a fresh segment lays down in the long-term partition: rows, document vectors and [texts](TextWriter), in
-//! chunks that are taken from the ring as they are needed (paper §4.4).
+//! What the writer of a fresh segment lays down in the long-term partition: rows, their [running counts](crate::lengths), document
+//! vectors and [texts](TextWriter), in chunks that are taken from the ring as they are needed (paper §4.4).
 //!
 //! The place of the next row and of the next unit are kept as offsets, so that a document costs no walk through
 //! a directory.
@@ -11,8 +11,10 @@ use spirit_mem::Span;
 
 use crate::descriptor::{Descriptor, SegmentId};
 use crate::fresh::Stop;
-use crate::geometry::ROW_BYTES;
+use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
+use crate::lengths::{RunningCounts, Statistics, counts_at};
 use crate::memory::{Memory, Partition};
+use crate::record_places::RecordPlaces;
 use crate::rows::{ROW_WORDS, Row};
 use crate::text_writer::TextWriter;
 
@@ -23,8 +25,11 @@ const UNIT_BYTES: u64 = 2;
 pub(crate) struct RowWriter {
     id: SegmentId,
     rows: u32,
-    /// Offset of the next row; meaningless while no chunk backs it.
+    /// Offset of the next row, and of its running count; meaningless while no chunk backs it.
     row_place: u64,
+    count_place: u64,
+    /// What the rows have.
+    counted: Statistics,
     row_directory: Span<AtomicU64>,
     row_chunks: u32,
     /// Next unit, and the end of the units that are backed, all in one piece.
@@ -33,6 +38,8 @@ pub(crate) struct RowWriter {
     /// Offset of the next unit.
     unit_place: u64,
     vector_directory: Span<AtomicU64>,
+    /// Offset of the directory of where values are.
+    records: u64,
     /// Where texts go, if they are kept.
     texts: Option<TextWriter>,
 }
@@ -41,20 +48,26 @@ impl RowWriter {
     /// Of a segment without rows, or `None` while the partition has no room for its directories.
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
-        let chunks = geometry.row_chunks_max + geometry.vector_chunks_max;
+        let chunks = geometry.row_chunks_max * 2 + geometry.vector_chunks_max;
         let words = chunks + geometry.text_directory_words();
         let start = memory.allocate(Partition::Long, words * 8, id)?;
         let row_directory = Span::new(start, geometry.row_chunks_max);
+        let vector_directory = Span::new(row_directory.end(), geometry.vector_chunks_max);
+        let records = vector_directory.end();
+        RecordPlaces::new(memory.region(), geometry, records).clear();
         Some(RowWriter {
             id,
             rows: 0,
             row_place: 0,
+            count_place: 0,
+            counted: Statistics::default(),
             row_directory,
             row_chunks: 0,
             unit: 0,
             unit_end: 0,
             unit_place: 0,
-            vector_directory: Span::new(row_directory.end(), geometry.vector_chunks_max),
+            vector_directory,
+            records,
             texts: geometry.settings.store.then(|| TextWriter::new(id, start + chunks * 8)),
         })
     }
@@ -62,7 +75,9 @@ impl RowWriter {
     /// Tells the segment's descriptor where rows and vectors are.
     pub(crate) fn describe(&self, descriptor: Descriptor<'_>) {
         descriptor.set_row_directory(self.row_directory.start());
+        descriptor.set_counts(self.row_directory.start());
         descriptor.set_vector_directory(self.vector_directory.start());
+        descriptor.set_records(self.records);
         descriptor.set_texts(self.texts.as_ref().map_or(0, TextWriter::directory));
     }
 
@@ -90,7 +105,7 @@ impl RowWriter {
             }
             self.row_chunks += 1;
             if room == 0 {
-                self.row_place = chunk;
+                self.begin_chunk(geometry, chunk);
             }
         }
     }
@@ -101,11 +116,20 @@ impl RowWriter {
         Row::at(memory.region().view(Span::new(self.row_place, ROW_WORDS)))
     }
 
-    /// Goes on behind the row that was written.
+    /// What the rows have.
+    pub(crate) fn counted(&self) -> Statistics {
+        self.counted
+    }
+
+    /// Goes on behind the row that was written, of which so many tokens were kept.
     #[inline(always)]
-    pub(crate) fn end_row(&mut self, memory: &Memory) {
+    pub(crate) fn end_row(&mut self, memory: &Memory, length: u32) {
+        self.counted += Statistics::of(length);
+        let count: Span<AtomicU64> = Span::new(self.count_place, 1);
+        memory.region().view(count)[0].store(self.counted.word(), Relaxed);
         self.rows += 1;
         self.row_place += ROW_BYTES;
+        self.count_place += COUNT_BYTES;
         let shift = memory.geometry().row_shift;
         if self.rows & ((1 << shift) - 1) == 0 {
             self.enter_row_chunk(memory, self.rows >> shift);
@@ -116,7 +140,23 @@ impl RowWriter {
     fn enter_row_chunk(&mut self, memory: &Memory, chunk: u32) {
         if chunk < self.row_chunks {
             let directory = memory.region().view(self.row_directory);
-            self.row_place = directory[chunk as usize].load(Relaxed);
+            self.begin_chunk(memory.geometry(), directory[chunk as usize].load(Relaxed));
+        }
+    }
+
+    fn begin_chunk(&mut self, geometry: &Geometry, chunk: u64) {
+        self.row_place = chunk;
+        self.count_place = counts_at(geometry, chunk);
+    }
+
+    /// The newest `rows` rows never come to life, and count nothing. Nobody has seen them, nor their counts.
+    pub(crate) fn discount(&mut self, memory: &Memory, rows: u32) {
+        let directory = self.row_directory.start();
+        let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
+        let first = self.rows - rows;
+        self.counted = counts.of_first(first);
+        for local in first..self.rows {
+            counts.word(local).store(self.counted.word(), Relaxed);
         }
     }
 
@@ -135,6 +175,14 @@ impl RowWriter {
                 None => texts.put_none(memory, self.rows),
             }
         }
+    }
+
+    /// The next row's values are in the record that begins with the word `first` of the segment's area.
+    pub(crate) fn put_record(&self, memory: &Memory, first: u32) {
+        let geometry = memory.geometry();
+        let places = RecordPlaces::new(memory.region(), geometry, self.records);
+        let inside = self.rows as u64 & ((1 << geometry.row_shift) - 1);
+        places.put(self.rows, self.row_place - inside * ROW_BYTES, first);
     }
 
     /// Bytes of the texts written.

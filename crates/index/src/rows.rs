@@ -173,6 +173,12 @@ impl<'a> Row<'a> {
         self.0[0].store(sequence as u64 | (self.vector() as u64) << 32, Relaxed);
     }
 
+    /// Asks for it.
+    #[inline(always)]
+    pub fn prefetch(self) {
+        spirit_mem::prefetch(&self.0[0]);
+    }
+
     /// Sequence number, counted from the segment's base.
     #[inline]
     pub fn sequence(self) -> u32 {

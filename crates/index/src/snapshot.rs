@@ -3,6 +3,10 @@
 //! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
 //! so that a segment that is registered meanwhile is still read in its fresh form.
 
+mod frequency;
+mod lengths;
+mod terms;
+
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,10 +21,14 @@ use crate::memory::Memory;
 use crate::nvm::Corrupt;
 use crate::nvm::text_index::{TextIndex, TextScratch};
 use crate::posting::LOCAL_MAX;
+use crate::record_places::RecordPlaces;
 use crate::rows::Rows;
 use crate::term::Term;
 use crate::texts::Texts;
+use crate::values::Values;
 use crate::vector::Vectors;
+
+pub use terms::{OrderedTerm, TermCursor};
 
 /// Fresh segments that can be alive at once: as many as there are extents.
 pub const FRESH_MAX: usize = 3;
@@ -271,6 +279,15 @@ impl<'a> Segment<'a> {
         let geometry = self.memory.geometry();
         let directory = Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
+    }
+
+    /// The values of a row's fields. For segments of [`Snapshot::fresh`] only.
+    pub fn values(&self, local: u32) -> Values<'a> {
+        let (region, geometry) = (self.memory.region(), self.memory.geometry());
+        match RecordPlaces::new(region, geometry, self.descriptor.records()).get(local) {
+            0 => Values::NONE,
+            first => Values::new(self.extent().area().get(first as usize..).unwrap_or(&[])),
+        }
     }
 
     /// Appends the text of a row that the snapshot sees, if texts are kept: nothing where the row is no document's.

@@ -16,12 +16,20 @@ pub const INLINE_BYTES_MAX: usize = 14;
 
 const LONG: u64 = 0xFF;
 
+/// Where the bytes of any term find room.
+pub type TermBuffer = [u8; TERM_BYTES_MAX];
+
 /// A field's number in the index's schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u8);
 
 /// What a hole has in place of a length.
 const HOLE: u64 = 0xFE;
+
+impl FieldId {
+    /// The text that every document has.
+    pub const TEXT: FieldId = FieldId(0);
+}
 
 /// The 16-byte key of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -128,6 +136,21 @@ impl TermKey {
     pub fn inline_bytes(self) -> ([u8; 16], usize) {
         let bytes = (self.low as u128 | (self.high as u128) << 64).to_le_bytes();
         (bytes, self.len().min(INLINE_BYTES_MAX))
+    }
+
+    /// Writes the term's bytes to the front of `out`: those of a long one are `long`. Says of which field they are, and how many.
+    pub(crate) fn write(
+        self,
+        long: impl Iterator<Item = u8>,
+        out: &mut TermBuffer,
+    ) -> (FieldId, usize) {
+        let (inline, len) = self.inline_bytes();
+        if !self.is_long() {
+            out[..len].copy_from_slice(&inline[..len]);
+            return (self.field(), len);
+        }
+        let written = out.iter_mut().zip(long).map(|(to, byte)| *to = byte).count();
+        (self.field(), written)
     }
 
     /// The hash by which all tables find the term.

@@ -8,7 +8,7 @@ use spirit_mem::Span;
 
 use crate::descriptor::SegmentId;
 use crate::fresh::Stop;
-use crate::geometry::ROW_BYTES;
+use crate::geometry::{COUNT_BYTES, ROW_BYTES};
 use crate::memory::{Memory, Partition};
 use crate::texts::{TextPlace, Texts};
 
@@ -44,9 +44,9 @@ impl TextWriter {
         self.bytes
     }
 
-    /// A chunk of rows begins at `start`: behind them is where their texts are.
+    /// A chunk of rows begins at `start`: behind them and their running counts is where their texts are.
     pub(crate) fn enter_row_chunk(&self, memory: &Memory, chunk: u32, start: u64) {
-        let places = start + (ROW_BYTES << memory.geometry().row_shift);
+        let places = start + ((ROW_BYTES + COUNT_BYTES) << memory.geometry().row_shift);
         self.entry(memory, chunk as u64).store(places, Release);
     }
 

@@ -1,7 +1,7 @@
 //! The texts of a segment in DRAM: the bytes of its documents as they were given, if the index keeps them.
 //!
 //! They lie in chunks in the long-term ring, as rows and vectors do; a document's in one piece, from a word on. Behind the
-//! rows of a chunk there is a word for each that says where its text is: first word (low half), bytes (high half).
+//! rows of a chunk and their [running counts](crate::lengths) there is a word for each that says where its text is: first word (low half), bytes (high half).
 //! One *directory* leads to all of it: for each chunk of rows where those words begin, then the chunks of text.
 
 use std::sync::atomic::AtomicU64;

@@ -3,22 +3,68 @@
 //! Each token is one 16-bit unit (ordinals below 32 K) or two. Ordinals are given out by first occurrence,
 //! so frequent terms have small ones and a token costs little more than two bytes; nothing is rewritten
 //! when the segment is flushed. Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is
-//! stored plus one. Per-term position lists would cost more to build than ingest itself.
+//! stored plus one. Two units whose value would have fit in one are a *gap*: so many holes. Per-term position lists would cost more to build than ingest itself.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
+use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
 const WIDE: u16 = 0x8000;
 
+/// Holes of one gap at most.
+pub const GAP_MAX: u32 = WIDE as u32 - 1;
+
+/// What a vector has, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The ordinal of the term at a position.
+    Term(u32),
+    /// So many positions without a term.
+    Holes(u32),
+}
+
+impl Entry {
+    /// Positions that it takes.
+    pub fn positions(self) -> u32 {
+        match self {
+            Entry::Term(_) => 1,
+            Entry::Holes(holes) => holes,
+        }
+    }
+
+    /// Units that it takes.
+    pub fn units(self) -> u64 {
+        match self {
+            Entry::Term(ordinal) if ordinal + 1 < WIDE as u32 => 1,
+            Entry::Holes(1) => 1,
+            _ => 2,
+        }
+    }
+
+    /// The entry whose first unit is this one; `second` gives the other one if there is.
+    #[inline]
+    fn read(first: u16, second: impl FnOnce() -> Option<u16>) -> Option<Entry> {
+        if first & WIDE == 0 {
+            return Some((first as u32).checked_sub(1).map_or(Entry::Holes(1), Entry::Term));
+        }
+        let value = ((first & !WIDE) as u32) << 16 | second()? as u32;
+        Some(match value.checked_sub(1) {
+            Some(ordinal) if value >= WIDE as u32 => Entry::Term(ordinal),
+            // No vector has a gap of none; whoever reads one that is damaged comes to its end all the same.
+            _ => Entry::Holes(value.max(1)),
+        })
+    }
+}
+
 /// Units that a token takes at most.
 pub const UNITS_PER_TOKEN_MAX: u32 = 2;
 
-/// Writes `ordinal` (or a hole) at `units[at..]` and returns the next free index.
+/// Writes `ordinal` at `units[at..]` and returns the next free index.
 #[inline(always)]
-pub fn put(units: &[AtomicU16], at: usize, ordinal: Option<u32>) -> usize {
-    let value = ordinal.map_or(0, |o| o + 1);
+pub fn put(units: &[AtomicU16], at: usize, ordinal: u32) -> usize {
+    let value = ordinal + 1;
     if value < WIDE as u32 {
         units[at].store(value as u16, Relaxed);
         at + 1
@@ -29,19 +75,53 @@ pub fn put(units: &[AtomicU16], at: usize, ordinal: Option<u32>) -> usize {
     }
 }
 
-/// The ordinal of the first token of `units`, or a hole, and the units that it takes; `None` if they are too few.
-pub fn take(units: &[AtomicU16]) -> Option<(Option<u32>, usize)> {
-    let first = units.first()?.load(Relaxed);
-    if first & WIDE == 0 {
-        return Some(((first as u32).checked_sub(1), 1));
+/// The same of 1 to [`GAP_MAX`] holes.
+pub fn put_holes(units: &[AtomicU16], at: usize, holes: u32) -> usize {
+    debug_assert!((1..=GAP_MAX).contains(&holes));
+    if holes == 1 {
+        units[at].store(0, Relaxed);
+        return at + 1;
     }
-    let value = ((first & !WIDE) as u32) << 16 | units.get(1)?.load(Relaxed) as u32;
-    Some((value.checked_sub(1), 2))
+    units[at].store(WIDE, Relaxed);
+    units[at + 1].store(holes as u16, Relaxed);
+    at + 2
 }
 
-/// Units that a token takes.
-pub fn units_of(ordinal: Option<u32>) -> u64 {
-    if ordinal.map_or(0, |o| o + 1) < WIDE as u32 { 1 } else { 2 }
+/// The units of an ordinal's token, and how many they are.
+pub fn units_for(ordinal: u32) -> ([u16; 2], usize) {
+    let value = ordinal + 1;
+    if value < WIDE as u32 {
+        ([value as u16, 0], 1)
+    } else {
+        ([(value >> 16) as u16 | WIDE, value as u16], 2)
+    }
+}
+
+/// The same of either.
+pub fn put_entry(units: &[AtomicU16], at: usize, entry: Entry) -> usize {
+    match entry {
+        Entry::Term(ordinal) => put(units, at, ordinal),
+        Entry::Holes(holes) => put_holes(units, at, holes),
+    }
+}
+
+/// The first entry of `units`, and the units that it takes; `None` if they are too few.
+pub fn take(units: &[AtomicU16]) -> Option<(Entry, usize)> {
+    let first = units.first()?.load(Relaxed);
+    let entry = Entry::read(first, || units.get(1).map(|unit| unit.load(Relaxed)))?;
+    Some((entry, if first & WIDE == 0 { 1 } else { 2 }))
+}
+
+/// How many units the first `positions` positions take.
+#[cold]
+fn units_of_positions(units: &[AtomicU16], positions: u32) -> usize {
+    let (mut at, mut left) = (0, positions);
+    while left > 0
+        && let Some((entry, count)) = take(&units[at..])
+    {
+        (at, left) = (at + count, left.saturating_sub(entry.positions()));
+    }
+    at
 }
 
 /// The vectors of one segment.
@@ -69,10 +149,38 @@ impl<'a> Vectors<'a> {
         if len == 0 { &[] } else { units().unwrap_or(&[]) }
     }
 
-    /// The ordinals of the `tokens` tokens of the document whose vector starts at `start`; `None` is a hole.
+    /// The units of the document whose vector starts at `start` and has `tokens` tokens.
+    pub fn document(&self, start: u32, tokens: u32, level: Level) -> &'a [AtomicU16] {
+        // How many they are shows when they are looked at: as many as tokens, or up to twice as many.
+        let most = self.units_up_to(start, tokens as u64 * UNITS_PER_TOKEN_MAX as u64);
+        let units = &most[..spirit_kernel::token_units(level, most, tokens as usize)];
+        // A gap is as many positions in two units: with one there are fewer units.
+        match spirit_kernel::find_phrase(level, units, &[WIDE]) {
+            Some(_) => &units[..units_of_positions(units, tokens)],
+            None => units,
+        }
+    }
+
+    /// Units from `start` on, `len` of them or as many as the region has.
+    fn units_up_to(&self, start: u32, len: u64) -> &'a [AtomicU16] {
+        let units = || {
+            let chunk = self.directory.get((start >> self.shift) as usize)?.load(Acquire);
+            let place = chunk + (start & ((1 << self.shift) - 1)) as u64 * 2;
+            let len = len.min(self.region.bytes().saturating_sub(place) / 2);
+            self.region.get(Span::new(place, len))
+        };
+        if len == 0 { &[] } else { units().unwrap_or(&[]) }
+    }
+
+    /// The ordinals at the `tokens` positions of the document whose vector starts at `start`; `None` is a hole.
     pub fn ordinals(&self, start: u32, tokens: u32) -> Ordinals<'a> {
+        Ordinals { entries: self.entries(start, tokens), holes: 0 }
+    }
+
+    /// The entries of that vector.
+    pub fn entries(&self, start: u32, tokens: u32) -> Entries<'a> {
         // How many units there are is known only by reading them; each is read when its token is asked for.
-        Ordinals { vectors: *self, at: start, left: tokens }
+        Entries { vectors: *self, at: start, left: tokens }
     }
 
     /// The bytes of a stored key: `len` bytes from `unit`, two a unit.
@@ -83,15 +191,16 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// Iterator over a document's ordinals.
+/// Iterator over what a document's vector has.
 #[derive(Clone)]
-pub struct Ordinals<'a> {
+pub struct Entries<'a> {
     vectors: Vectors<'a>,
     at: u32,
+    /// Positions that are left.
     left: u32,
 }
 
-impl Ordinals<'_> {
+impl Entries<'_> {
     fn unit(&mut self) -> u16 {
         let unit = self.vectors.units(self.at, 1).first().map_or(0, |unit| unit.load(Relaxed));
         self.at = self.at.wrapping_add(1);
@@ -99,21 +208,94 @@ impl Ordinals<'_> {
     }
 }
 
+impl Iterator for Entries<'_> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        if self.left == 0 {
+            return None;
+        }
+        let first = self.unit();
+        let entry = Entry::read(first, || Some(self.unit()))?;
+        // A damaged vector may have more holes than the row has positions.
+        self.left = self.left.saturating_sub(entry.positions());
+        Some(entry)
+    }
+}
+
+/// Iterator over a document's ordinals.
+#[derive(Clone)]
+pub struct Ordinals<'a> {
+    entries: Entries<'a>,
+    /// Holes that are left of a gap.
+    holes: u32,
+}
+
 impl Iterator for Ordinals<'_> {
     type Item = Option<u32>;
 
     fn next(&mut self) -> Option<Option<u32>> {
-        self.left = self.left.checked_sub(1)?;
-        let first = self.unit();
-        let value = if first & WIDE == 0 {
-            first as u32
-        } else {
-            ((first & !WIDE) as u32) << 16 | self.unit() as u32
-        };
-        Some(value.checked_sub(1))
+        if let Some(left) = self.holes.checked_sub(1) {
+            self.holes = left;
+            return Some(None);
+        }
+        match self.entries.next()? {
+            Entry::Term(ordinal) => Some(Some(ordinal)),
+            Entry::Holes(holes) => {
+                self.holes = holes - 1;
+                Some(None)
+            }
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left as usize, Some(self.left as usize))
+        let left = (self.entries.left + self.holes) as usize;
+        (left, Some(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use spirit_mem::Residency;
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        prop_oneof![
+            (0u32..70_000).prop_map(Entry::Term),
+            (0u32..0x2000_0000).prop_map(Entry::Term),
+            Just(Entry::Holes(1)),
+            (1..=GAP_MAX).prop_map(Entry::Holes),
+        ]
+    }
+
+    proptest! {
+        /// What is put is taken, position by position.
+        #[test]
+        fn vectors_read_back(entries in prop::collection::vec(entry(), 0..40)) {
+            let region = Region::reserve(4096, Residency::OnTouch).unwrap();
+            let directory = Span::<AtomicU64>::new(0, 1);
+            region.view(directory)[0].store(1024, Relaxed);
+            let units = region.view(Span::<AtomicU16>::new(1024, 1024));
+            let mut at = 0;
+            for entry in &entries {
+                let next = put_entry(units, at, *entry);
+                prop_assert_eq!(take(&units[at..]), Some((*entry, next - at)));
+                prop_assert_eq!(entry.units(), (next - at) as u64);
+                at = next;
+            }
+            let positions = entries.iter().map(|entry| entry.positions()).sum();
+            let vectors = Vectors::new(&region, directory, 10);
+            prop_assert_eq!(vectors.entries(0, positions).collect::<Vec<_>>(), &entries[..]);
+            let ordinals: Vec<Option<u32>> = entries
+                .iter()
+                .flat_map(|entry| match entry {
+                    Entry::Term(ordinal) => vec![Some(*ordinal)],
+                    Entry::Holes(holes) => vec![None; *holes as usize],
+                })
+                .collect();
+            prop_assert_eq!(vectors.ordinals(0, positions).size_hint().0, ordinals.len());
+            prop_assert_eq!(vectors.ordinals(0, positions).collect::<Vec<_>>(), ordinals);
+        }
     }
 }

@@ -5,8 +5,10 @@
 //! loops; everything off the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is
 //! not repeated at each rare call site.
 
+use std::ops::Range;
+
 use crate::TERM_BYTES_MAX;
-use crate::token::{Sink, Token};
+use crate::token::{SpanSink, Token};
 
 /// What became of one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,39 +25,39 @@ pub(crate) struct Emitter<S> {
     sink: S,
 }
 
-impl<S: Sink> Emitter<S> {
+impl<S: SpanSink> Emitter<S> {
     pub(crate) fn new(sink: S) -> Emitter<S> {
         Emitter { summary: Summary::default(), sink }
     }
 
-    /// Emits the first `len` bytes of `tail`, which is padded as [`Token::new`] asks.
+    /// Emits the first `len` bytes of `tail`, which is padded as [`Token::new`] asks, and was cut from `span` of the text.
     #[inline(always)]
-    pub(crate) fn emit(&mut self, tail: &[u8], len: usize) {
+    pub(crate) fn emit(&mut self, tail: &[u8], len: usize, span: Range<usize>) {
         let position = self.summary.tokens;
         self.summary.tokens += 1;
-        self.emit_at(position, tail, len);
+        self.emit_at(position, tail, len, span);
     }
 
     /// [`Emitter::emit`] for a loop that counts positions itself, in a register, and stores the
     /// count before anybody looks.
     #[inline(always)]
-    pub(crate) fn emit_at(&mut self, position: u32, tail: &[u8], len: usize) {
+    pub(crate) fn emit_at(&mut self, position: u32, tail: &[u8], len: usize, span: Range<usize>) {
         if len > TERM_BYTES_MAX {
             self.summary.skipped += 1;
             return;
         }
-        self.sink.token(Token::new(tail, len, position));
+        self.sink.token_at(Token::new(tail, len, position), span);
     }
 
     /// [`Emitter::emit`] for places that are not worth a copy of the sink.
     #[inline(never)]
-    pub(crate) fn emit_outlined(&mut self, tail: &[u8], len: usize) {
-        self.emit(tail, len);
+    pub(crate) fn emit_outlined(&mut self, tail: &[u8], len: usize, span: Range<usize>) {
+        self.emit(tail, len, span);
     }
 
     /// Hands on a token another emitter has already numbered and measured.
     #[inline(never)]
-    pub(crate) fn forward(&mut self, token: Token<'_>) {
-        self.sink.token(token);
+    pub(crate) fn forward(&mut self, token: Token<'_>, span: Range<usize>) {
+        self.sink.token_at(token, span);
     }
 }

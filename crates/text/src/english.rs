@@ -10,11 +10,13 @@
 //! not a prefix of it. It is for prose that is searched more often than it is written, not for the
 //! fast stream.
 
+use std::ops::Range;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::emitter::Emitter;
 use crate::fold::Fold;
-use crate::token::{Sink, Token};
+use crate::token::{SpanSink, Token};
 
 /// The words left out, sorted.
 const STOP_WORDS: [&str; 33] = [
@@ -55,8 +57,13 @@ impl English {
         English { stemmer: Stemmer::create(Algorithm::English), stem: Fold::new() }
     }
 
-    /// Hands on what is left of a word of `standard`, if anything.
-    pub(crate) fn emit<S: Sink>(&mut self, token: Token<'_>, out: &mut Emitter<S>) {
+    /// Hands on what is left of a word of `standard`, if anything. Its span stays that of the whole word.
+    pub(crate) fn emit<S: SpanSink>(
+        &mut self,
+        token: Token<'_>,
+        span: Range<usize>,
+        out: &mut Emitter<S>,
+    ) {
         let word = strip_possessive(token.text());
         if word.is_empty() || is_stop_word(word) {
             return;
@@ -66,7 +73,7 @@ impl English {
         // already near the limit.
         let term =
             if stem.is_empty() || stem.len() > crate::TERM_BYTES_MAX { word } else { &*stem };
-        out.forward(self.stem.token(term.as_bytes(), token.position()));
+        out.forward(self.stem.token(term.as_bytes(), token.position()), span);
     }
 }
 

@@ -4,9 +4,11 @@
 //! from two bytes to three), stems, and verbatim keywords. Case is mapped character by character,
 //! without context: a final `Σ` becomes `σ`, so that a word and its prefix fold alike.
 
+use std::ops::Range;
+
 use crate::TERM_BYTES_MAX;
 use crate::emitter::Emitter;
-use crate::token::{HEAD_BYTES, Sink, Token};
+use crate::token::{HEAD_BYTES, SpanSink, Token};
 
 /// Length recorded for a term that outgrew the buffer: any value the emitter will skip.
 const OVERFLOW: usize = TERM_BYTES_MAX + 1;
@@ -48,25 +50,35 @@ impl Fold {
     }
 
     /// Hands the term to the sink, unless it is empty, and starts the next one.
-    fn emit<S: Sink>(&mut self, out: &mut Emitter<S>) {
+    fn emit<S: SpanSink>(&mut self, span: Range<usize>, out: &mut Emitter<S>) {
         if self.len != 0 {
-            out.emit_outlined(&self.bytes, self.len);
+            out.emit_outlined(&self.bytes, self.len, span);
         }
         self.len = 0;
     }
 
-    /// Emits `word` lower-cased, as one token.
-    pub(crate) fn emit_lower<S: Sink>(&mut self, word: &str, out: &mut Emitter<S>) {
+    /// Emits `word` lower-cased, as one token; it begins at byte `start` of the text.
+    pub(crate) fn emit_lower<S: SpanSink>(
+        &mut self,
+        word: &str,
+        start: usize,
+        out: &mut Emitter<S>,
+    ) {
         for c in word.chars() {
             self.push_lower(c);
         }
-        self.emit(out);
+        self.emit(start..start + word.len(), out);
     }
 
-    /// Emits `value` verbatim, as one token.
-    pub(crate) fn emit_verbatim<S: Sink>(&mut self, value: &str, out: &mut Emitter<S>) {
+    /// Emits `value` verbatim, as one token; it begins at byte `start` of the text.
+    pub(crate) fn emit_verbatim<S: SpanSink>(
+        &mut self,
+        value: &str,
+        start: usize,
+        out: &mut Emitter<S>,
+    ) {
         self.push(value.as_bytes());
-        self.emit(out);
+        self.emit(start..start + value.len(), out);
     }
 
     /// The term `bytes` in a padded buffer, at `position`; it must fit.

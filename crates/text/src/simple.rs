@@ -7,11 +7,11 @@
 use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::scan::{Lower, Run, Runs};
-use crate::token::Sink;
+use crate::token::SpanSink;
 
 /// Emits the tokens of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
 #[inline(never)]
-pub(crate) fn words<S: Sink>(
+pub(crate) fn words<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn words<S: Sink>(
             split_run(text, lower, [start, end], fold, out);
             position = out.summary.tokens;
         } else {
-            out.emit_at(position, lower.from(start), end - start);
+            out.emit_at(position, lower.from(start), end - start, start..end);
             position += 1;
         }
     });
@@ -35,7 +35,7 @@ pub(crate) fn words<S: Sink>(
 /// A run with non-ASCII characters: some may be letters, some punctuation.
 #[cold]
 #[inline(never)]
-fn split_run<S: Sink>(
+fn split_run<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
@@ -65,7 +65,7 @@ fn is_alphanumeric(c: char) -> bool {
 }
 
 /// Emits one stretch of the text, which may be empty.
-fn emit_word<S: Sink>(
+fn emit_word<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
@@ -74,9 +74,9 @@ fn emit_word<S: Sink>(
 ) {
     let word = &text[start..end];
     if !word.is_ascii() {
-        fold.emit_lower(word, out);
+        fold.emit_lower(word, start, out);
     } else if !word.is_empty() {
-        out.emit_outlined(lower.from(start), word.len());
+        out.emit_outlined(lower.from(start), word.len(), start..end);
     }
 }
 

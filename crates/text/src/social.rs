@@ -26,7 +26,7 @@ use crate::fold::Fold;
 use crate::joins::Joins;
 use crate::scan::{Lower, Run, Runs};
 use crate::standard::{emit_word, region_end, walk, with_underscores};
-use crate::token::Sink;
+use crate::token::SpanSink;
 
 static JOINS: Joins = Joins::SOCIAL;
 
@@ -40,7 +40,7 @@ const PICTOGRAPH_MIN: char = '\u{2190}';
 /// Emits the words, marks and emoji of `text`, whose lower-cased copy is `lower` and whose runs are
 /// `runs`.
 #[inline(never)]
-pub(crate) fn words<S: Sink>(
+pub(crate) fn words<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
@@ -91,7 +91,7 @@ fn may_be_word_byte(byte: u8) -> bool {
 /// Emits what is in one region of `text`.
 #[cold]
 #[inline(never)]
-fn region<S: Sink>(
+fn region<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
@@ -180,7 +180,7 @@ fn is_closing_punctuation(c: char) -> bool {
 }
 
 /// Words and emoji of a stretch of the text that holds no mark.
-fn between_marks<S: Sink>(
+fn between_marks<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
@@ -190,14 +190,15 @@ fn between_marks<S: Sink>(
     let gap = &text[start..end];
     if gap.is_ascii() {
         let words = gap.unicode_word_indices().map(|(at, word)| (start + at, word.len()));
-        return words.for_each(|(at, len)| out.emit_outlined(lower.from(at), len));
+        return words.for_each(|(at, len)| out.emit_outlined(lower.from(at), len, at..at + len));
     }
-    for segment in gap.split_word_bounds() {
+    for (at, segment) in gap.split_word_bound_indices() {
+        let at = start + at;
         if segment.contains(char::is_alphanumeric) {
-            fold.emit_lower(segment, out);
+            fold.emit_lower(segment, at, out);
         } else if !segment.is_ascii() {
-            let emoji = segment.graphemes(true).filter(|grapheme| is_emoji(grapheme));
-            emoji.for_each(|grapheme| fold.emit_verbatim(grapheme, out));
+            let emoji = segment.grapheme_indices(true).filter(|(_, grapheme)| is_emoji(grapheme));
+            emoji.for_each(|(within, grapheme)| fold.emit_verbatim(grapheme, at + within, out));
         }
     }
 }

@@ -21,13 +21,13 @@ use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
 use crate::scan::{Lower, Run, Runs};
-use crate::token::Sink;
+use crate::token::SpanSink;
 
 static JOINS: Joins = Joins::STANDARD;
 
 /// Emits the words of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
 #[inline(never)]
-pub(crate) fn words<S: Sink>(
+pub(crate) fn words<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     runs: Runs<'_>,
@@ -43,7 +43,7 @@ pub(crate) fn words<S: Sink>(
 /// byte of the text it came: the next floor. It may come as far as into the middle of a later run,
 /// but only of a mixed one.
 #[inline(always)]
-pub(crate) fn walk<S: Sink>(
+pub(crate) fn walk<S: SpanSink>(
     lower: Lower<'_>,
     mut runs: Runs<'_>,
     joins: &Joins,
@@ -63,7 +63,7 @@ pub(crate) fn walk<S: Sink>(
             next = runs.find(|run| run.end > floor);
             next = next.map(|run| Run { start: run.start.max(floor), ..run });
         } else {
-            out.emit_at(position, lower.from(start), end - start);
+            out.emit_at(position, lower.from(start), end - start, start..end);
             position += 1;
             floor = end;
             next = runs.next();
@@ -75,7 +75,7 @@ pub(crate) fn walk<S: Sink>(
 /// The lanes for runs that are not words by themselves; see [`walk`].
 #[cold]
 #[inline(never)]
-fn slow_lane<S: Sink>(
+fn slow_lane<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     mut floor: usize,
@@ -108,7 +108,7 @@ pub(crate) fn with_underscores(lower: Lower<'_>, floor: usize, mut start: usize)
 }
 
 /// Emits one stretch of the text, unless it is made of `_` only.
-pub(crate) fn emit_word<S: Sink>(
+pub(crate) fn emit_word<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     [start, end]: [usize; 2],
@@ -117,16 +117,16 @@ pub(crate) fn emit_word<S: Sink>(
 ) {
     let word = &text[start..end];
     if !word.is_ascii() {
-        fold.emit_lower(word, out);
+        fold.emit_lower(word, start, out);
     } else if word.bytes().any(|byte| byte != b'_') {
-        out.emit_outlined(lower.from(start), word.len());
+        out.emit_outlined(lower.from(start), word.len(), start..end);
     }
 }
 
 /// Has the segmentation crate cut the region from `floor` on that holds byte `from`; returns its
 /// end.
 #[inline(never)]
-fn region<S: Sink>(
+fn region<S: SpanSink>(
     text: &str,
     floor: usize,
     from: usize,
@@ -134,8 +134,8 @@ fn region<S: Sink>(
     out: &mut Emitter<S>,
 ) -> usize {
     let end = region_end(text.as_bytes(), from);
-    for word in text[floor..end].unicode_words() {
-        fold.emit_lower(word, out);
+    for (at, word) in text[floor..end].unicode_word_indices() {
+        fold.emit_lower(word, floor + at, out);
     }
     end
 }

@@ -4,6 +4,8 @@
 //! buffer goes on for at least [`HEAD_BYTES`] bytes after a token's start, that key is one load and
 //! one mask instead of a copy of unknown length.
 
+use std::ops::Range;
+
 /// Width of [`Token::head`], and the least number of readable bytes from a token's start, in bytes.
 pub(crate) const HEAD_BYTES: usize = 16;
 
@@ -87,6 +89,32 @@ impl<F: FnMut(Token<'_>)> Sink for Each<F> {
     #[inline(always)]
     fn token(&mut self, token: Token<'_>) {
         (self.0)(token);
+    }
+}
+
+/// A sink that is also told which bytes of the text each token was cut from.
+///
+/// Analyzers feed these only. Every [`Sink`] is one that does not listen, and what nobody listens to is not computed: the fast
+/// lanes compile to the same code as if there were no spans. Only the filter of `english` always listens, to hand spans on.
+pub(crate) trait SpanSink {
+    /// Takes the next token, which was cut from `span`.
+    fn token_at(&mut self, token: Token<'_>, span: Range<usize>);
+}
+
+impl<S: Sink> SpanSink for S {
+    #[inline(always)]
+    fn token_at(&mut self, token: Token<'_>, _: Range<usize>) {
+        self.token(token);
+    }
+}
+
+/// A closure as a sink that listens to spans.
+pub(crate) struct EachSpan<F>(pub(crate) F);
+
+impl<F: FnMut(Token<'_>, Range<usize>)> SpanSink for EachSpan<F> {
+    #[inline(always)]
+    fn token_at(&mut self, token: Token<'_>, span: Range<usize>) {
+        (self.0)(token, span);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 use spirit_kernel::Level;
 
@@ -12,7 +13,7 @@ use crate::emitter::{Emitter, Summary};
 use crate::english::English;
 use crate::fold::Fold;
 use crate::scan::Scan;
-use crate::token::{Each, Sink, Token};
+use crate::token::{Each, EachSpan, Sink, SpanSink, Token};
 use crate::{Analyzer, simple, social, standard};
 
 /// Cuts texts of bounded length into tokens.
@@ -74,12 +75,38 @@ impl Tokenizer {
     /// A text that is too long is refused whole, before the sink sees anything.
     #[inline]
     pub fn feed<S: Sink>(&mut self, text: &str, sink: S) -> Result<Summary, TextTooLong> {
+        self.cut(text, sink)
+    }
+
+    /// Calls `visit` for each token of `text`, in order, with the bytes of `text` that it was cut from; otherwise as
+    /// [`feed`](Self::feed).
+    ///
+    /// These ranges are of the text as it was given, whatever lower-casing or stemming made of it. They lie on character
+    /// boundaries, ascend and do not overlap. `english` gives that of the whole word, ending included.
+    ///
+    /// ```
+    /// # use spirit_text::{Analyzer, Tokenizer};
+    /// let mut tokenizer = Tokenizer::new(Analyzer::English, 1 << 10);
+    /// let (text, mut words) = ("The HERON’s wings", Vec::new());
+    /// tokenizer.for_each_span(text, |token, span| words.push((token.text().to_owned(), &text[span])))?;
+    /// assert_eq!(words, [("heron".to_owned(), "HERON’s"), ("wing".to_owned(), "wings")]);
+    /// # Ok::<(), spirit_text::TextTooLong>(())
+    /// ```
+    pub fn for_each_span<F>(&mut self, text: &str, visit: F) -> Result<Summary, TextTooLong>
+    where
+        F: FnMut(Token<'_>, Range<usize>),
+    {
+        self.cut(text, EachSpan(visit))
+    }
+
+    #[inline(always)]
+    fn cut<S: SpanSink>(&mut self, text: &str, sink: S) -> Result<Summary, TextTooLong> {
         if text.len() > self.document_bytes_max {
             return Err(TextTooLong { bytes: text.len(), max: self.document_bytes_max });
         }
         let mut out = Emitter::new(sink);
         if self.analyzer == Analyzer::Keyword {
-            self.fold.emit_verbatim(text, &mut out);
+            self.fold.emit_verbatim(text, 0, &mut out);
             return Ok(out.summary);
         }
         let (lower, runs) = self.scan.read(self.level, text.as_bytes());
@@ -89,8 +116,8 @@ impl Tokenizer {
             Analyzer::Standard => standard::words(text, lower, runs, fold, &mut out),
             Analyzer::Social => social::words(text, lower, runs, fold, &mut out),
             Analyzer::English => {
-                let mut words =
-                    Emitter::new(Each(|token: Token<'_>| self.english.emit(token, &mut out)));
+                let stems = |token: Token<'_>, span| self.english.emit(token, span, &mut out);
+                let mut words = Emitter::new(EachSpan(stems));
                 standard::words(text, lower, runs, fold, &mut words);
                 return Ok(words.summary);
             }

@@ -5,10 +5,11 @@
 //! |---|---|
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
-//! | `rows` | rows, keys, document vectors |
+//! | `rows` | rows, keys, document vectors, lengths |
 //! | `texts` | texts, and their index |
-//! | `postings` | nodes, posting arrays, bitmaps |
+//! | `postings` | nodes, posting arrays, block maxima, bitmaps |
 //! | `terms` | terms and keys, by hash |
+//! | `order` | terms, by their bytes |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
 //! | `log` | the log |
 //!
@@ -17,6 +18,7 @@
 
 mod log;
 mod merged;
+mod order;
 mod postings;
 mod rows;
 mod segment;

@@ -19,6 +19,7 @@ use spirit_mem::Span;
 
 use super::engraved_terms::TERM_KEY_BYTES;
 use super::node::NODE_BYTES;
+use super::order_engraver::OrderEngraver;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
 use super::term_engraver::{TermEngraver, hash_bytes};
@@ -28,10 +29,12 @@ use crate::flush::FlushStop;
 use crate::fresh::FreshCounts;
 use crate::geometry::ROW_BYTES;
 use crate::keys;
+use crate::lengths::length_bytes;
 use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
+use crate::term_order::{TermOrder, order_bytes};
 
 /// Bytes of one copy: what a step costs.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -67,6 +70,7 @@ enum Step {
     Copy { next: usize },
     Texts,
     Terms,
+    Order,
     Keys,
     Mark,
     Done,
@@ -87,6 +91,8 @@ pub struct Engrave {
     texts: Option<Box<TextEngraver>>,
     /// Terms on their way.
     terms: Option<Box<TermEngraver>>,
+    /// Their order on its way.
+    order: Option<OrderEngraver>,
 }
 
 impl Engrave {
@@ -103,6 +109,7 @@ impl Engrave {
             pieces: Vec::new(),
             texts: None,
             terms: None,
+            order: None,
         }
     }
 
@@ -142,6 +149,11 @@ impl Engrave {
             }
             Step::Terms => {
                 if self.write_terms(memory, nvm) {
+                    self.step = Step::Order;
+                }
+            }
+            Step::Order => {
+                if self.write_order(memory, nvm) {
                     self.step = Step::Keys;
                 }
             }
@@ -183,6 +195,8 @@ impl Engrave {
             Kind::LongTerms => long_bytes,
             Kind::TermHashes => hash_bytes(terms as u64),
             Kind::KeyHashes => keyed * 8,
+            Kind::Lengths => length_bytes(rows as u64),
+            Kind::TermOrder => order_bytes(terms as u64),
             Kind::TextIndex => texts.0,
             // If nothing can be compressed. What that leaves is given back.
             Kind::Texts => texts.1,
@@ -222,6 +236,8 @@ impl Engrave {
         self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
         let postings = self.sections.get(Kind::Postings);
         self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
+        let lengths = self.sections.get(Kind::Lengths);
+        self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
     }
 
     /// The chunks behind a directory lie one behind the other in the copy.
@@ -292,7 +308,19 @@ impl Engrave {
         let engraver = self.terms.get_or_insert_with(|| Box::new(TermEngraver::new(id, map)));
         let done = engraver.advance(memory, nvm, &mut self.sections);
         if done {
-            self.terms = None;
+            self.order = self.terms.take().map(|terms| terms.into_order());
+        }
+        done
+    }
+
+    /// Writes some of the order of its terms; says whether all of it is written.
+    fn write_order(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let descriptor = self.segment(memory).descriptor();
+        let order = TermOrder::at(memory.region(), descriptor.term_order());
+        let Some(engraver) = &mut self.order else { return true };
+        let done = engraver.advance(memory.region(), nvm, order, &mut self.sections);
+        if done {
+            self.order = None;
         }
         done
     }
@@ -337,6 +365,9 @@ impl Engrave {
         self.carry_deaths(memory, nvm, segment, copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
+        // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
+        // who loads a boundary behind the segment finds its terms by their nodes.
+        segment.descriptor().set_term_order(self.sections.get(Kind::TermOrder).start);
         // Before the log's place is given up: see `follow`.
         memory.pins().note_change();
         nvm.set_log_head(self.sealed.log_from);
@@ -375,7 +406,7 @@ impl Engrave {
             posting_count: descriptor.posting_count(),
             tokens: descriptor.tokens(),
             vector_units: descriptor.vector_units(),
-            bitmap_rows: descriptor.bitmap_rows(),
+            bitmap_rows: descriptor.bitmap_rows() as u64,
             long_start: self.long.0,
             long_bytes: self.long.1,
             short_start: self.short.0,
@@ -384,6 +415,7 @@ impl Engrave {
             sections_check: super::checksum(0, &words) as u64,
             arrived_ms: self.sealed.arrived_ms,
             text_bytes: self.counts.text_bytes,
+            kept: self.counts.kept.word(),
         };
         slots.write(nvm.door(), self.id.position(), &entry);
     }

@@ -8,7 +8,7 @@
 //! | nodes | where the postings are |
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 use spirit_mem::{Region, Span, prefetch};
 
@@ -111,12 +111,18 @@ impl<'a> EngravedTerms<'a> {
     pub(super) fn find(&self, term: Term<'_>, hash: u64) -> Option<usize> {
         let wanted = hash as u32;
         let first = self.hashes.partition_point(|hash| hash.load(Relaxed) < wanted);
-        let mut bytes = Vec::new();
         let same = self.hashes[first..].iter().take_while(|hash| hash.load(Relaxed) == wanted);
         (first..first + same.count()).find(|index| {
             let found = self.key(*index);
-            self.long_bytes(found, &mut bytes);
-            found.key == term.key && (!term.key.is_long() || bytes == term.bytes)
+            found.key == term.key && (!term.key.is_long() || self.has_bytes(found, term.bytes))
         })
+    }
+
+    /// Whether a long term has these bytes, as many as its key says.
+    fn has_bytes(&self, key: EngravedKey, bytes: &[u8]) -> bool {
+        let at = self.longs_start + key.long;
+        let stored = self.region.get(Span::<AtomicU8>::new(at, bytes.len() as u64));
+        stored
+            .is_some_and(|stored| stored.iter().map(|b| b.load(Relaxed)).eq(bytes.iter().copied()))
     }
 }

@@ -6,7 +6,7 @@
 //! | log | operations that no engraved segment has | ring, by byte |
 //! | dictionary | the merged dictionary: buckets, records | lines |
 //! | short-term | terms of engraved segments that are not merged | ring |
-//! | long-term | rows, vectors, posting arrays, nodes of engraved segments | ring |
+//! | long-term | rows, vectors, lengths, posting arrays, nodes and the order of terms of engraved segments | ring |
 //!
 //! Offsets are those of the region, which begins with this part, so what is stored here means the same at every start.
 
@@ -80,7 +80,7 @@ impl NvmLayout {
 
     /// The least part that works with segments of this size: room for two segments, whatever is in them.
     pub fn bytes_min(segment_bytes: u64, log_bytes: u64, store: bool) -> u64 {
-        let segments = if store { 6 } else { 4 };
+        let segments = if store { 7 } else { 5 };
         let slots = Self::slots_max(0, segment_bytes) * SLOT_BYTES;
         (slots + log_bytes.max(LOG_BYTES_MIN) + segments * segment_bytes).next_multiple_of(PAGE)
     }

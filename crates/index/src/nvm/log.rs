@@ -21,6 +21,9 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
+//! With bit 5 of the kind of key set a word with the bytes of the document's fields follows the text, and then these, encoded by whoever
+//! makes schemas, filled up as well.
+//!
 //! With bit 4 of the kind of key set the text is a *reference*: a word with the real text's bytes (low half) and its CRC-32C (high
 //! half), then where the application can read it again.
 //!
@@ -42,7 +45,7 @@ use spirit_mem::Region;
 pub const HEADER_BYTES: u64 = 48;
 pub(super) const HEADER_WORDS: usize = 6;
 const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
-/// Bytes of an operation without key and text.
+/// Bytes of an operation without key, text and fields.
 pub const OPERATION_BYTES: u64 = 16;
 /// The kind of key of an operation that is the application's offset.
 pub(super) const OFFSET_KIND: u64 = 3;
@@ -52,6 +55,8 @@ pub(super) const PART_KIND: u64 = 4;
 pub const OFFSET_BYTES_MAX: usize = 4096;
 /// The bit of a kind of key that says that the text is a reference.
 pub(super) const REFERENCE_BIT: u64 = 16;
+/// The bit that says that the document has fields.
+pub(super) const FIELDS_BIT: u64 = 32;
 /// Bytes of a reference at most.
 pub const REFERENCE_BYTES_MAX: usize = 64;
 /// Operations in one record.
@@ -102,6 +107,17 @@ pub enum LoggedText<'a> {
     Bytes(&'a [u8]),
     /// Where it can be read again.
     Reference(Reference<'a>),
+}
+
+/// An operation in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedOperation<'a> {
+    /// How its document is called.
+    pub key: LoggedKey<'a>,
+    /// The document's text.
+    pub text: LoggedText<'a>,
+    /// The values of its other fields, encoded; empty if it has none.
+    pub fields: &'a [u8],
 }
 
 /// Where a document's text can be read again, and how to know it.
@@ -174,23 +190,37 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Adds a document. Its automatic key may be set later.
-    pub fn push(&mut self, key: LoggedKey<'_>, text: &[u8]) {
-        self.push_document(key, 0, [text, &[]]);
+    /// Adds a document; `fields` are the values of its fields, encoded. Its automatic key may be set later.
+    #[inline]
+    pub fn push(&mut self, key: LoggedKey<'_>, text: &[u8], fields: &[u8]) {
+        self.push_document(key, 0, [text, &[]], fields);
     }
 
     /// The same; its text is not logged.
-    pub fn push_reference(&mut self, key: LoggedKey<'_>, reference: Reference<'_>) {
+    pub fn push_reference(&mut self, key: LoggedKey<'_>, reference: Reference<'_>, fields: &[u8]) {
         let word = u64::from(reference.bytes) | u64::from(reference.check) << 32;
-        self.push_document(key, REFERENCE_BIT, [&word.to_le_bytes(), reference.place]);
+        self.push_document(key, REFERENCE_BIT, [&word.to_le_bytes(), reference.place], fields);
     }
 
-    fn push_document(&mut self, key: LoggedKey<'_>, bit: u64, text: [&[u8]; 2]) {
+    #[inline]
+    fn push_document(&mut self, key: LoggedKey<'_>, bit: u64, text: [&[u8]; 2], fields: &[u8]) {
         let (number, key, kind): (u64, &[u8], u64) = match key {
             LoggedKey::Automatic(number) => (number, &[], 1),
             LoggedKey::Bytes(bytes) => (0, bytes, 2),
         };
-        self.push_operation(kind | bit, number, key, text);
+        if fields.is_empty() {
+            self.push_operation(kind | bit, number, key, text);
+        } else {
+            self.push_operation(kind | bit | FIELDS_BIT, number, key, text);
+            self.push_fields(fields);
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    #[cold]
+    fn push_fields(&mut self, fields: &[u8]) {
+        self.bytes.extend_from_slice(&(fields.len() as u64).to_le_bytes());
+        self.push_filled_up(fields);
     }
 
     #[inline]
@@ -204,7 +234,6 @@ impl Operations {
         }
         self.bytes.extend_from_slice(text);
         self.push_filled_up(more);
-        self.ends.push(self.bytes.len());
     }
 
     #[inline]
@@ -222,6 +251,7 @@ impl Operations {
     pub fn push_end(&mut self, end: GroupEnd<'_>) {
         let kind = if end.offset.is_some() { OFFSET_KIND } else { PART_KIND };
         self.push_operation(kind, end.number, &[], [end.offset.unwrap_or(&[]), &[]]);
+        self.ends.push(self.bytes.len());
     }
 
     /// Sets the automatic key of the operation at `index` of those that are left.

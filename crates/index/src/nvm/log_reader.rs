@@ -8,10 +8,10 @@ use spirit_mem::{Region, Span};
 use super::Corrupt;
 use super::layout::PAGE;
 use super::log::{
-    GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedText,
-    OFFSET_BYTES_MAX, OFFSET_KIND, PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, RecordKind,
-    Reference, header_check,
+    GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedOperation, RecordKind,
+    header_check,
 };
+use super::log_operation::{group_end, operation};
 use super::shape::{NUMBERS_MAX, ROWS_MAX};
 
 /// A record as it was found.
@@ -239,72 +239,22 @@ impl Record {
             LoggedKey::Bytes(_) => true,
             LoggedKey::Automatic(number) => number < explicit_end,
         };
-        self.header.kind == RecordKind::Delete || self.operations().any(|(key, _)| replaces(key))
+        self.header.kind == RecordKind::Delete
+            || self.operations().any(|operation| replaces(operation.key))
     }
 
-    /// Its operations: key and text of each. Ends early if they do not fill the record as they should, which only a
+    /// Its operations. Ends early if they do not fill the record as they should, which only a
     /// writer of another version could do.
-    pub fn operations(&self) -> impl Iterator<Item = (LoggedKey<'_>, LoggedText<'_>)> {
+    pub fn operations(&self) -> impl Iterator<Item = LoggedOperation<'_>> {
         let mut rest = self.operations.as_slice();
         (0..self.header.operations).map_while(move |_| operation(&mut rest))
     }
 }
 
-/// Takes the first operation off.
-fn operation<'a>(rest: &mut &'a [u8]) -> Option<(LoggedKey<'a>, LoggedText<'a>)> {
-    let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-    let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-    if number > NUMBERS_MAX {
-        return None;
-    }
-    let (text_len, key_len) = ((word & 0xFFFF_FFFF) as usize, (word >> 32 & 0xFFFF) as usize);
-    let key = take(rest, key_len)?;
-    let text = take(rest, text_len)?;
-    let kind = word >> 48 & 0xFF;
-    let key = match kind & !REFERENCE_BIT {
-        1 => LoggedKey::Automatic(number),
-        _ => LoggedKey::Bytes(key),
-    };
-    let text = match kind & REFERENCE_BIT {
-        0 => LoggedText::Bytes(text),
-        _ => LoggedText::Reference(reference(text)?),
-    };
-    Some((key, text))
-}
-
-fn reference(text: &[u8]) -> Option<Reference<'_>> {
-    let (word, place) = text.split_first_chunk()?;
-    let word = u64::from_le_bytes(*word);
-    let is_short = place.len() <= REFERENCE_BYTES_MAX;
-    is_short.then_some(Reference { place, bytes: word as u32, check: (word >> 32) as u32 })
-}
-
-/// A group's end, if it is all that is left.
-fn group_end(mut rest: &[u8]) -> Option<GroupEnd<'_>> {
-    let words = [rest.get(..8)?, rest.get(8..16)?];
-    let [word, number] = words.map(|word| word.try_into().map(u64::from_le_bytes));
-    let (word, number) = (word.ok()?, number.ok()?);
-    let (key, LoggedText::Bytes(text)) = operation(&mut rest)? else { return None };
-    let offset = match word >> 48 & 0xFF {
-        OFFSET_KIND => Some(text),
-        PART_KIND if text.is_empty() => None,
-        _ => return None,
-    };
-    let is_one = key == LoggedKey::Bytes(&[]) && rest.is_empty() && text.len() <= OFFSET_BYTES_MAX;
-    is_one.then_some(GroupEnd { number, offset })
-}
-
-/// Takes `len` bytes off, and what fills them up to whole words.
-fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
-    let taken = rest.get(..len)?;
-    *rest = rest.get(len.next_multiple_of(8)..)?;
-    Some(taken)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvm::log::{LogWriter, Operations};
+    use crate::nvm::log::{LogWriter, LoggedText, Operations, Reference};
     use proptest::prelude::*;
     use spirit_door::{Barrier, Door};
     use spirit_mem::Residency;
@@ -351,7 +301,8 @@ mod tests {
                     } else {
                         LoggedKey::Bytes(&key)
                     };
-                    operations.push(key, &text);
+                    // Some have fields.
+                    operations.push(key, &text, &text[..text.len() % 17]);
                 }
                 let bytes = operations.first(group.len());
                 prop_assert!(writer.can_hold(bytes.len() as u64));
@@ -369,12 +320,15 @@ mod tests {
                 let record = reader.next_record().unwrap();
                 let found: Vec<_> = record
                     .operations()
-                    .map(|(key, text)| match key {
-                        LoggedKey::Automatic(number) => (len(text), number as usize - 9),
-                        LoggedKey::Bytes(bytes) => (len(text), bytes.len()),
+                    .map(|operation| match operation.key {
+                        LoggedKey::Automatic(number) => (operation, number as usize - 9),
+                        LoggedKey::Bytes(bytes) => (operation, bytes.len()),
                     })
+                    .map(|(operation, key)| (len(operation.text), key, operation.fields.len()))
                     .collect();
-                prop_assert_eq!(&found, group);
+                let group: Vec<_> =
+                    group.iter().map(|(text, key)| (*text, *key, text % 17)).collect();
+                prop_assert_eq!(found, group);
                 prop_assert_eq!(record.header.row, record.header.sequence * 2);
             }
             prop_assert!(reader.next_record().is_none());
@@ -385,7 +339,7 @@ mod tests {
 
     fn append(writer: &mut LogWriter, region: &Region, text: &[u8]) -> u64 {
         let mut operations = Operations::default();
-        operations.push(LoggedKey::Automatic(0), text);
+        operations.push(LoggedKey::Automatic(0), text, &[]);
         let position = writer.position();
         writer.append(&Door::new(Barrier::Order), region, header(position, 1), operations.first(1));
         position
@@ -466,9 +420,9 @@ mod tests {
         let (region, door) = (region(), Door::new(Barrier::Order));
         let mut writer = LogWriter::new(SPACE, 0, 1);
         let mut operations = Operations::default();
-        operations.push(LoggedKey::Bytes(b"key"), b"some text");
+        operations.push(LoggedKey::Bytes(b"key"), b"some text", b"fields");
         let elsewhere = Reference::new(b"a place", b"another text");
-        operations.push_reference(LoggedKey::Automatic(0), elsewhere);
+        operations.push_reference(LoggedKey::Automatic(0), elsewhere, b"others of it");
         operations.set_number(1, 12);
         let end = GroupEnd { number: 34, offset: Some(b"an offset") };
         operations.push_end(end);
@@ -479,8 +433,16 @@ mod tests {
         assert_eq!(
             record.operations().collect::<Vec<_>>(),
             [
-                (LoggedKey::Bytes(b"key"), LoggedText::Bytes(b"some text")),
-                (LoggedKey::Automatic(12), LoggedText::Reference(elsewhere))
+                LoggedOperation {
+                    key: LoggedKey::Bytes(b"key"),
+                    text: LoggedText::Bytes(b"some text"),
+                    fields: b"fields",
+                },
+                LoggedOperation {
+                    key: LoggedKey::Automatic(12),
+                    text: LoggedText::Reference(elsewhere),
+                    fields: b"others of it",
+                },
             ]
         );
         assert_eq!((record.is_whole(), record.group_end()), (true, Some(end)));

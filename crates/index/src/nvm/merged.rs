@@ -16,8 +16,8 @@
 //! moves the head. So there are no tombstones, and nothing has to grow. A word that leads to a record is its line plus one
 //! (low half; 0: none) and a checksum of that (high half).
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use spirit_mem::{Line, Region, Span, prefetch};
 
@@ -173,6 +173,17 @@ impl<'a> Merged<'a> {
             && self.key(line).is_long() == self.apart(line).is_some()
     }
 
+    /// The key of the record at `line`, and where its term's bytes are if it is a long one. None if that is no record.
+    pub(crate) fn term(&self, line: u32) -> Option<(TermKey, Span<AtomicU8>)> {
+        if line as usize >= self.lines.len() || !self.is_sound(line) {
+            return None;
+        }
+        let key = self.key(line);
+        let apart = self.apart(line).map(|(first, _)| (self.place(first), key.len() as u64));
+        let (start, len) = apart.unwrap_or_default();
+        Some((key, Span::new(start, len)))
+    }
+
     /// The bytes of a record's term if it is a long one; else none.
     pub fn long_bytes(&self, line: u32, out: &mut Vec<u8>) {
         out.clear();
@@ -189,15 +200,18 @@ impl<'a> Merged<'a> {
 
     /// The record of a term.
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
-        let mut bytes = Vec::new();
         self.chain(self.bucket(hash)).map(|(_, line)| line).find(|line| {
-            if self.key(*line) != term.key || !self.is_sound(*line) {
-                return false;
-            }
-            if term.key.is_long() {
-                self.long_bytes(*line, &mut bytes);
-            }
-            !term.key.is_long() || bytes == term.bytes
+            self.key(*line) == term.key
+                && self.is_sound(*line)
+                && (!term.key.is_long() || self.has_bytes(*line, term.bytes))
+        })
+    }
+
+    /// Whether the term of a record is a long one with these bytes, as many as its key says.
+    fn has_bytes(&self, line: u32, bytes: &[u8]) -> bool {
+        self.apart(line).is_some_and(|(first, _)| {
+            let stored = Span::<AtomicU8>::new(self.place(first), bytes.len() as u64);
+            self.region.view(stored).iter().map(|b| b.load(Relaxed)).eq(bytes.iter().copied())
         })
     }
 

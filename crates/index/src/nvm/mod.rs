@@ -5,12 +5,14 @@
 //! | [`tier`], [`layout`] | an executor's part, open; its partitions |
 //! | [`slot`] | a segment's entry in the engrave log: where its copy is, what it covers, its mark |
 //! | [`section`] | the parts of a segment's copy |
-//! | [`log`], [`log_reader`] | operations that are in no engraved segment yet |
+//! | [`log`], [`log_reader`], `log_operation` | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
 //! | [`term_engraver`] | writing its terms, in the order of their hashes |
+//! | `order_engraver` | writing which of them comes where in the order of their bytes |
 //! | [`text_block`], [`text_index`] | compressed texts, and how a row's is found |
 //! | [`text_engraver`] | compressing them, in pieces |
 //! | [`engraved_terms`], [`node`] | a segment's terms until it is merged; where their postings are |
+//! | `named_nodes` | from a node to the bytes of its term, wherever they are |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
 //! | [`coverage`] | from which segment on the DRAM dictionary has all entries |
@@ -23,6 +25,7 @@
 //! | [`check`] | whether all of it is what was stored |
 //! | [`backup`] | a copy of it as it is at one point of its operation order |
 //! | [`root`] | what is said once for a whole index |
+//! | [`field_list`] | which fields its documents have |
 //!
 //! Everything is stored through the [door](spirit_door). Nothing here relies on the order in which stores become durable,
 //! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
@@ -33,18 +36,22 @@ pub mod check;
 pub mod coverage;
 pub mod engrave;
 pub mod engraved_terms;
+pub mod field_list;
 pub mod follow;
 pub mod gather;
 pub mod import;
 pub mod key_hashes;
 pub mod layout;
 pub mod log;
+mod log_operation;
 pub mod log_reader;
 pub mod merge;
 pub mod merged;
 pub mod merged_writer;
+pub(crate) mod named_nodes;
 pub mod node;
 pub mod older;
+mod order_engraver;
 pub mod recover;
 pub mod root;
 pub mod section;

@@ -94,7 +94,7 @@ impl<'a> OlderEntries<'a> {
     fn leads_to_postings(&self, node: Node) -> bool {
         let found = self.memory.table().get(node.segment.position());
         found.is_some_and(|(segment, _)| {
-            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows() as u32);
+            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows());
             segment.id() == node.segment.0 as u64
                 && shape::holds(words, bitmap_rows, node.payload, node.postings)
         })

@@ -9,6 +9,7 @@ use super::section::{Kind, Sections};
 use super::shape;
 use super::slot::{Entry, Mark, Slots};
 use crate::descriptor::{Position, SegmentId, State, Window};
+use crate::lengths::Statistics;
 use crate::memory::{Memory, Partition};
 
 /// Where an executor goes on.
@@ -156,7 +157,7 @@ pub(super) fn describe(
     descriptor.set_base_sequence(entry.base_sequence);
     descriptor.set_extent(0);
     descriptor.set_posting_words(sections.get(Kind::Postings).bytes / 4);
-    descriptor.set_bitmap_rows(entry.bitmap_rows);
+    descriptor.lead_to_lists(0, entry.bitmap_rows > 0);
     descriptor.set_terms(entry.terms);
     descriptor.set_posting_count(entry.posting_count);
     descriptor.set_tokens(entry.tokens);
@@ -165,6 +166,11 @@ pub(super) fn describe(
     descriptor.set_row_map(0);
     descriptor.set_numbers_start(entry.numbers_start);
     descriptor.set_numbers_end(entry.numbers_end);
+    descriptor.set_counts(0);
+    let kept = Statistics::from_word(entry.kept);
+    descriptor.set_kept(kept);
+    // Segments are described in their order.
+    descriptor.set_total(memory.table().total_before(id.position()) + kept);
     descriptor.set_dead(0);
     memory.add_dead(descriptor, dead as u64);
     descriptor.lead_to(sections);

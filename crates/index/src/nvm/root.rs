@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Residency, Span};
 
+use super::field_list::PARTS_START;
 use super::layout::{NvmSettings, PAGE};
 use super::shape::NUMBERS_MAX;
 use super::{Corrupt, checksum};
@@ -33,7 +34,7 @@ const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_B
 /// `SPIRITIX`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 const BYTE_ORDER: u64 = 0x0102_0304;
 
 macro_rules! root {
@@ -107,12 +108,16 @@ root! {
     store = 21,
     /// Milliseconds after their arrival that documents are kept at least; 0: for as long as there is room.
     retain_ms = 22,
+    /// 1 if documents may not bring fields along that are not in the list.
+    strict = 23,
+    /// The generation that the list of fields had when the root was written.
+    fields = 24,
 }
 
 impl Root {
     /// Bytes of the index's file; `None` if there can be no such file.
     pub fn file_bytes(&self) -> Option<u64> {
-        self.executors.checked_mul(self.nvm_bytes)?.checked_add(ROOT_BYTES)
+        self.executors.checked_mul(self.nvm_bytes)?.checked_add(PARTS_START)
     }
 
     /// The sizes of each executor's part.

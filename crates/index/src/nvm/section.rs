@@ -22,8 +22,10 @@ use crate::rows::ROW_WORDS;
 
 /// Words of a table entry.
 pub const SECTION_WORDS: usize = 3;
+/// Entries that a table may have, those of kinds that this version does not know among them.
+const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 12;
+pub const SECTIONS: usize = 14;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,10 +51,14 @@ pub enum Kind {
     TermHashes = 9,
     /// The hashes of explicit keys with their rows, ascending.
     KeyHashes = 10,
+    /// The documents' lengths, the newest first.
+    Lengths = 11,
+    /// The terms in the order of their bytes.
+    TermOrder = 12,
     /// Where each block of texts is, by row.
-    TextIndex = 11,
+    TextIndex = 13,
     /// Blocks of compressed texts. The last one in its block: how long it is shows when it is written.
-    Texts = 12,
+    Texts = 14,
 }
 
 // Kinds count from 1, without gaps.
@@ -77,6 +83,8 @@ impl Kind {
         Kind::LongTerms,
         Kind::TermHashes,
         Kind::KeyHashes,
+        Kind::Lengths,
+        Kind::TermOrder,
         Kind::TextIndex,
         Kind::Texts,
     ];
@@ -99,6 +107,8 @@ impl Kind {
             Kind::LongTerms => "long terms",
             Kind::TermHashes => "term hashes",
             Kind::KeyHashes => "key hashes",
+            Kind::Lengths => "lengths",
+            Kind::TermOrder => "order of terms",
             Kind::TextIndex => "text index",
             Kind::Texts => "texts",
         }
@@ -165,16 +175,21 @@ impl Sections {
         blocks: [(u64, u64); 2],
     ) -> Result<Sections, Corrupt> {
         let corrupt = |at, why| Corrupt { what: "section table", at, why };
-        if count > 64 {
+        if count > ENTRIES_MAX as u64 {
             return Err(corrupt(at, "it has more than 64 entries"));
         }
-        let words: Span<AtomicU64> = Span::new(at, count * SECTION_WORDS as u64);
-        let words = region.get(words).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
-        let words: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
-        if checksum(0, &words) as u64 != check {
+        let stored: Span<AtomicU64> = Span::new(at, count * SECTION_WORDS as u64);
+        let stored = region.get(stored).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
+        // Queries come here, and allocate nothing.
+        let mut words = [0; ENTRIES_MAX * SECTION_WORDS];
+        let words = &mut words[..stored.len()];
+        for (word, stored) in words.iter_mut().zip(stored) {
+            *word = stored.load(Relaxed);
+        }
+        if checksum(0, words) as u64 != check {
             return Err(corrupt(at, "its checksum is wrong"));
         }
-        Self::parse(&words, at, blocks)
+        Self::parse(words, at, blocks)
     }
 
     /// The sections in a table's words, which lies at `at`.

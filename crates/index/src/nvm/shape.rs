@@ -1,7 +1,7 @@
 //! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
 //! has another, so whatever the file holds, nobody follows an offset out of a segment.
 //!
-//! It is small beside the segment: sizes, the two directories, the head of the text index and, for as long as the segment is not merged, its terms.
+//! It is small beside the segment: sizes, the two directories, the heads of the text index and the order of terms and, for as long as the segment is not merged, its terms.
 //! Rows, vectors, posting arrays and texts are not looked at; whoever reads those expects any words.
 
 use std::sync::atomic::AtomicU64;
@@ -16,9 +16,11 @@ use super::section::{Kind, Section, Sections, contents_check};
 use super::slot::Entry;
 use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
-use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
+use crate::lengths::{Statistics, length_bytes};
 use crate::line_table::PAYLOAD_LIMIT;
+use crate::term_order::{Leads, head, head_of, order_bytes};
 
 /// Sections begin at a multiple of this.
 const LINE_BYTES: u64 = 64;
@@ -52,6 +54,7 @@ pub fn check(
         unchanged(region, kind, directory).map_err(corrupt)?;
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
     }
+    term_order(region, sections).map_err(corrupt)?;
     if geometry.settings.store {
         text_index(region, sections)?;
     }
@@ -75,17 +78,13 @@ pub fn check_terms(region: &Region, sections: &Sections) -> Result<(), Corrupt> 
     Ok(())
 }
 
-/// Whether a list of `postings` from word `first` on, its bitmap included, lies in posting arrays of `words` words. A single
+/// Whether a list of `postings` from word `first` on, its maxima and its bitmap included, lies in posting arrays of `words` words. A single
 /// posting lies elsewhere.
 pub fn holds(words: u64, bitmap_rows: u32, first: u32, postings: u32) -> bool {
-    let end = match postings {
-        0 | 1 => return postings == 1,
-        _ if is_dense(postings, bitmap_rows) => {
-            bitmap_at(first as u64, postings) + bitmap_words(bitmap_rows) * 2
-        }
-        _ => first as u64 + postings as u64,
-    };
-    first > 0 && end <= words
+    match postings {
+        0 | 1 => postings == 1,
+        _ => first > 0 && list_end(first as u64, postings, bitmap_rows) <= words,
+    }
 }
 
 /// Whether the numbers in a slot are such as can be.
@@ -112,6 +111,9 @@ pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> 
     }
     if entry.base_row.checked_add(entry.rows) != Some(entry.row_end) {
         return corrupt("its rows are not those between its first and its last");
+    }
+    if Statistics::from_word(entry.kept).documents > entry.rows {
+        return corrupt("more documents have tokens than there are rows");
     }
     if entry.bitmap_rows != 0 && entry.bitmap_rows != entry.rows {
         return corrupt("its bitmaps have another number of rows");
@@ -145,8 +147,10 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
             Kind::Vectors => bytes <= vectors_max,
             Kind::Nodes => bytes == terms * NODE_BYTES && terms <= entry.terms,
             Kind::TermKeys => bytes == terms * TERM_KEY_BYTES,
+            Kind::TermOrder => bytes == order_bytes(terms),
             Kind::TermHashes => bytes == hash_bytes(terms),
             Kind::KeyHashes => bytes <= entry.rows * 8,
+            Kind::Lengths => bytes == length_bytes(entry.rows),
             Kind::TextIndex if geometry.settings.store => {
                 bytes >= TEXT_ENTRY_BYTES && bytes.is_multiple_of(TEXT_ENTRY_BYTES)
             }
@@ -159,6 +163,16 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// The head of the order of terms says what the section table does.
+fn term_order(region: &Region, sections: &Sections) -> Result<(), Problem> {
+    let terms = sections.get(Kind::Nodes).bytes / NODE_BYTES;
+    let starts = [Kind::Nodes, Kind::TermKeys, Kind::LongTerms];
+    let starts = starts.map(|kind| sections.get(kind).start);
+    let at = sections.get(Kind::TermOrder).start;
+    let right = head(region, at) == head_of(terms, Leads::Nodes(starts));
+    if right { Ok(()) } else { Err((at, "the order of terms is not that of the segment's")) }
 }
 
 /// The head of the text index says what the section table does.

@@ -9,6 +9,7 @@ use spirit_mem::{Region, Span};
 
 use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES};
 use super::node::{NODE_BYTES, Node};
+use super::order_engraver::OrderEngraver;
 use super::section::{Kind, Section, Sections};
 use super::tier::Nvm;
 use crate::descriptor::SegmentId;
@@ -80,6 +81,12 @@ impl TermEngraver {
             return true;
         }
         false
+    }
+
+    /// What comes next, when all are written: which of them comes where in the order of their bytes.
+    pub(super) fn into_order(self) -> OrderEngraver {
+        let ordinals = self.order.iter().map(|word| self.terms[*word as u32 as usize].ordinal);
+        OrderEngraver::new(self.map.len() as usize, ordinals)
     }
 
     fn gather(&mut self, memory: &Memory) {

@@ -7,6 +7,7 @@ use spirit_door::{Barrier, Door};
 use spirit_mem::{Region, Residency, Span};
 
 use super::checksum;
+use super::field_list::{self, FieldList, PARTS_START};
 use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
 use super::merged::chain_word;
@@ -69,11 +70,13 @@ fn rows_postings_and_vectors() {
     assert_eq!(RowKey::automatic(7).0, 29);
     assert_eq!(RowKey::inline(b"moby").0, 0x0000_0079_626F_6D12);
     assert_eq!(RowKey::stored(9, 20).0, 0x0000_0009_0000_0053);
-    let units: [AtomicU16; 4] = Default::default();
-    let mut at = vector::put(&units, 0, Some(0));
-    at = vector::put(&units, at, None);
-    at = vector::put(&units, at, Some(0x1_2344));
-    assert_eq!((at, units.map(|unit| unit.into_inner())), (4, [1, 0, 0x8001, 0x2345]));
+    let units: [AtomicU16; 6] = Default::default();
+    let mut at = vector::put(&units, 0, 0);
+    at = vector::put_holes(&units, at, 1);
+    at = vector::put(&units, at, 0x1_2344);
+    at = vector::put_holes(&units, at, 100);
+    let units = units.map(|unit| unit.into_inner());
+    assert_eq!((at, units), (6, [1, 0, 0x8001, 0x2345, 0x8000, 100]));
 }
 
 #[test]
@@ -100,17 +103,36 @@ fn a_log_record() {
     let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
     let space = LogSpace { start: 4096, bytes: 8192, salt: 7 };
     let mut operations = Operations::default();
-    operations.push(LoggedKey::Automatic(5), b"sea");
-    operations.push(LoggedKey::Bytes(b"k1"), b"sky");
+    operations.push(LoggedKey::Automatic(5), b"sea", &[]);
+    operations.push(LoggedKey::Bytes(b"k1"), b"sky", &[1, 3, 34]);
     let header = Header { kind: RecordKind::Add, operations: 2, sequence: 9, row: 4, documents: 6 };
     let door = Door::new(Barrier::Order);
     LogWriter::new(space, 0, 1).append(&door, &region, header, operations.first(2));
-    let words = region.view(Span::<AtomicU64>::new(4096, 13));
-    let header = [0x4513_4694_0000_000D, 0, 0x0000_0201_0000_0001, 9, 4, 6];
-    let operations =
-        [0x0001_0000_0000_0003, 5, 0x0061_6573, 0x0002_0002_0000_0003, 0, 0x316B, 0x0079_6B73];
+    let words = region.view(Span::<AtomicU64>::new(4096, 15));
+    let header = [0x004B_44A2_0000_000F, 0, 0x0000_0201_0000_0001, 9, 4, 6];
+    let operations = [
+        0x0001_0000_0000_0003,
+        5,
+        0x0061_6573,
+        0x0022_0002_0000_0003,
+        0,
+        0x316B,
+        0x0079_6B73,
+        3,
+        0x0022_0301,
+    ];
     let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
     assert_eq!(found, [&header[..], &operations[..]].concat());
+}
+
+#[test]
+fn a_list_of_fields() {
+    let region = Region::reserve(PARTS_START, Residency::OnTouch).unwrap();
+    let list = FieldList { generation: 1, bytes: b"\x03\0\x05views".into() };
+    field_list::write(&region, &Door::new(Barrier::Order), &list);
+    let words = region.view(Span::<AtomicU64>::new(61_440, 3));
+    let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+    assert_eq!(found, [0xEE29_2930_0000_0008, 1, 0x7377_6569_7605_0003]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The living rows of a run of segments, with their vectors, texts and lists, in the place of one.
+//! The living rows of a run of segments, with their vectors, lengths, texts and lists, in the place of one.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -10,13 +10,18 @@ use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
-use crate::flush::{FlushStop, layout};
-use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::flush::FlushStop;
+use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::geometry::ROW_BYTES;
+use crate::lengths::{LENGTH_BYTES, Statistics, saturated};
+use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
+use crate::term::TermBuffer;
+use crate::term_order::{Leads, order_bytes};
+use crate::term_sorter::TermSorter;
 use crate::text_copy::TextCopy;
 use crate::vector;
 
@@ -42,8 +47,11 @@ pub(super) struct Copy<'a> {
     row_words: Span<AtomicU64>,
     row_map: Span<AtomicU32>,
     vectors: Span<AtomicU16>,
+    lengths: Span<AtomicU16>,
     texts: TextCopy,
     term_map: Span<AtomicU32>,
+    /// Offset of the order of its terms.
+    order: u64,
     postings: Span<AtomicU32>,
 }
 
@@ -62,8 +70,10 @@ impl<'a> Copy<'a> {
             row_words: Span::default(),
             row_map: Span::default(),
             vectors: Span::default(),
+            lengths: Span::default(),
             texts: TextCopy::default(),
             term_map: Span::default(),
+            order: 0,
             postings: Span::default(),
         };
         let snapshot = Snapshot::of_role(memory, u64::MAX);
@@ -155,7 +165,9 @@ impl<'a> Copy<'a> {
             self.rows as u64 * ROW_BYTES,
             self.rows as u64 * 4,
             units * 2,
+            self.rows as u64 * LENGTH_BYTES,
             self.terms.len() as u64 * 4,
+            order_bytes(self.terms.len() as u64),
             words * 4,
             text_sizes[0],
             text_sizes[1],
@@ -168,8 +180,18 @@ impl<'a> Copy<'a> {
             next += size.next_multiple_of(64);
             start
         });
-        let [row_directory, vector_directory, rows, row_map, vectors, term_map, postings, ..] =
-            starts;
+        let [
+            row_directory,
+            vector_directory,
+            rows,
+            row_map,
+            vectors,
+            lengths,
+            term_map,
+            order,
+            postings,
+            ..,
+        ] = starts;
         let directory = |start, entries, chunk_bytes, first: u64| {
             let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
             for (i, entry) in view.iter().enumerate() {
@@ -183,7 +205,9 @@ impl<'a> Copy<'a> {
         self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
         self.row_map = Span::new(row_map, self.rows as u64);
         self.vectors = Span::new(vectors, units);
+        self.lengths = Span::new(lengths, self.rows as u64);
         self.term_map = Span::new(term_map, self.terms.len() as u64);
+        self.order = order;
         self.postings = Span::new(postings, words);
         self.describe(row_directory, vector_directory);
         Ok(())
@@ -204,8 +228,10 @@ impl<'a> Copy<'a> {
         new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
         new.set_extent(0);
         new.set_dead(0);
-        new.set_bitmap_rows(self.rows as u64);
-        new.set_postings(self.postings.start());
+        new.lead_to_lists(self.postings.start(), true);
+        new.set_lengths(self.lengths.start());
+        new.set_counts(0);
+        new.set_term_order(self.order);
         new.set_posting_words(self.postings.len());
         new.set_term_map(self.term_map.start());
         new.set_terms(self.term_map.len());
@@ -215,7 +241,7 @@ impl<'a> Copy<'a> {
     fn units(&self, memory: &Memory) -> u64 {
         let of_row = |source: &Source<'_>, old| {
             let row = source.segment.row_table().row(old);
-            let tokens = source.tokens(memory, row).map(vector::units_of).sum::<u64>();
+            let tokens = source.entries(memory, row).map(vector::Entry::units).sum::<u64>();
             tokens + key_units(row.key())
         };
         self.sources.iter().flat_map(|s| s.living().map(move |(old, _)| of_row(s, old))).sum()
@@ -224,25 +250,33 @@ impl<'a> Copy<'a> {
     fn copy_rows(&self, memory: &Memory) {
         let region = memory.region();
         let (numbers, units) = (region.view(self.row_map), region.view(self.vectors));
-        let (mut at, mut tokens) = (0, 0);
+        let lengths = region.view(self.lengths);
+        let (mut at, mut tokens, mut kept) = (0, 0, Statistics::default());
         for source in &self.sources {
             let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
             for (old, new) in source.living() {
                 let row = source.segment.row_table().row(old);
                 let key = source.copy_key(row.key(), units, &mut at);
                 let start = at;
-                for ordinal in source.tokens(memory, row) {
-                    at = vector::put(units, at, ordinal);
+                for entry in source.entries(memory, row) {
+                    at = vector::put_entry(units, at, entry);
                 }
                 let sequence = (base_sequence + row.sequence() as u64) as u32;
                 self.row(memory, new).write(sequence, start as u32, row.tokens(), key);
                 let number = source.segment.row_number(old) - self.first().base_row();
                 numbers[new as usize].store(number as u32, Relaxed);
+                let length = source.segment.length(old);
+                lengths[(self.rows - 1 - new) as usize].store(saturated(length), Relaxed);
+                kept += Statistics::of(length);
                 tokens += row.tokens() as u64;
             }
         }
         self.new.set_vector_units(at as u64);
         self.new.set_tokens(tokens);
+        self.new.set_kept(kept);
+        // What younger segments count from: that of the position, whatever version is there.
+        let last = &self.sources[self.sources.len() - 1].segment;
+        self.new.set_total(last.descriptor().total());
     }
 
     /// Words that the living rows' texts take.
@@ -324,8 +358,21 @@ impl<'a> Copy<'a> {
             total += postings as u64;
         }
         self.new.set_posting_count(total);
+        self.order_terms(memory);
         writer.collect(memory);
         Ok(())
+    }
+
+    /// Writes the order of the terms that have entries.
+    fn order_terms(&self, memory: &Memory) {
+        let map = memory.region().view(self.term_map);
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let term = |ordinal: u32| TermId(map[ordinal as usize].load(Relaxed));
+        let numbers = (0..map.len() as u32).filter(|ordinal| term(*ordinal) != TermId::NONE);
+        let write = |ordinal, out: &mut TermBuffer| dictionary.write_term(term(ordinal), out);
+        let leads = Leads::TermMap(self.term_map.start());
+        let mut sorter = TermSorter::default();
+        sorter.write_order(memory.region(), self.order, leads, numbers, write);
     }
 
     fn write_list(&self, memory: &Memory, ordinal: u32, term: TermId, first: u64, postings: u32) {
@@ -334,6 +381,11 @@ impl<'a> Copy<'a> {
         let list = &words[first as usize..][..postings as usize];
         for (to, word) in list.iter().zip(self.list(memory, term)) {
             to.store(word, Relaxed);
+        }
+        if blocks_of(postings) > 0 {
+            let start = self.postings.start() + maxima_at(first, postings) * 4;
+            let maxima = memory.region().view(Span::<AtomicU64>::new(start, blocks_of(postings)));
+            write_maxima(list, memory.region().view(self.lengths), rank_of(self.rows - 1), maxima);
         }
         if is_dense(postings, self.rows) {
             let start = self.postings.start() + bitmap_at(first, postings) * 4;
@@ -368,11 +420,13 @@ impl Source<'_> {
         pairs.filter(|(_, new)| *new != DEAD)
     }
 
-    /// The new ordinals of a row's tokens; none if positions are not kept.
-    fn tokens(&self, memory: &Memory, row: Row<'_>) -> impl Iterator<Item = Option<u32>> + '_ {
+    /// A row's vector, with new ordinals; empty if positions are not kept.
+    fn entries(&self, memory: &Memory, row: Row<'_>) -> impl Iterator<Item = vector::Entry> + '_ {
         let tokens = if memory.geometry().settings.positions { row.tokens() } else { 0 };
-        let old = self.segment.vectors().ordinals(row.vector(), tokens);
-        old.map(|ordinal| ordinal.map(|o| self.ordinals[o as usize]))
+        self.segment.vectors().entries(row.vector(), tokens).map(|entry| match entry {
+            vector::Entry::Term(old) => vector::Entry::Term(self.ordinals[old as usize]),
+            holes => holes,
+        })
     }
 
     /// Copies a stored key to `units[at..]`.

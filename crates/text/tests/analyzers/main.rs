@@ -9,5 +9,6 @@ mod keyword;
 mod limits;
 mod simple;
 mod social;
+mod spans;
 mod standard;
 mod support;

@@ -4,6 +4,7 @@ use super::frame::{Fault, Frame, FrameKind, FrameReader, Place};
 use super::to_words;
 use crate::descriptor::Position;
 use crate::nvm::checksum;
+use crate::nvm::field_list::LIST_BYTES_MAX;
 use crate::nvm::root::{self, Root, RootError};
 use crate::nvm::section::{Kind, SECTION_WORDS, SECTIONS, Section, Sections};
 use crate::nvm::slot::{ENTRY_WORDS, Entry};
@@ -13,6 +14,8 @@ use crate::nvm::slot::{ENTRY_WORDS, Entry};
 pub struct Contents {
     /// The root of the index.
     pub root: Root,
+    /// The list of fields.
+    pub fields: Vec<u8>,
     /// Of each executor.
     pub parts: Vec<PartContents>,
     /// Bytes of the file.
@@ -71,7 +74,7 @@ pub(super) fn position_of(entry: &Entry) -> Position {
 pub fn survey(reader: &mut FrameReader<'_>, seen: &mut dyn FnMut(u64)) -> Result<Contents, Fault> {
     let first = reader.next_frame()?;
     let root = root_of(&first)?;
-    let mut survey = Survey { root, logs: Vec::new(), parts: Vec::new(), open: None };
+    let mut survey = Survey { root, fields: None, logs: Vec::new(), parts: Vec::new(), open: None };
     let mut segments = Vec::new();
     loop {
         let before = reader.place();
@@ -80,8 +83,9 @@ pub fn survey(reader: &mut FrameReader<'_>, seen: &mut dyn FnMut(u64)) -> Result
         if frame.kind == FrameKind::End {
             survey.check_end(&frame, segments.is_empty())?;
             reader.check_end()?;
-            let Survey { parts, .. } = survey;
-            return Ok(Contents { root, parts, bytes: reader.place().at });
+            let Survey { fields, parts, .. } = survey;
+            let fields = fields.unwrap_or_default();
+            return Ok(Contents { root, fields, parts, bytes: reader.place().at });
         }
         survey.take(&frame, &mut segments, [before, reader.place()])?;
     }
@@ -105,6 +109,7 @@ fn root_of(frame: &Frame) -> Result<Root, Fault> {
 /// The frames seen so far, in the order that the format asks for.
 struct Survey {
     root: Root,
+    fields: Option<Vec<u8>>,
     /// Of the executors whose part has not ended yet.
     logs: Vec<(u64, LogPiece)>,
     parts: Vec<PartContents>,
@@ -147,10 +152,23 @@ impl Survey {
                 self.close(frame, segments)?;
                 self.part(frame, std::mem::take(segments), [a, b, c])
             }
+            FrameKind::Fields => self.fields(frame),
             FrameKind::Deaths | FrameKind::Root | FrameKind::End => {
                 Err(damaged(frame, "a frame is of a kind that cannot be here"))
             }
         }
+    }
+
+    /// The list of fields, which is behind all parts.
+    fn fields(&mut self, frame: &Frame) -> Result<(), Fault> {
+        let [bytes, ..] = frame.numbers;
+        let filled_up = frame.payload.len() as u64 == bytes.next_multiple_of(8);
+        let is_last = self.parts.len() as u64 == self.root.executors && self.fields.is_none();
+        if !filled_up || bytes > LIST_BYTES_MAX || !is_last {
+            return Err(damaged(frame, "a list of fields is not where or what it can be"));
+        }
+        self.fields = Some(frame.payload[..bytes as usize].to_vec());
+        Ok(())
     }
 
     /// The segment at hand is at its end.
@@ -219,10 +237,11 @@ impl Survey {
 
     fn check_end(&self, frame: &Frame, no_segments: bool) -> Result<(), Fault> {
         let is_whole = self.parts.len() as u64 == self.root.executors;
+        let is_whole = is_whole && self.fields.is_some();
         if is_whole && no_segments && self.open.is_none() && self.logs.is_empty() {
             Ok(())
         } else {
-            Err(damaged(frame, "it ends before all executors' parts"))
+            Err(damaged(frame, "it ends before all executors' parts and the list of fields"))
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::nvm::checksum;
 /// `SPIRITBK`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITBK");
 /// The format that this version reads and writes.
-pub const BACKUP_VERSION: u32 = 2;
+pub const BACKUP_VERSION: u32 = 3;
 const BYTE_ORDER: u64 = 0x0102_0304;
 /// Bytes before the first frame.
 const PREFACE_BYTES: u64 = 16;
@@ -44,12 +44,15 @@ pub enum FrameKind {
     Part = 6,
     /// The backup ends.
     End = 7,
+    /// The list of fields.
+    Fields = 8,
 }
 
 impl FrameKind {
     fn from_number(number: u32) -> Option<FrameKind> {
         use FrameKind::*;
-        [Root, Log, Segment, Section, Deaths, Part, End].into_iter().find(|k| *k as u32 == number)
+        let all = [Root, Log, Segment, Section, Deaths, Part, End, Fields];
+        all.into_iter().find(|k| *k as u32 == number)
     }
 }
 

@@ -332,7 +332,7 @@ mod tests {
     /// What an executor logs of a group: documents from a sequence number on, and the end.
     fn log(writer: &mut LogWriter, region: &Region, sequence: u64, count: u32, end: GroupEnd<'_>) {
         let mut operations = Operations::default();
-        (0..count).for_each(|_| operations.push(LoggedKey::Automatic(0), b"text"));
+        (0..count).for_each(|_| operations.push(LoggedKey::Automatic(0), b"text", &[]));
         operations.push_end(end);
         let (kind, row, documents) = (RecordKind::Add, 0, 0);
         let header = Header { kind, operations: count, sequence, row, documents };

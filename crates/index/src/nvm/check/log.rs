@@ -2,7 +2,7 @@
 
 use super::slots::Found;
 use super::{Checked, Logged, Part};
-use crate::nvm::log::{LogSpace, LoggedKey, LoggedText, RecordKind};
+use crate::nvm::log::{LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind};
 use crate::nvm::log_reader::{LogReader, Record};
 
 /// What the log says to whoever looks at rows.
@@ -56,7 +56,7 @@ fn check_record(record: &Record) -> Result<(), &'static str> {
     if !operations || !record.is_whole() {
         return Err("its operations do not fill it");
     }
-    let texts = record.operations().all(|(key, text)| {
+    let texts = record.operations().all(|LoggedOperation { key, text, .. }| {
         let is_text = |bytes| std::str::from_utf8(bytes).is_ok();
         !matches!(text, LoggedText::Bytes(text) if !is_text(text))
             && !matches!(key, LoggedKey::Bytes(key) if !is_text(key))

@@ -1,5 +1,5 @@
 //! Nodes and the posting arrays that they lead to: ascending, of rows that there are, as the document vectors say; with
-//! bitmaps that say the same.
+//! block maxima and bitmaps that say the same.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -9,7 +9,8 @@ use spirit_mem::Span;
 use super::rows::{Rows, Vectors, digest};
 use super::segment::Segment;
 use super::{Checked, Part};
-use crate::flushed::{bitmap_at, bitmap_words, is_dense};
+use crate::flushed::{bitmap_at, bitmap_words, is_dense, list_end, maxima_at};
+use crate::maxima::{BLOCK_POSTINGS, blocks_of, maxima_of};
 use crate::nvm::node::{Node, Nodes};
 use crate::nvm::section::Kind;
 use crate::nvm::shape;
@@ -108,7 +109,7 @@ impl Arrays<'_> {
             return Err("its postings are another term's");
         }
         let list = &self.words[first as usize..first as usize + len as usize];
-        self.taken = first as u64 + len as u64;
+        self.taken = list_end(first as u64, len, bitmap_rows);
         let mut next = 0;
         for word in list {
             let found = self.posting(word.load(Relaxed), postings)?;
@@ -117,7 +118,24 @@ impl Arrays<'_> {
             }
             next = found + 1;
         }
+        self.maxima(node, list)?;
         if is_dense(len, bitmap_rows) { self.bitmap(node, list) } else { Ok(()) }
+    }
+
+    fn maxima(&self, node: Node, list: &[AtomicU32]) -> Verdict {
+        let blocks = blocks_of(node.postings);
+        let at = self.start + maxima_at(node.payload as u64, node.postings) * 4;
+        let words = self.part.words(at, blocks * 8);
+        let base_rank = rank_of(self.rows.len() - 1);
+        let mut found = list.chunks(BLOCK_POSTINGS as usize).zip(words);
+        let right = found.all(|(block, word)| {
+            maxima_of(block, self.rows.lengths(), base_rank).word() == word.load(Relaxed)
+        });
+        if right && words.len() as u64 == blocks {
+            Ok(())
+        } else {
+            Err("its block maxima are not those of its postings")
+        }
     }
 
     /// Looks at a posting; returns its rank. Those of documents that broke off count in no sum.
@@ -136,7 +154,6 @@ impl Arrays<'_> {
     fn bitmap(&mut self, node: Node, list: &[AtomicU32]) -> Verdict {
         let rows = self.segment.entry.bitmap_rows as u32;
         let at = bitmap_at(node.payload as u64, node.postings);
-        self.taken = at + bitmap_words(rows) * 2;
         let bits = Span::<AtomicU64>::new(self.start + at * 4, bitmap_words(rows));
         let bits = self.part.region.get(bits).unwrap_or(&[]);
         let set: u32 = bits.iter().map(|word| word.load(Relaxed).count_ones()).sum();

@@ -1,4 +1,5 @@
-//! Rows: in the order of their operations, with keys that can be read and document vectors that lead to terms.
+//! Rows: in the order of their operations, with keys that can be read, document vectors that lead to terms, and lengths as those
+//! say.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU64};
@@ -10,10 +11,11 @@ use super::segment::Segment;
 use super::{Checked, Part};
 use crate::batch::KEY_BYTES_MAX;
 use crate::geometry::ROW_BYTES;
+use crate::lengths::{Statistics, saturated};
 use crate::nvm::section::Kind;
 use crate::posting::FREQUENCY_MAX;
 use crate::rows::{KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
-use crate::vector;
+use crate::vector::{self, Entry};
 
 /// The rows and document vectors of a segment.
 #[derive(Clone, Copy)]
@@ -21,6 +23,8 @@ pub(super) struct Rows<'a> {
     start: u64,
     words: &'a [AtomicU64],
     units: &'a [AtomicU16],
+    /// Their documents' lengths, the newest first.
+    lengths: &'a [AtomicU16],
 }
 
 impl<'a> Rows<'a> {
@@ -29,11 +33,25 @@ impl<'a> Rows<'a> {
         let vectors = segment.sections.get(Kind::Vectors);
         let region: &Region = part.region;
         let units = Span::new(vectors.start, vectors.bytes / 2);
+        let lengths = segment.sections.get(Kind::Lengths).start;
+        let lengths: Span<AtomicU16> = Span::new(lengths, segment.entry.rows);
         Rows {
             start: rows.start,
             words: part.words(rows.start, rows.bytes),
             units: region.get(units).unwrap_or(&[]),
+            lengths: region.get(lengths).unwrap_or(&[]),
         }
+    }
+
+    /// Their documents' lengths, the newest first.
+    pub(super) fn lengths(&self) -> &'a [AtomicU16] {
+        self.lengths
+    }
+
+    /// What the array of lengths says of a row.
+    fn length(&self, local: u32) -> Option<u16> {
+        let index = self.lengths.len().checked_sub(1 + local as usize)?;
+        Some(self.lengths[index].load(Relaxed))
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -108,6 +126,10 @@ pub(super) fn check(
         }
         checked.counts.dead_rows += u64::from(walk.rows.row(local).death() != 0);
     }
+    if walk.kept != Statistics::from_word(segment.entry.kept) {
+        let why = "they have not as many kept tokens, or documents with any, as their segment's slot says";
+        checked.note("rows", walk.rows.start, why);
+    }
     let said = (segment.entry.tokens, segment.entry.vector_units);
     if (walk.tokens, walk.units) != said {
         let why = "they have not as many tokens, or units of vectors, as their segment's slot says";
@@ -131,6 +153,7 @@ struct Walk<'a> {
     sums: Option<Vec<u64>>,
     tokens: u64,
     units: u64,
+    kept: Statistics,
     /// The ordinals of the document at hand.
     ordinals: Vec<u32>,
 }
@@ -141,7 +164,7 @@ impl<'a> Walk<'a> {
     fn new(segment: &'a Segment) -> Walk<'a> {
         Walk {
             segment,
-            rows: Rows { start: 0, words: &[], units: &[] },
+            rows: Rows { start: 0, words: &[], units: &[], lengths: &[] },
             sequence: 0,
             newest: 0,
             number: segment.entry.numbers_start,
@@ -149,6 +172,7 @@ impl<'a> Walk<'a> {
             sums: None,
             tokens: 0,
             units: 0,
+            kept: Statistics::default(),
             ordinals: Vec::new(),
         }
     }
@@ -162,11 +186,17 @@ impl<'a> Walk<'a> {
             return Err("its sequence number is below the one before");
         }
         if key.kind() == KeyKind::None {
+            self.length(local, 0)?;
             return no_document(row);
         }
         let lived = row.has_lived(local);
         self.units += self.key(key, lived)? + self.vector(local, row)?;
         self.tokens += row.tokens() as u64;
+        // Without a vector there are no holes among a row's tokens.
+        let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { row.tokens() };
+        // One that was given up counts nothing; but in a backup the last row may seem to have died so that died later.
+        let given_up = !lived && self.rows.length(local) == Some(0);
+        self.length(local, if given_up { 0 } else { kept })?;
         if lived { self.sequence(row) } else { Ok(()) }
     }
 
@@ -180,6 +210,13 @@ impl<'a> Walk<'a> {
         }
         self.sequence = sequence + 1;
         Ok(())
+    }
+
+    /// Looks at a document's length, of which so many tokens count.
+    fn length(&mut self, local: u32, kept: u32) -> Verdict {
+        self.kept += Statistics::of(kept);
+        let right = self.rows.length(local) == Some(saturated(kept));
+        if right { Ok(()) } else { Err("its length is not that of its document") }
     }
 
     /// Looks at a key; returns the units that it takes.
@@ -225,14 +262,22 @@ impl<'a> Walk<'a> {
         self.unit = start;
         let Some(sums) = &mut self.sums else { return Ok(0) };
         self.ordinals.clear();
-        for _ in 0..row.tokens() {
-            let (ordinal, units) = vector::take(&self.rows.units[self.unit..])
+        let mut left = row.tokens();
+        while left > 0 {
+            let (entry, units) = vector::take(&self.rows.units[self.unit..])
                 .ok_or("its document vector leaves the segment's")?;
             self.unit += units;
-            if ordinal.is_some_and(|ordinal| ordinal as usize >= sums.len()) {
+            if entry.units() != units as u64 {
+                return Err("its document vector has a gap of one position or of none");
+            }
+            left = left
+                .checked_sub(entry.positions())
+                .ok_or("its document vector has a gap that leaves the document")?;
+            let Entry::Term(ordinal) = entry else { continue };
+            if ordinal as usize >= sums.len() {
                 return Err("its document vector leads to no term");
             }
-            self.ordinals.extend(ordinal);
+            self.ordinals.push(ordinal);
         }
         self.ordinals.sort_unstable();
         for same in self.ordinals.chunk_by(|a, b| a == b) {

@@ -1,7 +1,7 @@
 //! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
 
 use super::slots::Found;
-use super::{Checked, Part, postings, rows, terms, texts};
+use super::{Checked, Part, order, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
@@ -91,6 +91,7 @@ fn check(
     if !segment.is_merged {
         terms::check_terms(part, &segment, checked);
     }
+    order::check(part, &segment, checked);
     Ok(segment)
 }
 

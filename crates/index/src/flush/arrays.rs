@@ -1,0 +1,54 @@
+//! Where what a flush makes of a segment lies: one block in the long-term partition.
+
+use std::sync::atomic::{AtomicU16, AtomicU32};
+
+use spirit_mem::Span;
+
+use crate::descriptor::SegmentId;
+use crate::fresh::FreshCounts;
+use crate::lengths::LENGTH_BYTES;
+use crate::memory::{Memory, Partition};
+use crate::term_order::order_bytes;
+
+/// Each array begins at a line.
+const LINE_BYTES: u64 = 64;
+
+/// The arrays of one segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrays {
+    /// The dictionary's number of each ordinal.
+    pub(super) term_map: Span<AtomicU32>,
+    /// The documents' lengths, the newest first.
+    pub(super) lengths: Span<AtomicU16>,
+    /// Offset of the order of its terms.
+    pub(super) order: u64,
+    /// Posting arrays.
+    pub(super) postings: Span<AtomicU32>,
+}
+
+impl Arrays {
+    /// Those of a segment with `posting_words` words of posting arrays, or `None` while there is no room.
+    pub(super) fn allocate(
+        memory: &Memory,
+        owner: SegmentId,
+        counts: &FreshCounts,
+        posting_words: u64,
+    ) -> Option<Arrays> {
+        let FreshCounts { rows, terms, .. } = *counts;
+        let lengths = rows as u64 * LENGTH_BYTES;
+        let sizes = [terms as u64 * 4, lengths, order_bytes(terms as u64), posting_words * 4];
+        let padded = sizes.map(|bytes| bytes.next_multiple_of(LINE_BYTES));
+        let mut next = memory.allocate(Partition::Long, padded.iter().sum(), owner)?;
+        let [term_map, lengths, order, postings] = padded.map(|bytes| {
+            let start = next;
+            next += bytes;
+            start
+        });
+        Some(Arrays {
+            term_map: Span::new(term_map, terms as u64),
+            lengths: Span::new(lengths, rows as u64),
+            order,
+            postings: Span::new(postings, posting_words),
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Document lengths: how many tokens of each document were *kept*. A hole, which is a position whose token was not, does not count.
+//!
+//! A fresh segment has a *running count* a row, a word behind the rows of each chunk: what the rows up to and with this one
+//! have together. So a length is the difference of two neighbours, and what any number of rows have is one load,
+//! exact however many of them a snapshot sees while more are written.
+//!
+//! | bits of a running count | |
+//! |---|---|
+//! | 0 .. 40 | tokens that were kept |
+//! | 40 .. 64 | documents that have any |
+//!
+//! A flushed segment has its lengths as an array of 16-bit numbers, saturated, the newest row's first: as ranks count, and
+//! bitmaps. Whoever scores a list goes through it from front to end.
+//!
+//! A delete's row counts nothing, nor does that of a document that broke off or was given up. A document that died counts for
+//! as long as its row is there: statistics that changed with every death would have to know who died in which snapshot.
+
+use std::ops::{Add, AddAssign, Sub};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU16, AtomicU64};
+
+use spirit_mem::{Region, Span};
+
+use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
+
+/// Lengths in an array are exact below this; at it, the document vector has the exact one.
+pub const LENGTH_MAX: u16 = u16::MAX;
+/// Bytes of a length in an array.
+pub const LENGTH_BYTES: u64 = size_of::<u16>() as u64;
+
+/// Bytes of the lengths of so many rows in the second tier: whole words.
+pub(crate) fn length_bytes(rows: u64) -> u64 {
+    (rows * LENGTH_BYTES).next_multiple_of(8)
+}
+
+const TOKEN_BITS: u32 = 40;
+/// A segment has fewer kept tokens than this.
+pub(crate) const TOKENS_LIMIT: u64 = 1 << TOKEN_BITS;
+
+/// What a ranking function asks of a collection: how large it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Documents with at least one token that was kept.
+    pub documents: u64,
+    /// Tokens that were kept.
+    pub tokens: u64,
+}
+
+impl Statistics {
+    /// Those of one document.
+    pub fn of(length: u32) -> Statistics {
+        Statistics { documents: u64::from(length > 0), tokens: length as u64 }
+    }
+
+    /// From a segment's word.
+    pub(crate) fn from_word(word: u64) -> Statistics {
+        Statistics { documents: word >> TOKEN_BITS, tokens: word & (TOKENS_LIMIT - 1) }
+    }
+
+    /// To the word of a segment, which has fewer rows than bits are left for them.
+    pub(crate) fn word(self) -> u64 {
+        debug_assert!(self.tokens < TOKENS_LIMIT && self.documents >> (64 - TOKEN_BITS) == 0);
+        self.documents << TOKEN_BITS | self.tokens
+    }
+}
+
+impl Add for Statistics {
+    type Output = Statistics;
+
+    /// Wrapping, as [running totals](crate::descriptor::Descriptor::total) do, of which differences count.
+    fn add(self, other: Statistics) -> Statistics {
+        Statistics {
+            documents: self.documents.wrapping_add(other.documents),
+            tokens: self.tokens.wrapping_add(other.tokens),
+        }
+    }
+}
+
+impl Sub for Statistics {
+    type Output = Statistics;
+
+    fn sub(self, other: Statistics) -> Statistics {
+        Statistics {
+            documents: self.documents.wrapping_sub(other.documents),
+            tokens: self.tokens.wrapping_sub(other.tokens),
+        }
+    }
+}
+
+impl AddAssign for Statistics {
+    fn add_assign(&mut self, other: Statistics) {
+        *self = *self + other;
+    }
+}
+
+/// Where the running counts of a chunk of rows begin that begins at `chunk`.
+pub(crate) fn counts_at(geometry: &Geometry, chunk: u64) -> u64 {
+    chunk + (ROW_BYTES << geometry.row_shift)
+}
+
+/// The running counts of a segment that is, or was, fresh.
+#[derive(Clone, Copy)]
+pub(crate) struct RunningCounts<'a> {
+    region: &'a Region,
+    geometry: &'a Geometry,
+    chunks: &'a [AtomicU64],
+}
+
+impl<'a> RunningCounts<'a> {
+    /// Those behind the rows that the directory at `directory` leads to.
+    pub(crate) fn new(region: &'a Region, geometry: &'a Geometry, directory: u64) -> Self {
+        let chunks = region.view(Span::new(directory, geometry.row_chunks_max));
+        RunningCounts { region, geometry, chunks }
+    }
+
+    /// The word of a row that was written.
+    pub(crate) fn word(&self, local: u32) -> &'a AtomicU64 {
+        let shift = self.geometry.row_shift;
+        let chunk = self.chunks[(local >> shift) as usize].load(Acquire);
+        let inside = (local & ((1 << shift) - 1)) as u64;
+        let at = counts_at(self.geometry, chunk) + inside * COUNT_BYTES;
+        &self.region.view(Span::<AtomicU64>::new(at, 1))[0]
+    }
+
+    /// What the first `rows` rows have, which were written.
+    #[inline]
+    pub(crate) fn of_first(&self, rows: u32) -> Statistics {
+        // Relaxed: whoever knows of the last of these rows has acquired what was written of it.
+        let last = rows.checked_sub(1).map(|last| self.word(last).load(Relaxed));
+        last.map_or(Statistics::default(), Statistics::from_word)
+    }
+
+    /// The length of a row that was written.
+    pub(crate) fn length(&self, local: u32) -> u32 {
+        (self.of_first(local + 1) - self.of_first(local)).tokens as u32
+    }
+
+    /// Writes the lengths of a segment that takes no more rows, as an array has them.
+    pub(crate) fn write_lengths(&self, lengths: &[AtomicU16]) {
+        let mut before = Statistics::default();
+        for (local, to) in (0..).zip(lengths.iter().rev()) {
+            let after = self.of_first(local + 1);
+            to.store(saturated((after - before).tokens as u32), Relaxed);
+            before = after;
+        }
+    }
+}
+
+/// A length as an array has it.
+pub(crate) fn saturated(length: u32) -> u16 {
+    u16::try_from(length).unwrap_or(LENGTH_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_survive_their_word() {
+        for statistics in [
+            Statistics::default(),
+            Statistics::of(7),
+            Statistics { documents: (1 << 24) - 1, tokens: TOKENS_LIMIT - 1 },
+        ] {
+            assert_eq!(Statistics::from_word(statistics.word()), statistics);
+        }
+        let many = Statistics::of(3) + Statistics::of(0) + Statistics::of(1 << 20);
+        assert_eq!(many, Statistics { documents: 2, tokens: (1 << 20) + 3 });
+        assert_eq!(many - Statistics::of(3), Statistics::of(1 << 20));
+    }
+
+    #[test]
+    fn lengths_saturate() {
+        assert_eq!(
+            [0, 1, 65_534, 65_535, 65_536, u32::MAX].map(saturated),
+            [0, 1, 65_534, LENGTH_MAX, LENGTH_MAX, LENGTH_MAX]
+        );
+    }
+}

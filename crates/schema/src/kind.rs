@@ -1,0 +1,201 @@
+//! What a field holds.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use spirit_text::Analyzer;
+
+/// The kind of a field. It never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldKind {
+    /// Text that is cut into terms.
+    Text(Analyzer),
+    /// Text that is one term, as it is.
+    Keyword,
+    /// Whole numbers of 64 bits.
+    Integer,
+    /// Floating-point numbers of 64 bits.
+    Float,
+    /// Moments, in milliseconds since 1970; a plain number is one in this unit.
+    Time(TimeUnit),
+    /// Yes or no.
+    Boolean,
+}
+
+/// What a plain number counts that is a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// Seconds since 1970.
+    Seconds,
+    /// Milliseconds since 1970.
+    #[default]
+    Milliseconds,
+}
+
+impl TimeUnit {
+    /// Milliseconds in one.
+    pub const fn milliseconds(self) -> i64 {
+        match self {
+            TimeUnit::Seconds => 1000,
+            TimeUnit::Milliseconds => 1,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "seconds",
+            TimeUnit::Milliseconds => "milliseconds",
+        }
+    }
+}
+
+/// The numbers of analyzers in files: one past their place here, which is for ever.
+const ANALYZERS: [Analyzer; 5] =
+    [Analyzer::Simple, Analyzer::Standard, Analyzer::Social, Analyzer::English, Analyzer::Keyword];
+const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
+
+fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
+    let place = all.iter().position(|other| other == one);
+    place.expect("every one has its number") as u8 + 1
+}
+
+fn numbered<T: Copy>(all: &[T], number: u8) -> Option<T> {
+    all.get(usize::from(number).checked_sub(1)?).copied()
+}
+
+impl FieldKind {
+    /// Its two bytes in a file: what it is, and which.
+    pub(crate) fn numbers(self) -> [u8; 2] {
+        match self {
+            FieldKind::Text(analyzer) => [1, number_in(&ANALYZERS, &analyzer)],
+            FieldKind::Keyword => [2, 0],
+            FieldKind::Integer => [3, 0],
+            FieldKind::Float => [4, 0],
+            FieldKind::Time(unit) => [5, number_in(&UNITS, &unit)],
+            FieldKind::Boolean => [6, 0],
+        }
+    }
+
+    /// The one with these numbers.
+    pub(crate) fn from_numbers(numbers: [u8; 2]) -> Option<FieldKind> {
+        Some(match numbers {
+            [1, analyzer] => FieldKind::Text(numbered(&ANALYZERS, analyzer)?),
+            [2, 0] => FieldKind::Keyword,
+            [3, 0] => FieldKind::Integer,
+            [4, 0] => FieldKind::Float,
+            [5, unit] => FieldKind::Time(numbered(&UNITS, unit)?),
+            [6, 0] => FieldKind::Boolean,
+            _ => return None,
+        })
+    }
+
+    /// Whether its values are cut into terms.
+    pub fn is_text(self) -> bool {
+        matches!(self, FieldKind::Text(_))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            FieldKind::Text(_) => "text",
+            FieldKind::Keyword => "keyword",
+            FieldKind::Integer => "integer",
+            FieldKind::Float => "float",
+            FieldKind::Time(_) => "time",
+            FieldKind::Boolean => "boolean",
+        }
+    }
+}
+
+impl fmt::Display for FieldKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldKind::Text(analyzer) => f.pad(&format!("text({analyzer})")),
+            FieldKind::Time(unit) => f.pad(&format!("time({})", unit.name())),
+            other => f.pad(other.name()),
+        }
+    }
+}
+
+impl FromStr for FieldKind {
+    type Err = UnknownKind;
+
+    /// As users type it: `keyword`, `text(english)`, `time(seconds)`; what is in parentheses may be left out.
+    fn from_str(text: &str) -> Result<FieldKind, UnknownKind> {
+        let unknown = || UnknownKind { name: text.to_owned() };
+        let (name, which) = match text.strip_suffix(')') {
+            Some(open) => {
+                let (name, which) = open.split_once('(').ok_or_else(unknown)?;
+                (name, Some(which))
+            }
+            None => (text, None),
+        };
+        match (name, which) {
+            ("text", None) => Ok(FieldKind::Text(Analyzer::default())),
+            ("text", Some(analyzer)) => {
+                analyzer.parse().map(FieldKind::Text).map_err(|_| unknown())
+            }
+            ("time", None) => Ok(FieldKind::Time(TimeUnit::default())),
+            ("time", Some(unit)) => UNITS
+                .into_iter()
+                .find(|known| known.name() == unit)
+                .map(FieldKind::Time)
+                .ok_or_else(unknown),
+            ("keyword", None) => Ok(FieldKind::Keyword),
+            ("integer", None) => Ok(FieldKind::Integer),
+            ("float", None) => Ok(FieldKind::Float),
+            ("boolean", None) => Ok(FieldKind::Boolean),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// No kind of field has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownKind {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no kind of field is called \"{}\"; choose one of text, text(ANALYZER), keyword, integer, float, time, \
+             time(seconds), time(milliseconds), boolean",
+            self.name.escape_debug()
+        )
+    }
+}
+
+impl Error for UnknownKind {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<FieldKind> {
+        use FieldKind::*;
+        let texts = Analyzer::ALL.into_iter().map(Text);
+        texts.chain(UNITS.map(Time)).chain([Keyword, Integer, Float, Boolean]).collect()
+    }
+
+    #[test]
+    fn names_and_numbers_read_back() {
+        for kind in all() {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            assert_eq!(FieldKind::from_numbers(kind.numbers()), Some(kind));
+        }
+        assert_eq!("time".parse(), Ok(FieldKind::Time(TimeUnit::Milliseconds)));
+        assert_eq!("text".parse(), Ok(FieldKind::Text(Analyzer::Standard)));
+        for wrong in
+            ["", "Text", "text(", "text()", "text(x)", "keyword(simple)", "time(days)", ")"]
+        {
+            assert!(wrong.parse::<FieldKind>().is_err(), "{wrong}");
+        }
+        for wrong in [[0, 0], [1, 0], [1, 6], [2, 1], [5, 3], [7, 0]] {
+            assert_eq!(FieldKind::from_numbers(wrong), None);
+        }
+    }
+}

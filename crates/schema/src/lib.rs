@@ -1,0 +1,32 @@
+//! The fields of documents: which there are, of which kind, and what values fit them.
+//!
+//! A [`Schema`] is a list that only grows: a field keeps its number and its [kind](FieldKind) for the life of the index, so
+//! whatever names a field by its number (terms, values, the log) means the same for ever. What a document says of its
+//! fields is checked against it once, when the document comes, and becomes [encoded] values that name fields by
+//! number. Those are logged, stored and cut into terms as they are; nobody looks at names again.
+#![forbid(unsafe_code)]
+
+mod bytes;
+pub mod encoded;
+mod error;
+mod kind;
+mod list;
+mod name;
+mod schema;
+mod time;
+mod value;
+
+pub use error::FieldError;
+pub use kind::{FieldKind, TimeUnit, UnknownKind};
+pub use list::MalformedList;
+pub use schema::{FIELDS_MAX, Field, Schema, TEXT, TEXT_FIELDS_MAX};
+pub use spirit_index::term::FieldId;
+pub use time::{format_time, parse_time};
+pub use value::{FieldValue, Value};
+
+/// Longest name of a field, in bytes.
+pub const NAME_BYTES_MAX: usize = 200;
+/// Longest value of a keyword field, in bytes: it is one term.
+pub const KEYWORD_BYTES_MAX: usize = spirit_index::term::TERM_BYTES_MAX;
+/// Values that the fields of one document may have.
+pub const VALUES_MAX: usize = 4096;

@@ -1,0 +1,113 @@
+//! A schema's fields as bytes, as an index keeps them: one behind the other, without the text.
+//!
+//! | bytes of a field | |
+//! |---|---|
+//! | 2 | its kind |
+//! | 1 | bytes of its name |
+//! | .. | its name |
+
+use std::error::Error;
+use std::fmt;
+
+use spirit_text::Analyzer;
+
+use crate::NAME_BYTES_MAX;
+use crate::bytes::take_byte;
+use crate::kind::FieldKind;
+use crate::schema::{FIELDS_MAX, Schema};
+
+/// The longest list.
+pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);
+const _: () = assert!(NAME_BYTES_MAX <= u8::MAX as usize);
+const _: () = assert!(BYTES_MAX as u64 <= spirit_index::nvm::field_list::LIST_BYTES_MAX);
+
+/// A list of fields is not one that a schema has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MalformedList;
+
+impl fmt::Display for MalformedList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it names a field that this version does not know, or that cannot be")
+    }
+}
+
+impl Error for MalformedList {}
+
+impl Schema {
+    /// Its fields as bytes.
+    pub fn list(&self) -> Vec<u8> {
+        let mut list = Vec::new();
+        for field in &self.fields()[1..] {
+            list.extend_from_slice(&field.kind.numbers());
+            list.push(field.name.len() as u8);
+            list.extend_from_slice(field.name.as_bytes());
+        }
+        list
+    }
+
+    /// The schema with these fields.
+    pub fn from_list(
+        list: &[u8],
+        analyzer: Analyzer,
+        dynamic: bool,
+    ) -> Result<Schema, MalformedList> {
+        let mut schema = Schema::new(analyzer, dynamic);
+        let mut rest = list;
+        while !rest.is_empty() {
+            let (name, kind) = take_field(&mut rest).ok_or(MalformedList)?;
+            schema.add(name, kind).map_err(|_| MalformedList)?;
+        }
+        Ok(schema)
+    }
+}
+
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(&'a str, FieldKind)> {
+    let kind = FieldKind::from_numbers([take_byte(rest)?, take_byte(rest)?])?;
+    let len = usize::from(take_byte(rest)?);
+    let (name, others) = rest.split_at_checked(len)?;
+    *rest = others;
+    Some((std::str::from_utf8(name).ok()?, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::TimeUnit;
+    use proptest::prelude::*;
+
+    fn kind() -> impl Strategy<Value = FieldKind> {
+        use FieldKind::*;
+        prop_oneof![
+            prop::sample::select(&Analyzer::ALL).prop_map(Text),
+            prop::sample::select(&[TimeUnit::Seconds, TimeUnit::Milliseconds]).prop_map(Time),
+            prop::sample::select(&[Keyword, Integer, Float, Boolean]),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_reads_back(fields in prop::collection::vec(("[a-z@][a-zäß0-9._@-]{0,60}", kind()), 0..40)) {
+            let mut schema = Schema::new(Analyzer::Simple, true);
+            for (name, kind) in &fields {
+                // Some have a name twice, or are one text too many.
+                let _ = schema.add(name, *kind);
+            }
+            let list = schema.list();
+            let read = Schema::from_list(&list, Analyzer::Simple, true).unwrap();
+            prop_assert_eq!(read.fields(), schema.fields());
+            for field in schema.fields() {
+                prop_assert_eq!(read.by_name(&field.name), Some(field));
+            }
+            if let Some(cut) = list.len().checked_sub(1) {
+                prop_assert!(Schema::from_list(&list[..cut], Analyzer::Simple, true).is_err());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_list_or_refused(list in prop::collection::vec(0u8..8, 0..20)) {
+            if let Ok(schema) = Schema::from_list(&list, Analyzer::Simple, true) {
+                prop_assert_eq!(schema.list(), list);
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The list of fields.
+
+use std::collections::HashMap;
+
+use spirit_index::term::FieldId;
+use spirit_text::Analyzer;
+
+use crate::encoded;
+use crate::error::{FieldError, shown};
+use crate::kind::FieldKind;
+use crate::name;
+use crate::value::{FieldValue, Value};
+use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
+
+/// Fields of a schema, the text included.
+pub const FIELDS_MAX: usize = 255;
+/// Those of them that are text, it included.
+pub const TEXT_FIELDS_MAX: usize = 16;
+/// The field that a document's text is.
+pub const TEXT: FieldId = FieldId::TEXT;
+
+/// A field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// Its number, by which everything but a document names it.
+    pub id: FieldId,
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: FieldKind,
+}
+
+/// The fields of an index's documents.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    fields: Vec<Field>,
+    by_name: HashMap<String, FieldId>,
+    dynamic: bool,
+    analyzer: Analyzer,
+}
+
+impl Schema {
+    /// Of documents with a text alone, which `analyzer` cuts into terms. If it is dynamic, documents may bring fields along.
+    pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
+        let mut schema = Schema { fields: Vec::new(), by_name: HashMap::new(), dynamic, analyzer };
+        schema.push("text", FieldKind::Text(analyzer));
+        schema
+    }
+
+    /// All fields, by their numbers; the text is the first.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Whether a document may bring fields along that are not in it.
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
+    /// What cuts the text into terms, and every field of text that a document brings along.
+    pub fn analyzer(&self) -> Analyzer {
+        self.analyzer
+    }
+
+    /// The field with this name.
+    pub fn by_name(&self, name: &str) -> Option<&Field> {
+        self.by_name.get(name).and_then(|id| self.get(*id))
+    }
+
+    /// The field with this number.
+    pub fn get(&self, id: FieldId) -> Option<&Field> {
+        self.fields.get(usize::from(id.0))
+    }
+
+    /// Adds a field.
+    pub fn add(&mut self, name: &str, kind: FieldKind) -> Result<FieldId, FieldError> {
+        name::check(name)?;
+        let field = || name.to_owned();
+        if let Some(known) = self.by_name(name) {
+            return Err(FieldError::Known { field: field(), kind: known.kind });
+        }
+        if self.fields.len() >= FIELDS_MAX {
+            return Err(FieldError::TooManyFields { field: field() });
+        }
+        let texts = self.fields.iter().filter(|field| field.kind.is_text()).count();
+        if kind.is_text() && texts >= TEXT_FIELDS_MAX {
+            return Err(FieldError::TooManyTextFields { field: field() });
+        }
+        Ok(self.push(name, kind))
+    }
+
+    fn push(&mut self, name: &str, kind: FieldKind) -> FieldId {
+        let id = FieldId(self.fields.len() as u8);
+        self.by_name.insert(name.to_owned(), id);
+        self.fields.push(Field { id, name: name.to_owned(), kind });
+        id
+    }
+
+    /// Adds the fields that these values bring along, each of the kind of its first value.
+    pub fn grow<'a>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+    ) -> Result<(), FieldError> {
+        for (name, value) in values {
+            if self.field(name, value).is_err_and(|error| is_unknown(&error)) && self.dynamic {
+                self.add(name, value.natural_kind(self.analyzer))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the values to `out`, [encoded], in the order given.
+    pub fn encode<'a>(
+        &self,
+        values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), FieldError> {
+        let mut count = 0;
+        for (name, value) in values {
+            let field = self.field(name, value)?;
+            let fitted = value.fitted(field.kind).ok_or_else(|| misfit(field, value))?;
+            if let FieldValue::Keyword(text) = fitted
+                && text.len() > KEYWORD_BYTES_MAX
+            {
+                let (field, bytes) = (name.to_owned(), text.len());
+                return Err(FieldError::KeywordTooLong { field, bytes });
+            }
+            encoded::put(field.id, fitted, out);
+            count += 1;
+        }
+        if count > VALUES_MAX {
+            return Err(FieldError::TooManyValues { values: count });
+        }
+        Ok(())
+    }
+
+    /// The field that a document gives `value` for. The text has a place of its own.
+    fn field(&self, name: &str, value: Value<'_>) -> Result<&Field, FieldError> {
+        match self.by_name.get(name) {
+            Some(&TEXT) => Err(FieldError::Reserved { field: name.to_owned() }),
+            Some(id) => Ok(&self.fields[usize::from(id.0)]),
+            None => {
+                name::check(name)?;
+                Err(FieldError::Unknown { field: name.to_owned(), value: shown(value) })
+            }
+        }
+    }
+
+    /// Whether all of these encoded values are of fields that there are, and fit them.
+    pub fn admits(&self, encoded: &[u8]) -> bool {
+        let fits = |(id, value): (FieldId, FieldValue<'_>)| {
+            let field = self.get(id).filter(|field| field.id != TEXT);
+            field.is_some_and(|field| value.is_of(field.kind))
+        };
+        let mut count = 0;
+        encoded::is_whole(encoded, |value| {
+            count += 1;
+            fits(value)
+        }) && count <= VALUES_MAX
+    }
+}
+
+/// Whether the schema could grow by the field that is missing.
+fn is_unknown(error: &FieldError) -> bool {
+    matches!(error, FieldError::Unknown { .. })
+}
+
+fn misfit(field: &Field, value: Value<'_>) -> FieldError {
+    FieldError::Misfit { field: field.name.clone(), kind: field.kind, value: shown(value) }
+}
+
+impl FieldValue<'_> {
+    /// Whether a field of this kind may have it.
+    fn is_of(self, kind: FieldKind) -> bool {
+        match (self, kind) {
+            (FieldValue::Keyword(text), FieldKind::Keyword) => text.len() <= KEYWORD_BYTES_MAX,
+            (FieldValue::Text(_), FieldKind::Text(_))
+            | (FieldValue::Integer(_), FieldKind::Integer)
+            | (FieldValue::Float(_), FieldKind::Float)
+            | (FieldValue::Time(_), FieldKind::Time(_))
+            | (FieldValue::Boolean(_), FieldKind::Boolean) => true,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::TimeUnit;
+
+    fn schema() -> Schema {
+        Schema::new(Analyzer::Simple, true)
+    }
+
+    #[test]
+    fn a_schema_grows_by_what_documents_bring() {
+        let mut schema = schema();
+        let document: [(&str, Value<'_>); 5] = [
+            ("title", "The sea".into()),
+            ("views", 17.into()),
+            ("at", "2026-11-22T19:00:00Z".into()),
+            ("tags", true.into()),
+            ("views", 18.into()),
+        ];
+        let mut out = Vec::new();
+        let refused = schema.encode(document, &mut out).unwrap_err();
+        let unknown = FieldError::Unknown { field: "title".into(), value: "\"The sea\"".into() };
+        assert_eq!(refused, unknown);
+        schema.grow(document).unwrap();
+        let kinds: Vec<_> = schema.fields().iter().map(|f| (f.id.0, &*f.name, f.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                (0, "text", FieldKind::Text(Analyzer::Simple)),
+                (1, "title", FieldKind::Text(Analyzer::Simple)),
+                (2, "views", FieldKind::Integer),
+                (3, "at", FieldKind::Time(TimeUnit::Milliseconds)),
+                (4, "tags", FieldKind::Boolean),
+            ]
+        );
+        out.clear();
+        schema.encode(document, &mut out).unwrap();
+        assert!(schema.admits(&out));
+        assert!(!self::schema().admits(&out), "another schema has no such fields");
+        let misfit = schema.encode([("views", "17".into())], &mut out).unwrap_err();
+        assert_eq!(
+            misfit.to_string(),
+            "field \"views\" holds values of kind integer, which \"17\" is not"
+        );
+    }
+
+    #[test]
+    fn a_strict_schema_does_not() {
+        let mut schema = Schema::new(Analyzer::Simple, false);
+        schema.add("channel", FieldKind::Keyword).unwrap();
+        schema.grow([("views", 1.into())]).unwrap();
+        assert_eq!(schema.fields().len(), 2);
+        let refused = schema.encode([("views", 1.into())], &mut Vec::new());
+        assert!(matches!(refused, Err(FieldError::Unknown { .. })));
+    }
+
+    #[test]
+    fn names_and_numbers_are_bounded() {
+        let mut schema = schema();
+        let add = |schema: &mut Schema, name: &str, kind| schema.add(name, kind);
+        for name in ["text", "key", "id", "_x"] {
+            let refused = add(&mut schema, name, FieldKind::Keyword);
+            assert!(matches!(refused, Err(FieldError::Reserved { .. })), "{name}");
+        }
+        let refused = schema.encode([("text", "a".into())], &mut Vec::new());
+        assert!(matches!(refused, Err(FieldError::Reserved { .. })));
+        for n in 1..TEXT_FIELDS_MAX {
+            add(&mut schema, &format!("t{n}"), FieldKind::Text(Analyzer::Simple)).unwrap();
+        }
+        let refused = add(&mut schema, "t", FieldKind::Text(Analyzer::English));
+        assert!(matches!(refused, Err(FieldError::TooManyTextFields { .. })));
+        for n in schema.fields().len()..FIELDS_MAX {
+            add(&mut schema, &format!("n{n}"), FieldKind::Integer).unwrap();
+        }
+        let refused = add(&mut schema, "n", FieldKind::Integer);
+        assert!(matches!(refused, Err(FieldError::TooManyFields { .. })));
+        let refused = add(&mut schema, "t1", FieldKind::Integer);
+        assert!(matches!(refused, Err(FieldError::Known { .. })));
+    }
+
+    #[test]
+    fn values_are_bounded() {
+        let mut schema = schema();
+        schema.add("k", FieldKind::Keyword).unwrap();
+        let long = "x".repeat(KEYWORD_BYTES_MAX + 1);
+        let encode =
+            |values: &[(&str, Value<'_>)]| schema.encode(values.iter().copied(), &mut Vec::new());
+        assert_eq!(encode(&[("k", long[1..].into())]), Ok(()));
+        let too_long = FieldError::KeywordTooLong { field: "k".into(), bytes: long.len() };
+        assert_eq!(encode(&[("k", (&long).into())]), Err(too_long));
+        assert_eq!(encode(&[("k", "v".into()); VALUES_MAX]), Ok(()));
+        let too_many = FieldError::TooManyValues { values: VALUES_MAX + 1 };
+        assert_eq!(encode(&[("k", "v".into()); VALUES_MAX + 1]), Err(too_many));
+    }
+}

@@ -1,0 +1,177 @@
+//! What a document says of a field, and what of it fits the field's kind.
+
+use crate::kind::{FieldKind, TimeUnit};
+use crate::time::parse_time;
+
+/// A value as it is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Text; a moment too, as RFC 3339 says it, where a field holds those.
+    Text(&'a str),
+    /// A whole number; a moment in the field's unit, where it holds those.
+    Integer(i64),
+    /// A floating-point number; the same.
+    Float(f64),
+    /// A moment, in milliseconds since 1970.
+    Time(i64),
+    /// Yes or no.
+    Boolean(bool),
+}
+
+/// A value that fits a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldValue<'a> {
+    /// Text that is cut into terms.
+    Text(&'a str),
+    /// Text that is one term. None if it is empty.
+    Keyword(&'a str),
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A moment, in milliseconds since 1970.
+    Time(i64),
+    /// Yes or no.
+    Boolean(bool),
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Value<'a> {
+        Value::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Value<'a> {
+        Value::Text(text)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Value::Integer(number)
+    }
+}
+
+impl From<i32> for Value<'_> {
+    fn from(number: i32) -> Self {
+        Value::Integer(number.into())
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Value::Integer(number.into())
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(number: f64) -> Self {
+        Value::Float(number)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(yes: bool) -> Self {
+        Value::Boolean(yes)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The kind of a field that has this as its first value.
+    pub(crate) fn natural_kind(self, analyzer: spirit_text::Analyzer) -> FieldKind {
+        match self {
+            Value::Text(text) if parse_time(text).is_some() => FieldKind::Time(TimeUnit::default()),
+            Value::Text(_) => FieldKind::Text(analyzer),
+            Value::Integer(_) => FieldKind::Integer,
+            Value::Float(_) => FieldKind::Float,
+            Value::Time(_) => FieldKind::Time(TimeUnit::default()),
+            Value::Boolean(_) => FieldKind::Boolean,
+        }
+    }
+
+    /// The value as a field of this kind has it. Text that looks like a number is none.
+    pub(crate) fn fitted(self, kind: FieldKind) -> Option<FieldValue<'a>> {
+        Some(match (kind, self) {
+            (FieldKind::Text(_), Value::Text(text)) => FieldValue::Text(text),
+            (FieldKind::Keyword, Value::Text(text)) => FieldValue::Keyword(text),
+            (FieldKind::Integer, Value::Integer(number)) => FieldValue::Integer(number),
+            (FieldKind::Float, Value::Float(number)) => FieldValue::Float(number),
+            (FieldKind::Float, Value::Integer(number)) => FieldValue::Float(number as f64),
+            (FieldKind::Time(_), Value::Time(time)) => FieldValue::Time(time),
+            (FieldKind::Time(_), Value::Text(text)) => FieldValue::Time(parse_time(text)?),
+            (FieldKind::Time(unit), Value::Integer(number)) => {
+                FieldValue::Time(number.checked_mul(unit.milliseconds())?)
+            }
+            (FieldKind::Time(unit), Value::Float(number)) => {
+                FieldValue::Time(whole(number * unit.milliseconds() as f64)?)
+            }
+            (FieldKind::Boolean, Value::Boolean(yes)) => FieldValue::Boolean(yes),
+            _ => return None,
+        })
+    }
+}
+
+/// The nearest whole number, if there is one of 64 bits.
+fn whole(number: f64) -> Option<i64> {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    let rounded = number.round();
+    (-END..END).contains(&rounded).then_some(rounded as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spirit_text::Analyzer;
+
+    #[test]
+    fn values_fit_their_kind_and_no_other() {
+        use FieldKind::*;
+        let text = Text(Analyzer::Standard);
+        let seconds = Time(TimeUnit::Seconds);
+        let fits = [
+            (text, Value::Text("a"), FieldValue::Text("a")),
+            (Keyword, Value::Text(""), FieldValue::Keyword("")),
+            (Integer, Value::Integer(-3), FieldValue::Integer(-3)),
+            (Float, Value::Integer(-3), FieldValue::Float(-3.0)),
+            (Float, Value::Float(2.5), FieldValue::Float(2.5)),
+            (Time(TimeUnit::Milliseconds), Value::Integer(7), FieldValue::Time(7)),
+            (seconds, Value::Integer(-7), FieldValue::Time(-7000)),
+            (seconds, Value::Float(1.2345), FieldValue::Time(1235)),
+            (seconds, Value::Time(7), FieldValue::Time(7)),
+            (seconds, Value::Text("1970-01-01T00:00:01Z"), FieldValue::Time(1000)),
+            (Boolean, Value::Boolean(true), FieldValue::Boolean(true)),
+        ];
+        for (kind, value, fitted) in fits {
+            assert_eq!(value.fitted(kind), Some(fitted), "{value:?} in {kind}");
+        }
+        let misfits = [
+            (Integer, Value::Text("17")),
+            (Integer, Value::Float(17.0)),
+            (Float, Value::Text("1.5")),
+            (text, Value::Integer(1)),
+            (Keyword, Value::Boolean(true)),
+            (Boolean, Value::Text("true")),
+            (Boolean, Value::Integer(1)),
+            (seconds, Value::Text("yesterday")),
+            (seconds, Value::Integer(i64::MAX / 999)),
+            (seconds, Value::Float(f64::NAN)),
+            (seconds, Value::Float(1e300)),
+            (seconds, Value::Boolean(true)),
+        ];
+        for (kind, value) in misfits {
+            assert_eq!(value.fitted(kind), None, "{value:?} in {kind}");
+        }
+    }
+
+    #[test]
+    fn a_first_value_says_the_kind() {
+        let kind = |value: Value<'_>| value.natural_kind(Analyzer::English).to_string();
+        assert_eq!(kind(17.into()), "integer");
+        assert_eq!(kind(17.0.into()), "float");
+        assert_eq!(kind(true.into()), "boolean");
+        assert_eq!(kind("2026-11-22T19:00:00+01:00".into()), "time(milliseconds)");
+        assert_eq!(kind("2026-11-22".into()), "text(english)");
+        assert_eq!(kind("17".into()), "text(english)");
+    }
+}
