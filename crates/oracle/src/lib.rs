@@ -1,55 +1,32 @@
 //! A naive index, so simple that it is unlikely to be wrong; tests hold the engine equal to it.
 //!
 //! Documents are a list of keys and words in arrival order. A query looks at every document from the newest
-//! to the oldest. There is no index, no segment and no concurrency.
+//! to the oldest. There is no index, no segment and no concurrency. Of the engine it takes one thing only: the tree in which a
+//! query is written down.
 #![forbid(unsafe_code)]
+
+mod matching;
+mod scoring;
 
 use std::collections::HashMap;
 
-/// A query, as a tree. [`Asked::text`] says it in the query language.
-#[derive(Clone, Debug)]
-pub enum Asked {
-    /// Documents with this word.
-    Word(String),
-    /// Documents that match all of these.
-    All(Vec<Asked>),
-    /// Documents that match any of these.
-    Any(Vec<Asked>),
-    /// Documents that match the first and not the second.
-    Except(Box<Asked>, Box<Asked>),
-    /// The document with this key.
-    Key(String),
-    /// Every document.
-    Everything,
-}
+use spirit_query::Clause;
 
-impl Asked {
-    /// The query in the query language.
-    pub fn text(&self) -> String {
-        let join = |parts: &[Asked], operator: &str| {
-            let parts: Vec<String> = parts.iter().map(Asked::text).collect();
-            format!("({})", parts.join(operator))
-        };
-        match self {
-            Asked::Word(word) => word.clone(),
-            Asked::All(parts) => join(parts, " AND "),
-            Asked::Any(parts) => join(parts, " OR "),
-            Asked::Except(yes, no) => format!("(+{} -{})", yes.text(), no.text()),
-            Asked::Key(key) => format!("key:{key}"),
-            Asked::Everything => "*".to_owned(),
-        }
-    }
+pub use scoring::{Collection, words_of};
 
-    fn matches(&self, document: &Document) -> bool {
-        match self {
-            Asked::Word(word) => document.words.contains(word),
-            Asked::All(parts) => parts.iter().all(|p| p.matches(document)),
-            Asked::Any(parts) => parts.iter().any(|p| p.matches(document)),
-            Asked::Except(yes, no) => yes.matches(document) && !no.matches(document),
-            Asked::Key(key) => document.key == *key,
-            Asked::Everything => true,
-        }
-    }
+/// A value of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// Milliseconds since 1970.
+    Time(i64),
+    /// Yes or no.
+    Boolean(bool),
 }
 
 /// A document as it was added.
@@ -61,6 +38,8 @@ pub struct Document {
     pub words: Vec<String>,
     /// What was given.
     pub text: String,
+    /// The values of its fields, in the order given.
+    pub fields: Vec<(String, Value)>,
 }
 
 /// The naive index.
@@ -78,15 +57,26 @@ impl Oracle {
         self.accepted
     }
 
-    /// Adds a document of words that are separated by blanks; `None` is an automatic key. Returns the key.
+    /// Adds a document of words that are separated by blanks, marks by themselves being none; `None` is an automatic key. Returns the key.
     pub fn add(&mut self, key: Option<&str>, text: &str) -> String {
+        self.add_document(key, text, Vec::new())
+    }
+
+    /// The same with fields.
+    pub fn add_document(
+        &mut self,
+        key: Option<&str>,
+        text: &str,
+        fields: Vec<(String, Value)>,
+    ) -> String {
         let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
         self.accepted += 1;
         self.delete(&key);
         self.live.insert(key.clone(), self.documents.len());
-        let words = text.split_whitespace().map(str::to_owned).collect();
+        let is_word = |word: &&str| word.contains(char::is_alphanumeric);
+        let words = text.split_whitespace().filter(is_word).map(str::to_owned).collect();
         let text = text.to_owned();
-        self.documents.push(Some(Document { key: key.clone(), words, text }));
+        self.documents.push(Some(Document { key: key.clone(), words, text, fields }));
         key
     }
 
@@ -105,13 +95,13 @@ impl Oracle {
     }
 
     /// The keys of all matches, newest first.
-    pub fn search(&self, asked: &Asked) -> Vec<String> {
-        self.matches(asked).map(|d| d.key.clone()).collect()
+    pub fn search(&self, clause: &Clause) -> Vec<String> {
+        self.matches(clause).map(|d| d.key.clone()).collect()
     }
 
     /// All matches, newest first.
-    pub fn matches(&self, asked: &Asked) -> impl Iterator<Item = &Document> {
-        self.documents.iter().rev().flatten().filter(|d| asked.matches(d))
+    pub fn matches(&self, clause: &Clause) -> impl Iterator<Item = &Document> {
+        self.documents.iter().rev().flatten().filter(|d| matching::matches(clause, d))
     }
 
     /// The live documents, oldest first.

@@ -13,10 +13,16 @@ pub struct Hit {
     pub local: u32,
 }
 
-/// Takes matches, newest first.
-pub(crate) trait Collector {
-    /// How many more matches it takes before it is done.
+/// How much of the matches an evaluation is to find.
+pub(crate) trait Limit {
+    /// Whether what optional clauses match is kept, for their scores.
+    const SCORES: bool = false;
+    /// How many more matches count before it is done.
     fn wanted(&self) -> usize;
+}
+
+/// Takes matches, newest first.
+pub(crate) trait Collector: Limit {
     /// Whether matches need not be named: then `skip` may be called instead of `take`.
     const COUNTS: bool;
     /// Takes a match.
@@ -33,13 +39,15 @@ pub(crate) struct Newest<'a> {
     pub(crate) executor: u32,
 }
 
-impl Collector for Newest<'_> {
-    const COUNTS: bool = false;
-
+impl Limit for Newest<'_> {
     #[inline(always)]
     fn wanted(&self) -> usize {
         self.end - self.hits.len()
     }
+}
+
+impl Collector for Newest<'_> {
+    const COUNTS: bool = false;
 
     #[inline]
     fn take(&mut self, segment: SegmentId, local: u32) {
@@ -53,12 +61,14 @@ impl Collector for Newest<'_> {
 #[derive(Default)]
 pub(crate) struct Count(pub(crate) u64);
 
-impl Collector for Count {
-    const COUNTS: bool = true;
-
+impl Limit for Count {
     fn wanted(&self) -> usize {
         usize::MAX
     }
+}
+
+impl Collector for Count {
+    const COUNTS: bool = true;
 
     fn take(&mut self, _: SegmentId, _: u32) {
         self.0 += 1;

@@ -9,10 +9,14 @@ mod ahead;
 mod all;
 mod key;
 mod older;
+mod pattern;
+mod phrase;
+mod rank;
 mod term;
 mod tree;
+mod window;
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use spirit_index::descriptor::{SegmentId, Window};
 use spirit_index::nvm::older::{EntryWords, FindOlder};
@@ -20,36 +24,56 @@ use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::{Algorithm, Level};
 
-use crate::collect::Collector;
+use crate::collect::{Collector, Limit};
 use crate::leaf::{Context, Leaf, Lists, SCRATCH_WORDS};
+use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
 use crate::query::Query;
+use crate::rank::{Counts, Ranking, Weights};
+use crate::sloppy::Occurrence;
 use ahead::Ahead;
 pub(crate) use older::Lent;
+use pattern::PatternBits;
+pub(crate) use rank::Ranked;
 
 /// Words of matches that a kernel hands over at once.
 const OUT: usize = 128;
+/// Occurrences of a phrase's terms in one document that are looked at.
+const OCCURRENCES_MAX: usize = 1 << 16;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     clauses_max: usize,
-    /// One for each term of the largest query so far; there is room for all, of which no page is touched before.
+    /// Two for each term of the largest query so far, one to find matches and one to score them; there is room for all, of
+    /// which no page is touched before.
     leaves: Vec<Leaf>,
-    /// Of each inner node of a tree: one past the match it last found in the segment at hand.
-    reached: Vec<u32>,
     words: Box<[AtomicU32]>,
+    patterns: PatternBits,
+    /// Where the terms of a phrase are in the document at hand.
+    occurrences: Vec<Occurrence>,
+    /// The scores of a window's documents, and their lengths if their segment has no array of them.
+    scores: Box<[f32]>,
+    lengths: Box<[AtomicU16]>,
+    /// By node: what it matches in the window at hand.
+    windows: Vec<window::Bits>,
+    pub(crate) weights: Weights,
     out: [u32; OUT],
     ahead: Ahead,
     pub(crate) lent: Lent,
 }
 
 impl Scratch {
-    /// Memory for queries of at most `clauses_max` clauses.
-    pub fn new(clauses_max: usize) -> Scratch {
+    /// Memory for queries of at most `clauses_max` clauses, over segments of at most `rows_max` rows.
+    pub fn new(clauses_max: usize, rows_max: u32) -> Scratch {
         Scratch {
             clauses_max,
-            leaves: Vec::with_capacity(clauses_max),
-            reached: Vec::with_capacity(Query::nodes_max(clauses_max)),
-            words: spirit_mem::zeroed(clauses_max * SCRATCH_WORDS),
+            leaves: Vec::with_capacity(2 * clauses_max),
+            words: spirit_mem::zeroed(2 * clauses_max * SCRATCH_WORDS),
+            patterns: PatternBits::new(rows_max),
+            occurrences: Vec::with_capacity(OCCURRENCES_MAX),
+            scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
+            lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
+            windows: Vec::with_capacity(Query::nodes_max(clauses_max)),
+            weights: Weights::with_capacity(clauses_max),
             out: [0; OUT],
             ahead: Ahead::default(),
             lent: Lent::new(),
@@ -63,12 +87,17 @@ impl Scratch {
 
     /// Makes what there is room for ready for `query`.
     pub(crate) fn prepare(&mut self, query: &Query) {
-        if self.leaves.len() < query.terms.len() {
-            self.leaves.resize(query.terms.len(), Leaf::default());
+        if self.leaves.len() < 2 * query.terms.len() {
+            self.leaves.resize(2 * query.terms.len(), Leaf::default());
         }
-        if self.reached.len() < query.nodes.len() {
-            self.reached.resize(query.nodes.len(), 0);
+        if self.windows.len() < query.nodes.len() {
+            self.windows.resize(query.nodes.len(), [0; window::WORDS]);
         }
+    }
+
+    /// Makes ready for finding the best matches of `query`.
+    pub fn weigh(&mut self, query: &Query, counts: &Counts, ranking: Ranking) {
+        self.weights.fill(query, counts, ranking.parameters);
     }
 
     /// Bytes it takes.
@@ -79,33 +108,44 @@ impl Scratch {
 
 /// How a query is to be evaluated.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Settings {
+pub struct Settings<'q> {
     /// The vector unit to use.
     pub level: Level,
     /// The intersection algorithm; `None`: the planner's choice.
     pub algorithm: Option<Algorithm>,
     /// Only documents with a lower sequence number (a cursor); `None`: all.
     pub before: Option<u64>,
+    /// What the query may cost.
+    pub limits: Limits<'q>,
 }
 
 /// One evaluation.
 pub(crate) struct Evaluation<'a, C> {
     pub(crate) snapshot: Snapshot<'a>,
     pub(crate) query: &'a Query,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Settings<'a>,
     pub(crate) scratch: &'a mut Scratch,
     /// Where entries are copied of segments that the DRAM dictionary does not cover.
     pub(crate) lent: &'a [EntryWords],
     /// The registered segments at hand.
     pub(crate) part: Window,
+    pub(crate) meter: Meter<'a>,
     pub(crate) collector: C,
+}
+
+/// The scratch memory of a leaf.
+#[inline(always)]
+fn words_of(words: &[AtomicU32], leaf: usize) -> &[AtomicU32] {
+    &words[leaf * SCRATCH_WORDS..][..SCRATCH_WORDS]
 }
 
 /// A segment at hand.
 struct Place<'a> {
     segment: Segment<'a>,
     context: Context<'a>,
-    /// Ranks below it are not to be seen: newer than the watermark, or than the cursor.
+    /// The rank of the newest row, which bitmaps begin with.
+    base: u32,
+    /// Ranks below it are not to be seen: newer than the cursor.
     first: u32,
     has_dead: bool,
     /// Everything from rank `first` on is the whole segment.
@@ -134,11 +174,15 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             }
         }
     }
+}
 
+impl<C: Limit> Evaluation<'_, C> {
     fn done(&self) -> bool {
-        self.collector.wanted() == 0
+        self.collector.wanted() == 0 || self.meter.has_stopped()
     }
+}
 
+impl<'a, C> Evaluation<'a, C> {
     /// The part of a segment that is to be seen, if any.
     fn place(&self, segment: Segment<'a>, fresh: bool) -> Option<Place<'a>> {
         let rows = segment.rows();
@@ -150,10 +194,11 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             }
         };
         let first = rank_of(limit.checked_sub(1)?);
+        let base = rank_of(rows - 1);
         let extent = fresh.then(|| segment.extent());
         let context = Context { lists: self.lists(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
-        Some(Place { segment, context, first, has_dead: segment.has_dead(), whole })
+        Some(Place { segment, context, base, first, has_dead: segment.has_dead(), whole })
     }
 
     /// What entries are read in.
@@ -171,22 +216,24 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 
     fn open_fresh(&mut self, place: &Place<'_>, term: usize) {
         let found = &self.query.terms[term];
-        let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
+        let words = words_of(&self.scratch.words, term);
         let extent = place.context.extent.as_ref().expect("a fresh segment");
         self.scratch.leaves[term].open_fresh(extent, self.query.lookup(found), found.hash, words);
     }
 
     #[inline]
     fn seek(&mut self, place: &Place<'_>, term: usize, target: u32) -> u32 {
-        let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
+        let words = words_of(&self.scratch.words, term);
         self.scratch.leaves[term].seek(&place.context, words, target)
     }
 
     fn refill(&mut self, place: &Place<'_>, term: usize) -> bool {
-        let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
+        let words = words_of(&self.scratch.words, term);
         self.scratch.leaves[term].refill(&place.context, words)
     }
+}
 
+impl<C: Collector> Evaluation<'_, C> {
     /// Hands a row over unless it is dead.
     #[inline]
     fn offer(&mut self, place: &Place<'_>, row: u32) {

@@ -57,8 +57,12 @@ pub(crate) struct Leaf {
     run_words: usize,
     /// Bitmap of the whole list, if it is dense.
     pub(crate) bits: Option<Span<AtomicU64>>,
+    /// The maxima of its blocks, if it has any.
+    maxima: Option<Span<AtomicU64>>,
     /// Postings of the list: exact for a flushed one.
     pub(crate) postings: u32,
+    /// The term's ordinal in the segment at hand, if the list says it.
+    pub(crate) ordinal: Option<u32>,
 }
 
 impl Default for Leaf {
@@ -73,7 +77,9 @@ impl Default for Leaf {
             used: 0,
             run_words: RUN_WORDS_FIRST,
             bits: None,
+            maxima: None,
             postings: 0,
+            ordinal: None,
         }
     }
 }
@@ -142,6 +148,7 @@ impl Leaf {
     ) {
         self.close();
         let Some(ordinal) = extent.find(term, hash) else { return };
+        self.ordinal = Some(ordinal);
         let list = extent.record(ordinal).list();
         // Before the rest is read: it comes from the ingest role's core.
         list.chain().prefetch(extent.area(), extent.blocks(), LINES_FIRST);
@@ -163,6 +170,7 @@ impl Leaf {
         self.at = 0;
         self.chain = None;
         self.bits = flushed.bitmap(entry);
+        self.maxima = flushed.maxima(entry);
         self.postings = entry.postings;
     }
 
@@ -175,6 +183,35 @@ impl Leaf {
             Place::Scratch(len) => &words[..len],
         };
         &whole[self.at..]
+    }
+
+    /// The whole list, if it lies in the region; else it is a single posting, a fresh one or none.
+    pub(crate) fn list<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
+        match self.place {
+            Place::Region(list) => Some(context.lists.region.view(list)),
+            _ => None,
+        }
+    }
+
+    /// The posting, if the list lies in its entry.
+    pub(crate) fn single(&self, context: &Context<'_>) -> Option<u32> {
+        match self.place {
+            Place::Entry(index) => Some(self.entries(context.lists).single(index)[0].load(Relaxed)),
+            _ => None,
+        }
+    }
+
+    /// The maxima of the list's blocks, if it has any.
+    pub(crate) fn maxima<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU64]> {
+        self.maxima.map(|maxima| context.lists.region.view(maxima))
+    }
+
+    /// The term's ordinal in the segment at hand; none if that is not known.
+    pub(crate) fn ordinal(&self, context: &Context<'_>) -> Option<u32> {
+        let Place::Region(list) = self.place else { return self.ordinal };
+        // It stands before the list.
+        let before = context.lists.region.view(Span::<AtomicU32>::new(list.start() - 4, 1));
+        Some(before[0].load(Relaxed))
     }
 
     /// Goes on by `count` words of the current run.
@@ -200,6 +237,30 @@ impl Leaf {
         self.at = 0;
         self.run_words = self.run_words.saturating_mul(2);
         true
+    }
+
+    /// Sets the bits of its ranks from `start` on, as far as there are bits. `base` is the rank that bitmaps begin with, and
+    /// `start` a multiple of 64 from it.
+    pub(crate) fn add_to(
+        &mut self,
+        context: &Context<'_>,
+        words: &[AtomicU32],
+        base: u32,
+        start: u32,
+        bits: &mut [u64],
+    ) {
+        if let Some(dense) = self.bits {
+            let dense = context.lists.region.view(dense);
+            return spirit_kernel::or_bits(context.level, dense, (start - base) as usize, bits);
+        }
+        loop {
+            let run = self.run(context, words);
+            let used = spirit_kernel::set_bits(context.level, run, start, bits);
+            self.at += used;
+            if used < run.len() || !self.refill(context, words) {
+                return;
+            }
+        }
     }
 
     /// The first rank at or after `target`, or [`END`].

@@ -31,7 +31,10 @@ impl Plan {
             Kind::Key(term) => Plan::Key(term),
             Kind::Term(term) => Plan::Term(term),
             Kind::Everything => Plan::Tree { bounded: false },
-            Kind::Clauses => Plan::of_clauses(query),
+            Kind::Clauses { minimum: 0 } => Plan::of_clauses(query),
+            Kind::Clauses { .. } => Plan::Tree { bounded: query.is_bounded(query.root) },
+            Kind::Phrase { .. } => Plan::Tree { bounded: true },
+            Kind::Pattern(_) => Plan::Tree { bounded: false },
         }
     }
 
@@ -57,6 +60,67 @@ impl Plan {
     }
 }
 
+/// Terms of an OR that goes a way of its own.
+pub(crate) const RANKED_INLINE: usize = 32;
+
+/// A way of evaluation by relevance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RankedPlan {
+    /// Matches nothing.
+    Nothing,
+    /// One term.
+    Term(u32),
+    /// All of this many terms.
+    All([u32; RANKED_INLINE], usize),
+    /// Any of this many terms.
+    Any([u32; RANKED_INLINE], usize),
+    /// Anything else. If it is bounded, only documents with one of its terms match.
+    Tree { bounded: bool },
+}
+
+impl RankedPlan {
+    /// The plan for a query.
+    pub(crate) fn of(query: &Query) -> RankedPlan {
+        let Some(root) = query.nodes.get(query.root as usize) else { return RankedPlan::Nothing };
+        let tree = RankedPlan::Tree { bounded: query.is_bounded(query.root) };
+        match root.kind {
+            _ if root.constant => tree,
+            Kind::Nothing => RankedPlan::Nothing,
+            Kind::Term(term) => RankedPlan::Term(term),
+            Kind::Clauses { minimum: 0 | 1 } => {
+                RankedPlan::of_clauses(query, root.kind).unwrap_or(tree)
+            }
+            _ => tree,
+        }
+    }
+
+    /// That for several terms which all must match, or of which any may.
+    fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
+        let mut terms = [0; RANKED_INLINE];
+        let (mut count, mut occur) = (0, None);
+        for child in query.children(query.root) {
+            let node = &query.nodes[child as usize];
+            match node.kind {
+                Kind::Nothing => continue,
+                Kind::Term(term)
+                    if !node.constant && *occur.get_or_insert(node.occur) == node.occur =>
+                {
+                    *terms.get_mut(count)? = term;
+                    count += 1;
+                }
+                _ => return None,
+            }
+        }
+        match occur? {
+            Occur::Must if (2..=TERMS_INLINE).contains(&count) && kind == Kind::CLAUSES => {
+                Some(RankedPlan::All(terms, count))
+            }
+            Occur::Should if count > 1 => Some(RankedPlan::Any(terms, count)),
+            _ => None,
+        }
+    }
+}
+
 impl Query {
     /// Whether a child takes part as `occur`. Words without terms (stop words) take no part.
     pub(crate) fn counts(&self, child: NodeId, occur: Occur) -> bool {
@@ -68,8 +132,9 @@ impl Query {
     fn is_bounded(&self, node: NodeId) -> bool {
         match self.nodes[node as usize].kind {
             Kind::Nothing | Kind::Term(_) => true,
-            Kind::Everything | Kind::Key(_) => false,
-            Kind::Clauses => {
+            Kind::Phrase { .. } => true,
+            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => false,
+            Kind::Clauses { .. } => {
                 let clauses = |occur| self.children(node).filter(move |c| self.counts(*c, occur));
                 if clauses(Occur::Must).next().is_some() {
                     clauses(Occur::Must).any(|c| self.is_bounded(c))

@@ -7,10 +7,14 @@ use std::fmt;
 
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
+use crate::pattern::PatternKind;
+
 /// Clauses of one query, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
 /// Nesting of one query.
 pub const DEPTH_MAX: usize = 32;
+/// Prefixes, wildcards and fuzzy words of one query.
+pub(crate) const PATTERNS_MAX: usize = 32;
 /// Bytes of all terms of one query, for each clause.
 const TERM_BYTES_PER_CLAUSE: usize = 16;
 
@@ -41,8 +45,17 @@ pub(crate) enum Kind {
     Term(u32),
     /// The document with a key (its index among the query's terms).
     Key(u32),
-    /// Clauses, from the first child on.
-    Clauses,
+    /// Clauses, from the first child on. At least so many that are optional must match.
+    Clauses { minimum: u32 },
+    /// Terms, from the first child on, each at its place; all of them moved by at most `slop` in all.
+    Phrase { slop: u32 },
+    /// The documents of all terms that a pattern matches (its index among the query's patterns).
+    Pattern(u32),
+}
+
+impl Kind {
+    /// Clauses of which, if none must match, one has to.
+    pub(crate) const CLAUSES: Kind = Kind::Clauses { minimum: 0 };
 }
 
 /// A node of the tree.
@@ -52,6 +65,25 @@ pub(crate) struct Node {
     pub(crate) occur: Occur,
     pub(crate) child: NodeId,
     pub(crate) next: NodeId,
+    /// What its score is multiplied by.
+    pub(crate) boost: f32,
+    /// Whether its score is its boost, by whatever it matches.
+    pub(crate) constant: bool,
+    /// In a phrase: its place there.
+    pub(crate) at: u32,
+}
+
+impl Node {
+    /// A node without children, which must match.
+    pub(crate) fn leaf(kind: Kind) -> Node {
+        let (child, next) = (NONE, NONE);
+        Node { kind, occur: Occur::Must, child, next, boost: 1.0, constant: false, at: 0 }
+    }
+
+    /// A node with children from `child` on.
+    pub(crate) fn parent(kind: Kind, child: NodeId) -> Node {
+        Node { child, occur: Occur::Should, ..Node::leaf(kind) }
+    }
 }
 
 /// A term of a query.
@@ -63,14 +95,45 @@ pub(crate) struct QueryTerm {
     len: u32,
 }
 
+impl QueryTerm {
+    /// Whether it is a document's key, and no term.
+    pub(crate) fn is_key(&self) -> bool {
+        self.key == TermKey::default()
+    }
+}
+
+/// A pattern of a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueryPattern {
+    pub(crate) field: FieldId,
+    pub(crate) kind: PatternKind,
+    start: u32,
+    len: u32,
+}
+
 /// A parsed query.
 #[derive(Clone, Debug)]
 pub struct Query {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<QueryTerm>,
+    pub(crate) patterns: Vec<QueryPattern>,
     bytes: Vec<u8>,
     pub(crate) root: NodeId,
     clauses_max: usize,
+}
+
+/// A list of sibling nodes while it is being built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Siblings {
+    pub(crate) first: NodeId,
+    last: NodeId,
+    pub(crate) count: usize,
+}
+
+impl Default for Siblings {
+    fn default() -> Siblings {
+        Siblings { first: NONE, last: NONE, count: 0 }
+    }
 }
 
 /// The query is larger than its limits.
@@ -87,6 +150,16 @@ pub enum TooLarge {
         /// The most allowed.
         max: usize,
     },
+    /// Too many prefixes, wildcards and fuzzy words.
+    Patterns {
+        /// The most allowed.
+        max: usize,
+    },
+    /// Too many words in a phrase.
+    Phrase {
+        /// The most allowed.
+        max: usize,
+    },
     /// Too deeply nested.
     Depth {
         /// The most allowed.
@@ -99,6 +172,10 @@ impl fmt::Display for TooLarge {
         match self {
             TooLarge::Clauses { max } => write!(f, "more than {max} clauses"),
             TooLarge::Bytes { max } => write!(f, "words of more than {max} bytes in all"),
+            TooLarge::Patterns { max } => {
+                write!(f, "more than {max} prefixes, wildcards and fuzzy words")
+            }
+            TooLarge::Phrase { max } => write!(f, "a phrase of more than {max} words"),
             TooLarge::Depth { max } => write!(f, "nested more than {max} deep"),
         }
     }
@@ -121,6 +198,7 @@ impl Query {
         Query {
             nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
             terms: Vec::with_capacity(clauses_max),
+            patterns: Vec::with_capacity(PATTERNS_MAX.min(clauses_max)),
             bytes: Vec::with_capacity(clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX),
             root: NONE,
             clauses_max,
@@ -136,6 +214,7 @@ impl Query {
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.terms.clear();
+        self.patterns.clear();
         self.bytes.clear();
         self.root = NONE;
     }
@@ -150,22 +229,23 @@ impl Query {
         Query::of(words, Occur::Should)
     }
 
+    /// A query for the documents that have a term of a field.
+    pub fn of_term(field: FieldId, term: &[u8]) -> Result<Query, TooLarge> {
+        let mut query = Query::with_limit(1);
+        let kind = query.term(field, term)?;
+        query.root = query.push(Node::leaf(kind))?;
+        Ok(query)
+    }
+
     fn of(words: &[&str], occur: Occur) -> Result<Query, TooLarge> {
         let mut query = Query::with_limit(words.len().clamp(1, CLAUSES_MAX));
-        let mut first = NONE;
-        for word in words.iter().rev() {
+        let mut list = Siblings::default();
+        for word in words {
             let kind = query.term(FieldId(0), word.as_bytes())?;
-            first = query.push(Node { kind, occur, child: NONE, next: first })?;
+            let node = query.push(Node::leaf(kind))?;
+            query.link(&mut list, node, occur);
         }
-        query.root = match words.len() {
-            1 => first,
-            _ => query.push(Node {
-                kind: Kind::Clauses,
-                occur: Occur::Should,
-                child: first,
-                next: NONE,
-            })?,
-        };
+        query.root = query.group(list)?;
         Ok(query)
     }
 
@@ -182,17 +262,37 @@ impl Query {
         Ok(Kind::Key(self.store(TermKey::default(), bytes)?))
     }
 
+    /// A leaf for the terms of a field that a pattern matches.
+    pub(crate) fn pattern(
+        &mut self,
+        field: FieldId,
+        kind: PatternKind,
+        bytes: &[u8],
+    ) -> Result<Kind, TooLarge> {
+        if self.patterns.len() == self.patterns.capacity() {
+            return Err(TooLarge::Patterns { max: self.patterns.capacity() });
+        }
+        let (start, len) = self.store_bytes(bytes)?;
+        self.patterns.push(QueryPattern { field, kind, start, len });
+        Ok(Kind::Pattern(self.patterns.len() as u32 - 1))
+    }
+
     fn store(&mut self, key: TermKey, bytes: &[u8]) -> Result<u32, TooLarge> {
         if self.terms.len() >= self.clauses_max {
             return Err(TooLarge::Clauses { max: self.clauses_max });
         }
+        let (start, len) = self.store_bytes(bytes)?;
+        self.terms.push(QueryTerm { key, hash: key.hash(), start, len });
+        Ok(self.terms.len() as u32 - 1)
+    }
+
+    fn store_bytes(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooLarge> {
         if self.bytes.len() + bytes.len() > self.bytes.capacity() {
             return Err(TooLarge::Bytes { max: self.bytes.capacity() });
         }
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
-        self.terms.push(QueryTerm { key, hash: key.hash(), start, len: bytes.len() as u32 });
-        Ok(self.terms.len() as u32 - 1)
+        Ok((start, bytes.len() as u32))
     }
 
     pub(crate) fn push(&mut self, node: Node) -> Result<NodeId, TooLarge> {
@@ -203,12 +303,63 @@ impl Query {
         Ok(self.nodes.len() as NodeId - 1)
     }
 
+    /// Appends a node to a list of siblings.
+    pub(crate) fn link(&mut self, list: &mut Siblings, node: NodeId, occur: Occur) {
+        self.nodes[node as usize].occur = occur;
+        if list.count == 0 {
+            list.first = node;
+        } else {
+            self.nodes[list.last as usize].next = node;
+        }
+        list.last = node;
+        list.count += 1;
+    }
+
+    /// One node for a list: its only member if that is a plain one.
+    pub(crate) fn group(&mut self, list: Siblings) -> Result<NodeId, TooLarge> {
+        if list.count == 1 && self.nodes[list.first as usize].occur != Occur::Not {
+            return Ok(list.first);
+        }
+        self.push(Node::parent(Kind::CLAUSES, list.first))
+    }
+
     pub(crate) fn lookup(&self, term: &QueryTerm) -> Term<'_> {
         Term { key: term.key, bytes: self.bytes_of(term) }
     }
 
     pub(crate) fn bytes_of(&self, term: &QueryTerm) -> &[u8] {
         &self.bytes[term.start as usize..(term.start + term.len) as usize]
+    }
+
+    /// What a pattern is made of.
+    pub(crate) fn pattern_bytes(&self, pattern: &QueryPattern) -> &[u8] {
+        &self.bytes[pattern.start as usize..(pattern.start + pattern.len) as usize]
+    }
+
+    /// Whether it asks where in a document terms are.
+    pub fn needs_positions(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.kind, Kind::Phrase { .. }))
+    }
+
+    /// The term of a leaf.
+    pub(crate) fn term_of(&self, node: NodeId) -> Option<u32> {
+        match self.nodes[node as usize].kind {
+            Kind::Term(term) => Some(term),
+            _ => None,
+        }
+    }
+
+    /// Whether a node is a term that is scored by its frequency.
+    pub(crate) fn is_plain_term(&self, node: NodeId) -> bool {
+        let node = &self.nodes[node as usize];
+        matches!(node.kind, Kind::Term(_)) && !node.constant
+    }
+
+    /// The children of a node that add to its score.
+    pub(crate) fn scored(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let adds =
+            |child: &NodeId| self.counts(*child, Occur::Must) || self.counts(*child, Occur::Should);
+        self.children(node).filter(adds)
     }
 
     /// The children of a node.

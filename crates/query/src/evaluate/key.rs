@@ -20,7 +20,9 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             self.collector.take(segment.id(), local);
         }
     }
+}
 
+impl<'a, C> Evaluation<'a, C> {
     /// The rank of the document with a key, if it is in the segment at hand and at or after `target`; else [`END`].
     pub(super) fn next_key(&mut self, place: &Place<'_>, term: u32, target: u32) -> u32 {
         match self.find_key(term) {

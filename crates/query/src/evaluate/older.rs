@@ -8,7 +8,7 @@ use spirit_index::descriptor::{Position, Window};
 use spirit_index::nvm::older::{EntryWords, FindOlder};
 
 use super::Evaluation;
-use crate::collect::Collector;
+use crate::collect::Limit;
 
 /// Entries that can be copied at once, of all terms together.
 const ENTRIES: usize = 4096;
@@ -34,7 +34,7 @@ impl Lent {
     }
 }
 
-impl<C: Collector> Evaluation<'_, C> {
+impl<C: Limit> Evaluation<'_, C> {
     /// Evaluates the segments that the DRAM dictionary does not cover by `evaluate`, a part at a time. `older` finds entries
     /// there, if there is a second tier; `terms` are all of the query that it looks at.
     pub(super) fn step_back<O: FindOlder>(

@@ -52,7 +52,7 @@ impl<C: Collector> Evaluation<'_, C> {
                 self.scratch.leaves[term].open_entry(&segment, index, entry);
                 self.list(&place, term);
             }
-            if self.done() {
+            if self.done() || !self.meter.step() {
                 return;
             }
         }

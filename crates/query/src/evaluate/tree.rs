@@ -1,13 +1,21 @@
-//! Any tree of clauses: cursors that leapfrog.
+//! Any tree of clauses, a [window](super::window) at a time.
+//!
+//! What a node matches in a window is added to a row of bits, or kept or cleared in one that others have left: a clause that must
+//! match is asked only about what is left, one by one if that is little. Between windows the tree is asked where its next match
+//! can be at the earliest, so ranks without matches cost nothing.
 
-use spirit_index::descriptor::Window;
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::Segment;
+use spirit_kernel as kernel;
 
+use super::window::{Bits, Counts, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
-use crate::collect::Collector;
+use crate::collect::{Collector, Limit};
 use crate::leaf::END;
 use crate::query::{Kind, NodeId, Occur};
+
+/// Of a window in which so few are left each is looked up by itself.
+const FEW: u64 = 16;
 
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers what the tree matches.
@@ -30,7 +38,7 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// The same in the registered segments at hand.
     pub(super) fn tree_registered(&mut self, bounded: bool) {
-        let Window { oldest, mut end } = self.part;
+        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
             let Some(position) = next.filter(|p| *p >= oldest) else { return };
@@ -43,8 +51,39 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
+    /// Offers every row of a segment that the tree matches.
+    fn walk(&mut self, place: &Place<'_>) {
+        self.scratch.patterns.forget();
+        let root = self.query.root;
+        let mut rank = self.earliest(place, root, place.first);
+        let mut window = Window::first(place.base, rank);
+        while rank < END && !self.done() && self.meter.step() {
+            let mut bits = [0; WORDS];
+            let bits = &mut bits[..window.words()];
+            self.add(place, root, window, bits);
+            window.keep_ranks(bits, place.first..END);
+            self.offer_window(place, window, bits);
+            rank = self.earliest(place, root, window.end());
+            window = window.next(place.base, rank);
+        }
+    }
+
+    fn offer_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
+        if C::COUNTS && !place.has_dead {
+            return self.collector.skip(kernel::count_bits(self.settings.level, bits));
+        }
+        for bit in ones(bits) {
+            self.offer(place, rank_of(window.rank(bit)));
+            if self.done() {
+                return;
+            }
+        }
+    }
+}
+
+impl<C: Limit> Evaluation<'_, C> {
     /// The newest position at which a term has an entry that was not visited.
-    fn newest_entry(&self) -> Option<u32> {
+    pub(super) fn newest_entry(&self) -> Option<u32> {
         let lists = self.lists();
         let leaves = &self.scratch.leaves[..self.query.terms.len()];
         leaves
@@ -60,7 +99,7 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// Opens the lists of all terms that have an entry for a segment.
-    fn open_at(&mut self, segment: &Segment<'_>) {
+    pub(super) fn open_at(&mut self, segment: &Segment<'_>) {
         let lists = self.lists();
         let id = segment.id();
         for leaf in &mut self.scratch.leaves[..self.query.terms.len()] {
@@ -78,90 +117,47 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers every row of a segment that the tree matches.
-    fn walk(&mut self, place: &Place<'_>) {
-        self.scratch.reached[..self.query.nodes.len()].fill(0);
-        let mut rank = self.next(place, self.query.root, place.first);
-        while rank != END {
-            self.offer(place, rank_of(rank));
-            if self.done() {
-                return;
-            }
-            rank = self.next(place, self.query.root, rank + 1);
-        }
-    }
-
-    /// The first rank at or after `target` that a node matches, or [`END`].
+    /// A rank at or after `target` before which, from there on, the node matches nothing; [`END`] if it matches no more.
     ///
-    /// Depth is bounded by the parser. Each call's `target` is at least the one before it, for every node.
-    fn next(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+    /// Depth is bounded by the parser. Targets ascend.
+    pub(super) fn earliest(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         match self.query.nodes[node as usize].kind {
             Kind::Nothing => END,
             Kind::Everything => target.min(END),
             Kind::Term(term) => self.seek(place, term as usize, target),
             Kind::Key(term) => self.next_key(place, term, target),
-            Kind::Clauses => self.next_clauses(place, node, target),
+            Kind::Phrase { .. } => self.earliest_of_all(place, node, target),
+            Kind::Pattern(pattern) => self.next_of_pattern(place, pattern, target),
+            Kind::Clauses { .. } if self.has(node, Occur::Must) => {
+                self.earliest_of_all(place, node, target)
+            }
+            Kind::Clauses { .. } if self.has(node, Occur::Should) => {
+                self.earliest_of_any(place, node, target)
+            }
+            Kind::Clauses { .. } if self.has(node, Occur::Not) => target.min(END),
+            Kind::Clauses { .. } => END,
         }
     }
 
-    /// The same for an inner node. What it found last holds for every target up to there, and must be kept: its
-    /// leaves have gone on to it, so a clause that excludes could not be asked again about ranks before it.
-    fn next_clauses(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
-        let reached = self.scratch.reached[node as usize];
-        if target < reached {
-            return reached - 1;
-        }
-        let found = self.find_clauses(place, node, target);
-        self.scratch.reached[node as usize] = found + 1;
-        found
-    }
-
-    fn find_clauses(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+    /// All that must match move each other on, once round.
+    fn earliest_of_all(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         let query = self.query;
-        let has = |occur| query.children(node).any(|c| query.counts(c, occur));
-        let (must, should) = (has(Occur::Must), has(Occur::Should));
-        if !must && !should && !has(Occur::Not) {
-            return END;
-        }
+        let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
         let mut target = target;
-        loop {
-            let candidate = if must {
-                self.next_of_all(place, node, target)
-            } else if should {
-                self.next_of_any(place, node, target)
-            } else {
-                target.min(END)
-            };
-            if candidate >= END || !self.excluded(place, node, candidate) {
-                return candidate.min(END);
+        for child in must {
+            target = self.earliest(place, child, target);
+            if target == END {
+                break;
             }
-            target = candidate + 1;
         }
+        target
     }
 
-    /// Leapfrog: each clause raises the target until all agree. Terminates, since the target only grows.
-    fn next_of_all(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
-        let query = self.query;
-        let mut target = target;
-        loop {
-            let start = target;
-            for child in query.children(node).filter(|c| query.counts(*c, Occur::Must)) {
-                target = self.next(place, child, target);
-                if target == END {
-                    return END;
-                }
-            }
-            if target == start {
-                return target;
-            }
-        }
-    }
-
-    fn next_of_any(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+    fn earliest_of_any(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         let query = self.query;
         let mut nearest = END;
         for child in query.children(node).filter(|c| query.counts(*c, Occur::Should)) {
-            nearest = nearest.min(self.next(place, child, target));
+            nearest = nearest.min(self.earliest(place, child, target));
             if nearest == target {
                 break;
             }
@@ -169,11 +165,234 @@ impl<C: Collector> Evaluation<'_, C> {
         nearest
     }
 
-    fn excluded(&mut self, place: &Place<'_>, node: NodeId, rank: u32) -> bool {
+    pub(super) fn has(&self, node: NodeId, occur: Occur) -> bool {
+        self.query.children(node).any(|child| self.query.counts(child, occur))
+    }
+
+    /// Sets the bits of what a node matches in a window.
+    pub(super) fn add(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        match self.query.nodes[node as usize].kind {
+            Kind::Nothing => {}
+            Kind::Everything => window.fill(bits),
+            Kind::Term(term) => self.add_term(place, term as usize, window, bits),
+            Kind::Key(_) | Kind::Phrase { .. } | Kind::Clauses { .. } | Kind::Pattern(_) => {
+                let mut own: Bits = [0; WORDS];
+                let own = &mut own[..bits.len()];
+                self.find(place, node, window, own);
+                kernel::or_window(self.settings.level, bits, own);
+            }
+        }
+    }
+
+    /// The same of a clause that need not match: what it matches is kept for its score.
+    fn add_optional(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
+        if !C::SCORES || self.query.is_plain_term(node) {
+            return self.add(place, node, window, bits);
+        }
+        let mut own: Bits = [0; WORDS];
+        let own = &mut own[..bits.len()];
+        self.add(place, node, window, own);
+        kernel::or_window(self.settings.level, bits, own);
+        self.scratch.windows[node as usize][..own.len()].copy_from_slice(own);
+    }
+
+    fn add_term(&mut self, place: &Place<'_>, term: usize, window: Window, bits: &mut [u64]) {
+        let words = super::words_of(&self.scratch.words, term);
+        let base = place.base;
+        self.scratch.leaves[term].add_to(&place.context, words, base, window.start, bits);
+    }
+
+    /// Leaves the bits of what a node matches.
+    pub(super) fn keep(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        match self.query.nodes[node as usize].kind {
+            Kind::Everything => {}
+            Kind::Term(term) if self.is_few(bits) => {
+                self.look_at(place, term as usize, window, bits, true);
+            }
+            Kind::Phrase { .. } => self.keep_phrase(place, node, None, window, bits),
+            _ => {
+                let mut own: Bits = [0; WORDS];
+                let own = &mut own[..bits.len()];
+                self.add(place, node, window, own);
+                kernel::and_window(self.settings.level, bits, own);
+            }
+        }
+    }
+
+    /// Clears the bits of what a node matches.
+    fn clear(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
+        match self.query.nodes[node as usize].kind {
+            Kind::Term(term) if self.is_few(bits) => {
+                self.look_at(place, term as usize, window, bits, false);
+            }
+            _ => {
+                let mut own: Bits = [0; WORDS];
+                let own = &mut own[..bits.len()];
+                self.add(place, node, window, own);
+                kernel::and_not_window(self.settings.level, bits, own);
+            }
+        }
+    }
+
+    fn is_few(&self, bits: &[u64]) -> bool {
+        kernel::count_bits(self.settings.level, bits) <= FEW
+    }
+
+    /// Leaves the bits of documents that have a term, or of those that have not.
+    fn look_at(
+        &mut self,
+        place: &Place<'_>,
+        term: usize,
+        window: Window,
+        bits: &mut [u64],
+        wanted: bool,
+    ) {
+        for (number, word) in bits.iter_mut().enumerate() {
+            for bit in super::window::Ones(*word) {
+                let rank = window.rank(number * 64 + bit);
+                if (self.seek(place, term, rank) == rank) != wanted {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+    }
+
+    /// What a node that is no term matches, in a window without bits.
+    fn find(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
         let query = self.query;
-        query
-            .children(node)
-            .filter(|c| query.counts(*c, Occur::Not))
-            .any(|child| self.next(place, child, rank) == rank)
+        match query.nodes[node as usize].kind {
+            Kind::Phrase { .. } => {
+                let Some(rarest) = self.cheapest(place, node) else { return };
+                self.add(place, rarest, window, bits);
+                self.keep_phrase(place, node, Some(rarest), window, bits);
+            }
+            Kind::Clauses { minimum } => {
+                self.find_positive(place, node, minimum, window, bits);
+                for child in query.children(node).filter(|c| query.counts(*c, Occur::Not)) {
+                    if is_empty(bits) {
+                        return;
+                    }
+                    self.clear(place, child, window, bits);
+                }
+            }
+            Kind::Key(term) => {
+                let rank = self.next_key(place, term, window.start);
+                if rank < window.end().min(END) {
+                    let bit = (rank - window.start) as usize;
+                    bits[bit / 64] |= 1 << (bit % 64);
+                }
+            }
+            Kind::Pattern(pattern) => self.add_pattern(place, pattern, window, bits),
+            Kind::Nothing | Kind::Everything | Kind::Term(_) => self.add(place, node, window, bits),
+        }
+    }
+
+    /// What the clauses that must and should match leave.
+    fn find_positive(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        minimum: u32,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        let query = self.query;
+        let Some(first) = self.cheapest(place, node) else {
+            // With nothing but exclusions, all that is not excluded.
+            let should = self.has(node, Occur::Should);
+            if should {
+                return self.find_optional(place, node, minimum.max(1), window, bits);
+            }
+            if minimum == 0 && self.has(node, Occur::Not) {
+                window.fill(bits);
+            }
+            return;
+        };
+        self.add(place, first, window, bits);
+        for child in query.children(node).filter(|c| query.counts(*c, Occur::Must)) {
+            if is_empty(bits) {
+                return;
+            }
+            if child != first {
+                self.keep(place, child, window, bits);
+            }
+        }
+        if minimum > 0 && !is_empty(bits) {
+            let mut optional: Bits = [0; WORDS];
+            let optional = &mut optional[..bits.len()];
+            self.find_optional(place, node, minimum, window, optional);
+            kernel::and_window(self.settings.level, bits, optional);
+        }
+    }
+
+    /// Where at least `minimum` of the clauses that should match do.
+    fn find_optional(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        minimum: u32,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        let query = self.query;
+        let should = || query.children(node).filter(|c| query.counts(*c, Occur::Should));
+        if minimum == 1 {
+            return should().for_each(|child| self.add_optional(place, child, window, bits));
+        }
+        let mut counts = Counts::new();
+        for child in should() {
+            let mut own: Bits = [0; WORDS];
+            let own = &mut own[..bits.len()];
+            self.add_optional(place, child, window, own);
+            counts.add(own);
+        }
+        window.fill(bits);
+        counts.keep_at_least(minimum, bits);
+    }
+
+    /// The clause that must match and probably matches least.
+    fn cheapest(&self, place: &Place<'_>, node: NodeId) -> Option<NodeId> {
+        let query = self.query;
+        let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
+        must.min_by_key(|child| self.estimate(place, *child))
+    }
+
+    /// How many documents of the segment a node matches at most, roughly.
+    fn estimate(&self, place: &Place<'_>, node: NodeId) -> u32 {
+        let query = self.query;
+        let all = END - place.base;
+        match query.nodes[node as usize].kind {
+            Kind::Nothing => 0,
+            Kind::Everything | Kind::Pattern(_) => all,
+            Kind::Key(_) => 1,
+            Kind::Term(term) => self.scratch.leaves[term as usize].postings,
+            Kind::Phrase { .. } => self.estimate_of_all(place, node),
+            Kind::Clauses { .. } if self.has(node, Occur::Must) => {
+                self.estimate_of_all(place, node)
+            }
+            Kind::Clauses { .. } if self.has(node, Occur::Should) => {
+                let should = query.children(node).filter(|c| query.counts(*c, Occur::Should));
+                should.fold(0, |sum, c| self.estimate(place, c).saturating_add(sum)).min(all)
+            }
+            Kind::Clauses { .. } => all,
+        }
+    }
+
+    fn estimate_of_all(&self, place: &Place<'_>, node: NodeId) -> u32 {
+        let query = self.query;
+        let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
+        must.map(|child| self.estimate(place, child)).min().unwrap_or(0)
     }
 }

@@ -1,0 +1,101 @@
+//! Whether a document is what a clause asks for: by looking at it, in the most obvious way.
+
+use spirit_query::{Bool, Clause, Fuzzy};
+
+use crate::Document;
+
+/// Whether `clause` matches `document`.
+pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
+    let has = |test: &dyn Fn(&str) -> bool| document.words.iter().any(|word| test(word));
+    match clause {
+        Clause::Nothing => false,
+        Clause::Everything => true,
+        Clause::Key(key) => document.key == *key,
+        Clause::Term(term) => has(&|word| word == term.text),
+        Clause::Prefix(prefix) => has(&|word| word.starts_with(&prefix.text)),
+        Clause::Wildcard(pattern) => {
+            let pattern: Vec<char> = pattern.text.chars().collect();
+            has(&|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
+        }
+        Clause::Fuzzy(near, fuzzy) => has(&|word| is_near(&near.text, word, *fuzzy)),
+        Clause::Phrase { words, slop, .. } => {
+            shortest(&document.words, words).is_some_and(|length| length <= i64::from(*slop))
+        }
+        Clause::Bool(clauses) => combination(clauses, document),
+        Clause::Boost(clause, _) | Clause::Constant(clause, _) => matches(clause, document),
+    }
+}
+
+fn combination(clauses: &Bool, document: &Document) -> bool {
+    let Bool { must, should, not, minimum } = clauses;
+    let met = should.iter().filter(|clause| matches(clause, document)).count();
+    let needed = if must.is_empty() && !should.is_empty() { (*minimum).max(1) } else { *minimum };
+    let positive = !must.is_empty() || !should.is_empty() || !not.is_empty();
+    positive
+        && met >= needed as usize
+        && must.iter().all(|clause| matches(clause, document))
+        && !not.iter().any(|clause| matches(clause, document))
+}
+
+fn wildcard(pattern: &[char], text: &[char]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        ['*', rest @ ..] => (0..=text.len()).any(|skip| wildcard(rest, &text[skip..])),
+        ['?', rest @ ..] => !text.is_empty() && wildcard(rest, &text[1..]),
+        ['\\', c, rest @ ..] | [c, rest @ ..] => {
+            text.first() == Some(c) && wildcard(rest, &text[1..])
+        }
+    }
+}
+
+/// Whether at most so many edits lead from one word to the other: the whole table of distances between their prefixes.
+fn is_near(a: &str, b: &str, fuzzy: Fuzzy) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let prefix = a.len().min(fuzzy.prefix_length as usize);
+    if b.len() < prefix || a[..prefix] != b[..prefix] {
+        return false;
+    }
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
+            };
+            if fuzzy.transpositions
+                && i > 1
+                && j > 1
+                && (a[i - 1], a[i - 2]) == (b[j - 2], b[j - 1])
+            {
+                table[i][j] = table[i][j].min(table[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    table[a.len()][b.len()] <= fuzzy.distance as usize
+}
+
+/// How far the terms of a phrase were moved, all ways of finding them tried; none if they are not all there. A phrase without
+/// terms is nowhere.
+fn shortest(text: &[String], phrase: &[Option<String>]) -> Option<i64> {
+    let slots: Vec<(i64, &str)> =
+        (0..).zip(phrase).filter_map(|(at, word)| Some((at, word.as_deref()?))).collect();
+    if slots.is_empty() { None } else { shortest_of(text, &slots, &mut Vec::new()) }
+}
+
+fn shortest_of(text: &[String], slots: &[(i64, &str)], taken: &mut Vec<usize>) -> Option<i64> {
+    let Some((_, word)) = slots.get(taken.len()) else {
+        let shifts = || taken.iter().zip(slots).map(|(at, (place, _))| *at as i64 - place);
+        return Some(shifts().max()? - shifts().min()?);
+    };
+    let mut best = None;
+    for at in (0..text.len()).filter(|at| text[*at] == *word) {
+        if !taken.contains(&at) {
+            taken.push(at);
+            best = best.into_iter().chain(shortest_of(text, slots, taken)).min();
+            taken.pop();
+        }
+    }
+    best
+}

@@ -1,0 +1,235 @@
+//! Queries as programs build them: a tree of clauses, with all the power of the query language and some more.
+//!
+//! A [`Clause`] is what somebody means; [`Query::new_of`](crate::Query::new_of) makes of it what is evaluated. Words are terms already:
+//! what the index's analyzer makes of a text. [`Display`](fmt::Display) writes a clause in the query language, as far as that can
+//! say it.
+
+use std::fmt;
+
+use crate::fuzzy::Fuzzy;
+
+/// What a document must be like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clause {
+    /// Nothing matches.
+    Nothing,
+    /// Every document.
+    Everything,
+    /// The document with this key.
+    Key(String),
+    /// Documents with this term.
+    Term(Word),
+    /// Documents with these terms one behind the other; a gap is any one token.
+    Phrase {
+        /// The field's name.
+        field: String,
+        /// The terms in their order.
+        words: Vec<Option<String>>,
+        /// How far terms may be moved, in all.
+        slop: u32,
+    },
+    /// Documents with a term that begins so.
+    Prefix(Word),
+    /// Documents with a term that this matches: `*` any characters, `?` one, `\` before one that stands for itself.
+    Wildcard(Word),
+    /// Documents with a term that is near this one.
+    Fuzzy(Word, Fuzzy),
+    /// A combination.
+    Bool(Bool),
+    /// The same documents, with scores so many times as high.
+    Boost(Box<Clause>, f32),
+    /// The same documents, each with this score.
+    Constant(Box<Clause>, f32),
+}
+
+/// A term of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The field's name.
+    pub field: String,
+    /// The term.
+    pub text: String,
+}
+
+/// Clauses that must match, should, or must not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bool {
+    /// All of these match.
+    pub must: Vec<Clause>,
+    /// Some of these match: one, if none must, and at least [`minimum`](Self::minimum).
+    pub should: Vec<Clause>,
+    /// None of these matches.
+    pub not: Vec<Clause>,
+    /// How many of `should` match at least.
+    pub minimum: u32,
+}
+
+/// The field that a word without one is asked for in.
+pub const TEXT: &str = "text";
+
+impl Clause {
+    /// Documents with `term` in their text.
+    pub fn term(term: &str) -> Clause {
+        Clause::Term(Word::text(term))
+    }
+
+    /// The document with this key.
+    pub fn key(key: &str) -> Clause {
+        Clause::Key(key.to_owned())
+    }
+
+    /// Documents with a term in their text that begins so.
+    pub fn prefix(prefix: &str) -> Clause {
+        Clause::Prefix(Word::text(prefix))
+    }
+
+    /// Documents with a term in their text that `pattern` matches.
+    pub fn wildcard(pattern: &str) -> Clause {
+        Clause::Wildcard(Word::text(pattern))
+    }
+
+    /// Documents with a term in their text that is within so many edits of `term`.
+    pub fn fuzzy(term: &str, distance: u8) -> Clause {
+        Clause::Fuzzy(Word::text(term), Fuzzy::within(distance))
+    }
+
+    /// Documents with these terms in their text, one behind the other.
+    pub fn phrase(terms: &[&str]) -> Clause {
+        Clause::near(terms, 0)
+    }
+
+    /// The same where terms may be moved by `slop` in all.
+    pub fn near(terms: &[&str], slop: u32) -> Clause {
+        let words = terms.iter().map(|term| Some((*term).to_owned())).collect();
+        Clause::Phrase { field: TEXT.to_owned(), words, slop }
+    }
+
+    /// Documents that match all of these.
+    pub fn all(must: impl IntoIterator<Item = Clause>) -> Clause {
+        Clause::Bool(Bool { must: must.into_iter().collect(), ..Bool::default() })
+    }
+
+    /// Documents that match any of these.
+    pub fn any(should: impl IntoIterator<Item = Clause>) -> Clause {
+        Clause::at_least(1, should)
+    }
+
+    /// Documents that match so many of these.
+    pub fn at_least(minimum: u32, should: impl IntoIterator<Item = Clause>) -> Clause {
+        let should = should.into_iter().collect();
+        Clause::Bool(Bool { should, minimum, ..Bool::default() })
+    }
+
+    /// The same, but for those that match `not`.
+    pub fn and_not(self, not: Clause) -> Clause {
+        Clause::Bool(Bool { must: vec![self], not: vec![not], ..Bool::default() })
+    }
+
+    /// The same, with scores so many times as high.
+    pub fn boost(self, by: f32) -> Clause {
+        Clause::Boost(Box::new(self), by)
+    }
+
+    /// The same, each with this score.
+    pub fn constant(self, score: f32) -> Clause {
+        Clause::Constant(Box::new(self), score)
+    }
+}
+
+impl Word {
+    /// A term of the documents' text.
+    pub fn text(term: &str) -> Word {
+        Word { field: TEXT.to_owned(), text: term.to_owned() }
+    }
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // No word is both there and not.
+            Clause::Nothing => f.write_str("(* -*)"),
+            Clause::Everything => f.write_str("*"),
+            Clause::Key(key) => write!(f, "key:{}", Escaped(key, false)),
+            Clause::Term(word) => {
+                write!(f, "{}{}", InField(&word.field), Escaped(&word.text, false))
+            }
+            Clause::Phrase { field, words, slop } => write_phrase(f, field, words, *slop),
+            Clause::Prefix(word) => {
+                write!(f, "{}{}*", InField(&word.field), Escaped(&word.text, false))
+            }
+            Clause::Wildcard(word) => {
+                write!(f, "{}{}", InField(&word.field), Escaped(&word.text, true))
+            }
+            Clause::Fuzzy(word, fuzzy) => {
+                let (field, text) = (InField(&word.field), Escaped(&word.text, false));
+                write!(f, "{field}{text}~{}", fuzzy.distance)
+            }
+            Clause::Bool(clauses) => write!(f, "{clauses}"),
+            Clause::Boost(clause, by) => write!(f, "({clause})^{by}"),
+            Clause::Constant(clause, score) => write!(f, "({clause})^={score}"),
+        }
+    }
+}
+
+fn write_phrase(
+    f: &mut fmt::Formatter<'_>,
+    field: &str,
+    words: &[Option<String>],
+    slop: u32,
+) -> fmt::Result {
+    write!(f, "{}\"", InField(field))?;
+    for (number, word) in words.iter().enumerate() {
+        let space = if number > 0 { " " } else { "" };
+        let text = word.as_deref().unwrap_or("*");
+        write!(f, "{space}{}", text.replace('\\', "\\\\").replace('"', "\\\""))?;
+    }
+    if slop > 0 { write!(f, "\"~{slop}") } else { f.write_str("\"") }
+}
+
+impl fmt::Display for Bool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.must.is_empty() && self.should.is_empty() && self.not.is_empty() {
+            return write!(f, "{}", Clause::Nothing);
+        }
+        f.write_str("(")?;
+        let signed = [("+", &self.must), ("", &self.should), ("-", &self.not)];
+        let clauses = signed.iter().flat_map(|(sign, list)| list.iter().map(move |c| (sign, c)));
+        for (number, (sign, clause)) in clauses.enumerate() {
+            let space = if number > 0 { " " } else { "" };
+            write!(f, "{space}{sign}{clause}")?;
+        }
+        f.write_str(")")?;
+        let implied = u32::from(self.must.is_empty() && !self.should.is_empty());
+        if self.minimum > implied { write!(f, "~{}", self.minimum) } else { Ok(()) }
+    }
+}
+
+/// A field before its value, unless it is the one that is meant without.
+struct InField<'c>(&'c str);
+
+impl fmt::Display for InField<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == TEXT { Ok(()) } else { write!(f, "{}:", self.0) }
+    }
+}
+
+/// A word in which what the language has a meaning for is escaped; wildcards too, unless it is a pattern.
+struct Escaped<'c>(&'c str, bool);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Escaped(text, pattern) = *self;
+        if matches!(text, "AND" | "OR" | "NOT" | "IN" | "TO") {
+            f.write_str("\\")?;
+        }
+        for c in text.chars() {
+            let wild = matches!(c, '*' | '?' | '\\');
+            let special = c.is_whitespace() || "+-!(){}[]^\"~:<>=&|".contains(c);
+            if if wild { !pattern } else { special } {
+                f.write_str("\\")?;
+            }
+            write!(f, "{c}")?;
+        }
+        Ok(())
+    }
+}

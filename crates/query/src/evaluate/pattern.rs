@@ -1,0 +1,220 @@
+//! Patterns: the documents of all terms of a segment that a pattern matches, as one bitmap.
+//!
+//! It is made when the first clause asks for it, from the segment's terms in order: from the first that may match on, and past
+//! those of which the pattern says that they cannot. A fresh segment has no order, and all of its terms are looked at.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::extent::Extent;
+use spirit_index::flushed::Flushed;
+use spirit_index::posting::rank;
+use spirit_index::snapshot::OrderedTerm;
+use spirit_index::term::{FieldId, TERM_BYTES_MAX};
+use spirit_kernel as kernel;
+use spirit_kernel::Level;
+use spirit_mem::Region;
+
+use super::window::Window;
+use super::{Evaluation, Place};
+use crate::collect::Limit;
+use crate::fuzzy::FuzzyMatcher;
+use crate::leaf::END;
+use crate::limits::Meter;
+use crate::pattern::{Matcher, Verdict};
+use crate::query::PATTERNS_MAX;
+
+/// Terms that cannot match which are passed one by one before the next that may is searched for.
+const PASSED_MAX: usize = 8;
+
+/// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
+pub(crate) struct PatternBits {
+    bits: Vec<u64>,
+    words_each: usize,
+    /// By bit: the patterns whose documents in the segment at hand are known.
+    known: u32,
+    fuzzy: FuzzyMatcher,
+}
+
+const _: () = assert!(PATTERNS_MAX <= u32::BITS as usize);
+
+impl PatternBits {
+    /// For segments of so many rows.
+    pub(crate) fn new(rows_max: u32) -> PatternBits {
+        let words_each = rows_max.div_ceil(64) as usize;
+        let bits = vec![0; words_each * PATTERNS_MAX];
+        PatternBits { bits, words_each, known: 0, fuzzy: FuzzyMatcher::default() }
+    }
+
+    /// Another segment is at hand.
+    pub(super) fn forget(&mut self) {
+        self.known = 0;
+    }
+
+    fn of(&self, pattern: u32) -> &[u64] {
+        &self.bits[pattern as usize * self.words_each..][..self.words_each]
+    }
+}
+
+impl<C: Limit> Evaluation<'_, C> {
+    /// The first rank at or after `target` that a pattern matches, or [`END`].
+    pub(super) fn next_of_pattern(&mut self, place: &Place<'_>, pattern: u32, target: u32) -> u32 {
+        self.expand(place, pattern);
+        let from = target.saturating_sub(place.base) as usize;
+        let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
+        let Some(first) = words.get(from / 64) else { return END };
+        let first = first & u64::MAX << (from % 64);
+        let rest = words[from / 64 + 1..].iter().copied();
+        let mut numbered = (from / 64..).zip(std::iter::once(first).chain(rest));
+        let found = numbered.find(|(_, word)| *word != 0);
+        found.map_or(END, |(at, word)| place.base + at as u32 * 64 + word.trailing_zeros())
+    }
+
+    /// Sets the bits of what a pattern matches in a window.
+    pub(super) fn add_pattern(
+        &mut self,
+        place: &Place<'_>,
+        pattern: u32,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        self.expand(place, pattern);
+        let from = (window.start - place.base) as usize / 64;
+        let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
+        for (to, from) in bits.iter_mut().zip(words.get(from..).unwrap_or(&[])) {
+            *to |= from;
+        }
+    }
+
+    /// Finds what a pattern matches in the segment at hand, unless that is known.
+    fn expand(&mut self, place: &Place<'_>, pattern: u32) {
+        let patterns = &mut self.scratch.patterns;
+        if patterns.known >> pattern & 1 == 1 {
+            return;
+        }
+        patterns.known |= 1 << pattern;
+        let PatternBits { bits, words_each, fuzzy, .. } = patterns;
+        let bits = &mut bits[pattern as usize * *words_each..][..words_of(place)];
+        bits.fill(0);
+        let found = &self.query.patterns[pattern as usize];
+        let bytes = self.query.pattern_bytes(found);
+        let Some(matcher) = Matcher::new(found.kind, bytes, fuzzy) else { return };
+        let mut expansion = Expansion {
+            field: found.field,
+            matcher,
+            meter: &mut self.meter,
+            level: self.settings.level,
+            base: place.base,
+            bits,
+        };
+        match &place.context.extent {
+            Some(extent) => expansion.fresh(extent),
+            None => expansion.registered(self.snapshot.memory().region(), place),
+        }
+    }
+}
+
+/// Words of a bitmap of the segment at hand.
+fn words_of(place: &Place<'_>) -> usize {
+    (END - place.base).div_ceil(64) as usize
+}
+
+/// A pattern on its way through a segment's terms.
+struct Expansion<'e, 'q> {
+    field: FieldId,
+    matcher: Matcher<'e>,
+    meter: &'e mut Meter<'q>,
+    level: Level,
+    /// The rank of bit 0.
+    base: u32,
+    bits: &'e mut [u64],
+}
+
+impl Expansion<'_, '_> {
+    fn registered(&mut self, region: &Region, place: &Place<'_>) {
+        let flushed = place.segment.flushed();
+        let mut term = [0; TERM_BYTES_MAX];
+        let mut cursor = place.segment.terms_from(self.field, self.matcher.first());
+        // The bytes that terms are passed for, and how many there were.
+        let (mut passing, mut passed) = ([0; TERM_BYTES_MAX], 0);
+        let mut passing_len = 0;
+        while let Some(OrderedTerm { field, len, entry, .. }) = cursor.next_term(&mut term) {
+            let bytes = &term[..len];
+            if field != self.field || !self.meter.step() {
+                return;
+            }
+            if passing_len > 0 && bytes.starts_with(&passing[..passing_len]) {
+                passed += 1;
+                if passed > PASSED_MAX {
+                    // No text has the byte that follows all that begin so.
+                    passing[passing_len - 1] += 1;
+                    cursor = place.segment.terms_from(self.field, &passing[..passing_len]);
+                    passing_len = 0;
+                }
+                continue;
+            }
+            (passing_len, passed) = (0, 0);
+            match self.matcher.test(bytes) {
+                Verdict::Match if !self.meter.expand() => return,
+                Verdict::Match => self.add_entry(region, &flushed, entry),
+                Verdict::No => {}
+                Verdict::NoneWith(count) => {
+                    passing[..count].copy_from_slice(&bytes[..count]);
+                    passing_len = count;
+                }
+                Verdict::End => return,
+            }
+        }
+    }
+
+    fn fresh(&mut self, extent: &Extent<'_>) {
+        let mut term = [0; TERM_BYTES_MAX];
+        for ordinal in extent.ordinals() {
+            let (field, len) = extent.write_term(ordinal, &mut term);
+            if !self.meter.step() {
+                return;
+            }
+            if field == self.field && self.matcher.test(&term[..len]) == Verdict::Match {
+                if !self.meter.expand() {
+                    return;
+                }
+                self.add_fresh(extent, ordinal);
+            }
+        }
+    }
+
+    fn add_entry(
+        &mut self,
+        region: &Region,
+        flushed: &Flushed,
+        entry: spirit_index::entries::Entry,
+    ) {
+        if entry.postings == 1 {
+            return self.add_word(entry.payload);
+        }
+        match flushed.bitmap(entry) {
+            Some(dense) => kernel::or_bits(self.level, region.view(dense), 0, self.bits),
+            None => {
+                let list = region.view(flushed.list(entry));
+                kernel::set_bits(self.level, list, self.base, self.bits);
+            }
+        }
+    }
+
+    fn add_fresh(&mut self, extent: &Extent<'_>, ordinal: u32) {
+        let head = extent.record(ordinal).list().read();
+        head.buffer[..head.buffered].iter().for_each(|word| self.add_word(*word));
+        let mut chain = head.chain;
+        while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
+            block.iter().for_each(|word| self.add_word(word.load(Relaxed)));
+            chain = older;
+        }
+    }
+
+    /// A posting that is newer than what the snapshot sees has no bit.
+    fn add_word(&mut self, word: u32) {
+        let bit = rank(word).wrapping_sub(self.base) as usize;
+        if let Some(word) = self.bits.get_mut(bit / 64) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+}

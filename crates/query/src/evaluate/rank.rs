@@ -1,0 +1,119 @@
+//! Evaluation by relevance: the best matches of a snapshot, whatever their age.
+//!
+//! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. Registered segments have three ways: [one
+//! term](term), [any of several](any) and [all of several](all) pass over blocks of postings whose maxima say that nothing in them
+//! beats what was found; any other query, and fresh segments, go by [windows](tree).
+
+mod all;
+mod any;
+mod gate;
+mod lists;
+mod term;
+mod tree;
+
+use std::sync::atomic::AtomicU16;
+
+use spirit_index::nvm::older::FindOlder;
+use spirit_index::posting::rank_of;
+use spirit_kernel::{Bm25, Lengths};
+
+use super::{Evaluation, Place};
+use crate::collect::{Hit, Limit};
+use crate::plan::RankedPlan;
+use crate::rank::Weights;
+use crate::top::{Scored, Top};
+
+/// Takes matches with their scores.
+pub(crate) struct Ranked<'r> {
+    pub(crate) top: &'r mut Top,
+    pub(crate) weights: &'r Weights,
+    pub(crate) executor: u32,
+    /// Whether blocks may be passed over.
+    pub(crate) skips: bool,
+    /// No document scores more.
+    pub(crate) highest: f32,
+}
+
+impl Limit for Ranked<'_> {
+    const SCORES: bool = true;
+
+    /// None, once nothing can beat what was found.
+    fn wanted(&self) -> usize {
+        if self.skips && self.highest <= self.top.threshold() { 0 } else { usize::MAX }
+    }
+}
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
+    pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
+        let plan = RankedPlan::of(self.query);
+        if plan == RankedPlan::Nothing {
+            return;
+        }
+        self.rank_fresh();
+        match plan {
+            RankedPlan::Nothing => {}
+            RankedPlan::Term(term) => {
+                self.look_up(term as usize);
+                self.rank_term(term as usize);
+                self.step_back(older, [term].into_iter(), |part| part.rank_term(term as usize));
+            }
+            RankedPlan::All(terms, count) => {
+                self.rank_listed(older, &terms[..count], Self::rank_all);
+            }
+            RankedPlan::Any(terms, count) => {
+                self.rank_listed(older, &terms[..count], Self::rank_any);
+            }
+            RankedPlan::Tree { bounded } => {
+                let terms = 0..self.query.terms.len() as u32;
+                terms.clone().for_each(|term| self.look_up(term as usize));
+                self.rank_tree(bounded);
+                self.step_back(older, terms, |part| part.rank_tree(bounded));
+            }
+        }
+    }
+
+    fn rank_listed<O: FindOlder>(
+        &mut self,
+        older: impl FnOnce() -> Option<O>,
+        terms: &[u32],
+        rank: impl Fn(&mut Self, &[u32]),
+    ) {
+        terms.iter().for_each(|term| self.look_up(*term as usize));
+        rank(self, terms);
+        self.step_back(older, terms.iter().copied(), |part| rank(part, terms));
+    }
+
+    /// What BM25 gives for a term.
+    fn bm25(&self, term: usize) -> Bm25 {
+        self.collector.weights.of_term(term)
+    }
+
+    /// The lengths of a registered segment's documents.
+    fn lengths<'l>(place: &Place<'l>) -> Lengths<'l> {
+        const NONE: &[AtomicU16] = &[];
+        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base)
+    }
+
+    /// No posting needs to be looked at that cannot lift a score above it.
+    fn limit(&self) -> f32 {
+        if self.collector.skips { self.collector.top.threshold() } else { -1.0 }
+    }
+
+    /// Whether it is pointless to look at what scores so much at most.
+    #[inline(always)]
+    fn is_beaten(&self, bound: f32) -> bool {
+        self.collector.skips && bound <= self.collector.top.threshold()
+    }
+
+    /// A match; it is not certain yet that it is alive, nor that it is among the best.
+    fn offer_scored(&mut self, place: &Place<'_>, rank: u32, score: f32) {
+        let local = rank_of(rank);
+        if rank < place.first || (place.has_dead && place.segment.is_dead(local)) {
+            return;
+        }
+        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let sequence = place.segment.sequence(local);
+        self.collector.top.offer(Scored { score, sequence, hit });
+    }
+}

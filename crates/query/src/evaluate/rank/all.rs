@@ -1,0 +1,143 @@
+//! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
+//! there may be one.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::lists::BLOCK;
+use spirit_index::posting::rank;
+use spirit_kernel as kernel;
+use spirit_kernel::{Algorithm, Lengths, Run};
+
+use super::lists::{Ahead, List, MORE, bar};
+use super::{Evaluation, Ranked};
+use crate::evaluate::Place;
+use crate::plan::TERMS_INLINE;
+
+/// Something of each term.
+type Parts<T> = [T; TERMS_INLINE];
+
+/// So few candidates of a block are looked up one by one.
+const FEW: usize = 8;
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers what may be among the best of the documents with all of some terms in the registered segments at hand.
+    pub(super) fn rank_all(&mut self, terms: &[u32]) {
+        self.scratch.ahead.begin();
+        let mut more = true;
+        loop {
+            while more && self.scratch.ahead.has_room() {
+                more = self.align(terms);
+            }
+            let Some(slot) = self.scratch.ahead.pop() else { return };
+            if self.done() || !self.meter.step() {
+                return;
+            }
+            let segment = self.snapshot.of(self.scratch.ahead.at(slot).entries[0].0.segment);
+            let Some(place) = self.place(segment, false) else { continue };
+            for (number, term) in terms.iter().enumerate() {
+                let (entry, index) = self.scratch.ahead.at(slot).entries[number];
+                self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);
+            }
+            self.rank_meeting(&place, terms);
+        }
+    }
+
+    /// A segment in which all terms have lists.
+    fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let lengths = Self::lengths(place);
+        let mut singles = [[0; 1]; TERMS_INLINE];
+        let mut lists = [List::NONE; TERMS_INLINE];
+        for ((list, term), single) in lists.iter_mut().zip(terms).zip(&mut singles) {
+            let leaf = &self.scratch.leaves[*term as usize];
+            let bm25 = self.bm25(*term as usize);
+            *list = List::of(leaf, &place.context, single, bm25, lengths);
+        }
+        let lists = &mut lists[..terms.len()];
+        let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
+        let order = &mut order[..terms.len()];
+        order.sort_unstable_by_key(|list| lists[*list].run().len());
+        self.rank_blocks_of_all(place, lists, order);
+    }
+
+    /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
+    fn rank_blocks_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
+        let level = self.settings.level;
+        let (shortest, others) = (order[0], &order[1..]);
+        for (number, block) in lists[shortest].run().chunks(BLOCK).enumerate() {
+            let mut ahead: Parts<Ahead> = [Ahead::NOTHING; TERMS_INLINE];
+            ahead[shortest] = lists[shortest].block(number);
+            for other in others {
+                lists[*other].go_to(level, rank_at(block, 0));
+                ahead[*other] = lists[*other].ahead(rank_at(block, block.len() - 1));
+            }
+            let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
+            if !self.is_beaten(total * MORE) && self.meter.step() {
+                self.rank_block_of_all(place, lists, order, block, &ahead);
+            }
+        }
+    }
+
+    /// Offers the documents of a block that are in the other lists too.
+    fn rank_block_of_all(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        order: &[usize],
+        block: Run<'_>,
+        ahead: &Parts<Ahead>,
+    ) {
+        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let (shortest, others) = (order[0], &order[1..]);
+        let bm25 = lists[shortest].bm25;
+        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let bar = bar(self.limit(), others.iter().map(|other| (lists[*other].bm25, ahead[*other])));
+        let mut found =
+            kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
+        if found > FEW {
+            // Most of these are not in the other list.
+            let mut common = [0; BLOCK];
+            let (candidates, other) =
+                (kernel::run_of(&mut words[..found]), lists[others[0]].rest());
+            found = kernel::intersect_into(level, Algorithm::Simd, candidates, other, &mut common)
+                .found;
+            words = common;
+            let words = kernel::run_of(&mut words[..found]);
+            kernel::score_run(level, words, lengths, bm25, &mut scores);
+        }
+        for (word, score) in words[..found].iter().zip(&scores) {
+            let mut parts = ahead.map(|ahead| ahead.bound);
+            parts[shortest] = *score;
+            if self.complete(lists, others, lengths, rank(*word), &mut parts) {
+                // In the order of the terms, so that a document's score does not depend on what else there is.
+                let score = parts[..lists.len()].iter().sum();
+                if score > self.collector.top.threshold() {
+                    self.offer_scored(place, rank(*word), score);
+                }
+            }
+        }
+    }
+
+    /// Replaces what other lists may add to a document's score by what they do; says whether all have it, unless it cannot be
+    /// among the best.
+    fn complete(
+        &self,
+        lists: &mut [List<'_>],
+        others: &[usize],
+        lengths: Lengths<'_>,
+        rank: u32,
+        parts: &mut Parts<f32>,
+    ) -> bool {
+        others.iter().all(|other| {
+            if self.is_beaten(parts[..lists.len()].iter().sum::<f32>() * MORE) {
+                return false;
+            }
+            let Some(word) = lists[*other].find(self.settings.level, rank) else { return false };
+            parts[*other] = lists[*other].bm25.score(word, lengths);
+            true
+        })
+    }
+}
+
+fn rank_at(run: Run<'_>, at: usize) -> u32 {
+    rank(run[at].load(Relaxed))
+}

@@ -1,0 +1,213 @@
+//! The best documents of any query: what matches in a window, and then what each clause adds to its score.
+//!
+//! Every term has a second cursor, which follows where documents matched. What optional clauses match is kept from when the window was
+//! evaluated.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::lengths::LENGTH_MAX;
+use spirit_index::posting::rank_of;
+use spirit_kernel as kernel;
+use spirit_kernel::{Bm25, Lengths};
+
+use super::Ranked;
+use crate::evaluate::window::{Bits, RANKS, WORDS, Window, is_empty, ones};
+use crate::evaluate::{Evaluation, OUT, Place, words_of};
+use crate::leaf::END;
+use crate::query::{Kind, NodeId, Occur};
+use crate::rank::{Weight, score};
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers what may be among the best in the segments that are not registered.
+    pub(super) fn rank_fresh(&mut self) {
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            for term in 0..self.query.terms.len() {
+                self.open_fresh(&place, term);
+                self.open_fresh_scoring(&place, term);
+            }
+            self.rank_segment(&place);
+        }
+    }
+
+    /// The same in the registered segments at hand.
+    pub(super) fn rank_tree(&mut self, bounded: bool) {
+        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
+        while !self.done() {
+            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
+            let Some(position) = next.filter(|p| *p >= oldest) else { return };
+            end = position;
+            let Some(segment) = self.snapshot.segment(position) else { return };
+            self.open_at(&segment);
+            let terms = self.query.terms.len();
+            for term in 0..terms {
+                self.scratch.leaves[terms + term] = self.scratch.leaves[term];
+            }
+            if let Some(place) = self.place(segment, false) {
+                self.rank_segment(&place);
+            }
+        }
+    }
+
+    fn open_fresh_scoring(&mut self, place: &Place<'_>, term: usize) {
+        let found = &self.query.terms[term];
+        let scoring = self.query.terms.len() + term;
+        let words = words_of(&self.scratch.words, scoring);
+        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let lookup = self.query.lookup(found);
+        self.scratch.leaves[scoring].open_fresh(extent, lookup, found.hash, words);
+    }
+
+    fn rank_segment(&mut self, place: &Place<'_>) {
+        self.scratch.patterns.forget();
+        let root = self.query.root;
+        let mut rank = self.earliest(place, root, place.first);
+        let mut window = Window::first(place.base, rank);
+        while rank < END && !self.done() && self.meter.step() {
+            let mut bits = [0; WORDS];
+            let bits = &mut bits[..window.words()];
+            self.add(place, root, window, bits);
+            window.keep_ranks(bits, place.first..END);
+            if !is_empty(bits) {
+                self.rank_window(place, window, bits);
+            }
+            rank = self.earliest(place, root, window.end());
+            window = window.next(place.base, rank);
+        }
+    }
+
+    fn rank_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
+        if place.segment.lengths().is_none() {
+            self.note_lengths(place, window, bits);
+        }
+        let mut all = std::mem::take(&mut self.scratch.scores);
+        let scores = &mut all[..bits.len() * 64];
+        scores.fill(0.0);
+        self.score(place, self.query.root, window, bits, scores);
+        let (level, mut from) = (self.settings.level, 0);
+        let mut out = [0; OUT];
+        while from < scores.len() {
+            let threshold = self.collector.top.threshold();
+            let (found, next) = kernel::above(level, scores, bits, threshold, from, &mut out);
+            for bit in &out[..found] {
+                self.offer_scored(place, window.rank(*bit as usize), scores[*bit as usize]);
+            }
+            from = next;
+        }
+        self.scratch.scores = all;
+    }
+
+    /// Puts the lengths of a window's matches where those of a registered segment would be.
+    fn note_lengths(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
+        for bit in ones(bits) {
+            let length = place.segment.length(rank_of(window.rank(bit)));
+            let length = length.min(LENGTH_MAX as u32) as u16;
+            self.scratch.lengths[bit].store(length, Relaxed);
+        }
+    }
+
+    /// Adds what a node gives to the documents of a window whose bits are set, which it matches.
+    fn score(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        window: Window,
+        bits: &[u64],
+        scores: &mut [f32],
+    ) {
+        match (self.collector.weights.of(node), self.query.nodes[node as usize].kind) {
+            (Weight::Constant(0.0), _) => {}
+            (Weight::Constant(constant), _) => {
+                ones(bits).for_each(|bit| scores[bit] += constant);
+            }
+            (Weight::Frequency(bm25), Kind::Term(term)) => {
+                self.score_term(place, term as usize, bm25, window, bits, scores);
+            }
+            (Weight::Frequency(bm25), _) => {
+                self.score_phrase(place, node, bm25, window, bits, scores);
+            }
+            (Weight::Sum, _) => self.score_clauses(place, node, window, bits, scores),
+        }
+    }
+
+    fn score_clauses(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        window: Window,
+        bits: &[u64],
+        scores: &mut [f32],
+    ) {
+        let query = self.query;
+        // Nobody asked yet what clauses match that nothing depends on.
+        let optional =
+            self.has(node, Occur::Must) && query.nodes[node as usize].kind == Kind::CLAUSES;
+        for child in query.scored(node) {
+            // A term's postings say by themselves where they are.
+            if query.counts(child, Occur::Must) || query.is_plain_term(child) {
+                self.score(place, child, window, bits, scores);
+                continue;
+            }
+            let mut own: Bits = [0; WORDS];
+            let own = &mut own[..bits.len()];
+            if optional {
+                self.add(place, child, window, own);
+            } else {
+                own.copy_from_slice(&self.scratch.windows[child as usize][..bits.len()]);
+            }
+            kernel::and_window(self.settings.level, own, bits);
+            if !is_empty(own) {
+                self.score(place, child, window, own, scores);
+            }
+        }
+    }
+
+    fn score_term(
+        &mut self,
+        place: &Place<'_>,
+        term: usize,
+        bm25: Bm25,
+        window: Window,
+        bits: &[u64],
+        scores: &mut [f32],
+    ) {
+        let scoring = self.query.terms.len() + term;
+        let level = self.settings.level;
+        let lengths = match place.segment.lengths() {
+            Some(lengths) => Lengths::new(lengths, place.base),
+            None => Lengths::new(&self.scratch.lengths, window.start),
+        };
+        let leaf = &mut self.scratch.leaves[scoring];
+        let words = words_of(&self.scratch.words, scoring);
+        loop {
+            let run = leaf.run(&place.context, words);
+            let start = window.start;
+            let used = kernel::add_scores_where(level, run, lengths, bm25, start, bits, scores);
+            let ended = used == run.len();
+            leaf.advance(used);
+            if !ended || !leaf.refill(&place.context, words) {
+                return;
+            }
+        }
+    }
+
+    fn score_phrase(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        bm25: Bm25,
+        window: Window,
+        bits: &[u64],
+        scores: &mut [f32],
+    ) {
+        let Some(phrase) = self.phrase_in(place, node) else { return };
+        for bit in ones(bits) {
+            let rank = window.rank(bit);
+            let frequency = self.phrase_frequency(place, &phrase, rank);
+            let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+            scores[bit] += score(bm25, frequency, length);
+        }
+    }
+}
+
+const _: () = assert!(RANKS as usize == WORDS * 64);

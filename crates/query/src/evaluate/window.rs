@@ -1,0 +1,193 @@
+//! A window: some thousands of ranks of a segment that are evaluated together, a bit each.
+//!
+//! Block-at-a-time evaluation: what a clause matches in a window is a row of bits, and clauses are combined 64 documents at a
+//! time. The first windows of a segment are small, since a query that wants the newest few is often done there.
+
+use std::ops::Range;
+
+use crate::leaf::END;
+
+/// Words of the largest window.
+pub(crate) const WORDS: usize = 64;
+/// Ranks of the largest window.
+pub(crate) const RANKS: u32 = WORDS as u32 * 64;
+/// Words of a segment's first window.
+const WORDS_FIRST: usize = 8;
+
+/// The bits of a window.
+pub(crate) type Bits = [u64; WORDS];
+
+/// Which ranks a window is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// The rank of bit 0: a multiple of 64 from the segment's first rank.
+    pub(crate) start: u32,
+    words: usize,
+}
+
+impl Window {
+    /// A segment's first window if `rank`, where its first match may be, were its first rank.
+    pub(crate) fn first(base: u32, rank: u32) -> Window {
+        Window { start: aligned(base, rank), words: WORDS_FIRST }
+    }
+
+    /// The window behind this one in which the next match may be at `rank`.
+    pub(crate) fn next(self, base: u32, rank: u32) -> Window {
+        Window { start: aligned(base, rank).max(self.end()), words: (self.words * 2).min(WORDS) }
+    }
+
+    /// Its words.
+    pub(crate) fn words(self) -> usize {
+        self.words
+    }
+
+    /// One past its last rank.
+    pub(crate) fn end(self) -> u32 {
+        self.start + self.words as u32 * 64
+    }
+
+    /// The rank of a bit.
+    pub(crate) fn rank(self, bit: usize) -> u32 {
+        self.start + bit as u32
+    }
+
+    /// Sets the bits of all ranks that a segment can have.
+    pub(crate) fn fill(self, bits: &mut [u64]) {
+        bits.fill(u64::MAX);
+        self.keep_ranks(bits, self.start..END);
+    }
+
+    /// Clears the bits of ranks outside `ranks`.
+    pub(crate) fn keep_ranks(self, bits: &mut [u64], ranks: Range<u32>) {
+        let bit = |rank: u32| rank.saturating_sub(self.start) as usize;
+        let (from, end) = (bit(ranks.start), bit(ranks.end));
+        for (number, word) in bits.iter_mut().enumerate() {
+            let (first, behind) = (number * 64, number * 64 + 64);
+            if from >= behind || end <= first {
+                *word = 0;
+                continue;
+            }
+            if from > first {
+                *word &= u64::MAX << (from - first);
+            }
+            if end < behind {
+                *word &= u64::MAX >> (behind - end);
+            }
+        }
+    }
+}
+
+/// The start of the 64 ranks that `rank` is among.
+fn aligned(base: u32, rank: u32) -> u32 {
+    base + (rank.saturating_sub(base) & !63)
+}
+
+/// Whether no bit is set.
+pub(crate) fn is_empty(bits: &[u64]) -> bool {
+    bits.iter().all(|word| *word == 0)
+}
+
+/// The bits that are set, ascending.
+pub(crate) fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    bits.iter().enumerate().flat_map(|(number, word)| Ones(*word).map(move |bit| number * 64 + bit))
+}
+
+/// The bits that are set in a word, ascending.
+pub(crate) struct Ones(pub(crate) u64);
+
+impl Iterator for Ones {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let bit = self.0.trailing_zeros() as usize;
+        (self.0 != 0).then(|| {
+            self.0 &= self.0 - 1;
+            bit
+        })
+    }
+}
+
+/// How many of several clauses match, for 64 documents at a time: the counts' binary digits, each a row of bits. Adding a
+/// clause is a ripple of half adders, of which few carry far.
+pub(crate) struct Counts {
+    digits: [Bits; DIGITS],
+}
+
+/// Enough for the most clauses that a query has.
+const DIGITS: usize = 16;
+
+impl Counts {
+    pub(crate) fn new() -> Counts {
+        Counts { digits: [[0; WORDS]; DIGITS] }
+    }
+
+    /// Counts one more where a bit is set.
+    pub(crate) fn add(&mut self, bits: &[u64]) {
+        for (number, word) in bits.iter().enumerate() {
+            let mut carry = *word;
+            for digit in &mut self.digits {
+                if carry == 0 {
+                    break;
+                }
+                (digit[number], carry) = (digit[number] ^ carry, digit[number] & carry);
+            }
+        }
+    }
+
+    /// Clears the bits where fewer than `minimum` were counted.
+    pub(crate) fn keep_at_least(&self, minimum: u32, bits: &mut [u64]) {
+        if minimum >= 1 << DIGITS {
+            return bits.fill(0);
+        }
+        for (number, word) in bits.iter_mut().enumerate() {
+            // Compared from the highest digit down: where all were equal the count is enough.
+            let (mut more, mut equal) = (0, u64::MAX);
+            for (power, digit) in self.digits.iter().enumerate().rev() {
+                let digit = digit[number];
+                if minimum >> power & 1 == 1 {
+                    equal &= digit;
+                } else {
+                    more |= equal & digit;
+                    equal &= !digit;
+                }
+            }
+            *word &= more | equal;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_counting(
+            clauses in proptest::collection::vec(any::<[u64; 2]>(), 0..20),
+            minimum in 0u32..22,
+        ) {
+            let mut counts = Counts::new();
+            clauses.iter().for_each(|bits| counts.add(bits));
+            let mut kept = [u64::MAX; 2];
+            counts.keep_at_least(minimum, &mut kept);
+            for bit in 0..128 {
+                let has = |bits: &[u64; 2]| bits[bit / 64] >> (bit % 64) & 1 == 1;
+                let count = clauses.iter().filter(|bits| has(bits)).count();
+                prop_assert_eq!(has(&kept), count >= minimum as usize);
+            }
+        }
+
+        #[test]
+        fn ranks_outside_are_cleared(from in 0u32..700, len in 0u32..700, start in 0u32..5) {
+            let window = Window { start: start * 64, words: 8 };
+            let mut bits = [u64::MAX; 8];
+            window.keep_ranks(&mut bits, from..from + len);
+            let kept: Vec<u32> = ones(&bits).map(|bit| window.rank(bit)).collect();
+            let expected: Vec<u32> =
+                (window.start..window.end()).filter(|rank| (from..from + len).contains(rank)).collect();
+            prop_assert_eq!(kept, expected);
+        }
+    }
+}

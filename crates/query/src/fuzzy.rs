@@ -1,0 +1,255 @@
+//! Fuzzy words: terms within a few edits of a word.
+//!
+//! Distances are computed row by row, a row for each character of the term, and only in the band that edits can make up for
+//! (Ukkonen, 1985). Terms come in their order, so what a term has in common with the one before it is not computed again: over a
+//! sorted dictionary this is the walk through its trie. A transposition counts once, and its characters are not edited
+//! further (optimal string alignment, as Lucene's and tantivy's automata have it).
+
+use spirit_index::term::TERM_BYTES_MAX;
+
+use crate::pattern::Verdict;
+
+/// The most edits of a fuzzy word.
+pub const DISTANCE_MAX: u8 = 2;
+
+/// How far from a word a fuzzy match may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fuzzy {
+    /// Characters inserted, left out or replaced at most: up to [`DISTANCE_MAX`].
+    pub distance: u8,
+    /// Characters at the beginning that must be the same.
+    pub prefix_length: u8,
+    /// Whether two neighbours that change places count as one edit, not two.
+    pub transpositions: bool,
+}
+
+impl Fuzzy {
+    /// This many edits anywhere, transpositions among them.
+    pub const fn within(distance: u8) -> Fuzzy {
+        Fuzzy { distance, prefix_length: 0, transpositions: true }
+    }
+}
+
+const REACH: usize = DISTANCE_MAX as usize;
+/// Distances of a row that matter: the others are further than [`DISTANCE_MAX`] by the difference of lengths alone.
+const BAND: usize = 2 * REACH + 1;
+/// Stands for every distance that is too large; larger ones can still be counted.
+const FAR: u8 = u8::MAX / 2;
+
+/// The distances between the prefixes of a word and one prefix of a term, which has `i` characters: entry `e` is for the word's
+/// first `i + e - REACH`.
+type Row = [u8; BAND];
+
+/// A fuzzy word that is asked about terms, and what it keeps from one to the next.
+#[derive(Debug)]
+pub(crate) struct FuzzyMatcher {
+    fuzzy: Fuzzy,
+    word: [char; TERM_BYTES_MAX],
+    word_len: usize,
+    prefix: [u8; TERM_BYTES_MAX],
+    prefix_bytes: usize,
+    /// Of the last term: its bytes and characters, and where each of these ends; a row for each number of them.
+    bytes: [u8; TERM_BYTES_MAX],
+    term: [char; TERM_BYTES_MAX],
+    ends: [u8; TERM_BYTES_MAX],
+    rows: [Row; TERM_BYTES_MAX + 1],
+    /// Characters of which all this holds.
+    known: usize,
+}
+
+impl Default for FuzzyMatcher {
+    fn default() -> FuzzyMatcher {
+        FuzzyMatcher {
+            fuzzy: Fuzzy::within(0),
+            word: ['\0'; TERM_BYTES_MAX],
+            word_len: 0,
+            prefix: [0; TERM_BYTES_MAX],
+            prefix_bytes: 0,
+            bytes: [0; TERM_BYTES_MAX],
+            term: ['\0'; TERM_BYTES_MAX],
+            ends: [0; TERM_BYTES_MAX],
+            rows: [[FAR; BAND]; TERM_BYTES_MAX + 1],
+            known: 0,
+        }
+    }
+}
+
+impl FuzzyMatcher {
+    /// From now on terms near `word` are asked for; none if it is too long for a term.
+    pub(crate) fn begin(&mut self, fuzzy: Fuzzy, word: &str) -> Option<()> {
+        self.bytes.get(..word.len())?;
+        let distance = fuzzy.distance.min(DISTANCE_MAX);
+        self.fuzzy = Fuzzy { distance, ..fuzzy };
+        self.word_len = 0;
+        for (to, from) in self.word.iter_mut().zip(word.chars()) {
+            *to = from;
+            self.word_len += 1;
+        }
+        let behind = word.char_indices().nth(fuzzy.prefix_length as usize);
+        self.prefix_bytes = behind.map_or(word.len(), |(at, _)| at);
+        self.prefix[..self.prefix_bytes].copy_from_slice(&word.as_bytes()[..self.prefix_bytes]);
+        self.known = 0;
+        self.rows[0] = std::array::from_fn(|entry| match self.of_word(0, entry) {
+            Some(len) => len as u8,
+            None => FAR,
+        });
+        Some(())
+    }
+
+    /// What all matches begin with.
+    pub(crate) fn prefix(&self) -> &[u8] {
+        &self.prefix[..self.prefix_bytes]
+    }
+
+    /// What it says of a term, which begins with the prefix.
+    pub(crate) fn test(&mut self, term: &[u8]) -> Verdict {
+        let Ok(text) = std::str::from_utf8(term) else { return Verdict::No };
+        if term.len() > TERM_BYTES_MAX {
+            return Verdict::No;
+        }
+        self.keep_common(term);
+        let begin = self.end_of(self.known);
+        for c in text[begin..].chars() {
+            let end = self.push(c);
+            if self.is_too_far() {
+                return Verdict::NoneWith(end);
+            }
+        }
+        let entry = (self.word_len + REACH).checked_sub(self.known).filter(|entry| *entry < BAND);
+        let distance = entry.map_or(FAR, |entry| self.rows[self.known][entry]);
+        if distance <= self.fuzzy.distance { Verdict::Match } else { Verdict::No }
+    }
+
+    /// Where the first so many characters of the last term end.
+    fn end_of(&self, characters: usize) -> usize {
+        characters.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
+    }
+
+    /// Forgets all but what the last term has in common with `term`.
+    fn keep_common(&mut self, term: &[u8]) {
+        let known = &self.bytes[..self.end_of(self.known)];
+        let common = term.iter().zip(known).take_while(|(a, b)| a == b).count();
+        while self.end_of(self.known) > common {
+            self.known -= 1;
+        }
+    }
+
+    /// One more character of the term; returns where it ends.
+    fn push(&mut self, c: char) -> usize {
+        let begin = self.end_of(self.known);
+        let end = begin + c.len_utf8();
+        c.encode_utf8(&mut self.bytes[begin..end]);
+        self.term[self.known] = c;
+        self.ends[self.known] = end as u8;
+        self.known += 1;
+        self.fill_row();
+        end
+    }
+
+    /// How many characters of the word an entry of the row for `i` characters of the term is for.
+    fn of_word(&self, i: usize, entry: usize) -> Option<usize> {
+        (i + entry).checked_sub(REACH).filter(|len| *len <= self.word_len)
+    }
+
+    fn fill_row(&mut self) {
+        let i = self.known;
+        let mut row = [FAR; BAND];
+        for entry in 0..BAND {
+            let Some(j) = self.of_word(i, entry) else { continue };
+            if j == 0 {
+                row[entry] = i.min(FAR as usize) as u8;
+                continue;
+            }
+            let (last, above) = (self.term[i - 1], &self.rows[i - 1]);
+            let mut nearest = above[entry] + u8::from(last != self.word[j - 1]);
+            if entry + 1 < BAND {
+                nearest = nearest.min(above[entry + 1] + 1);
+            }
+            if entry > 0 {
+                nearest = nearest.min(row[entry - 1] + 1);
+            }
+            let swapped = self.fuzzy.transpositions
+                && i > 1
+                && j > 1
+                && last == self.word[j - 2]
+                && self.term[i - 2] == self.word[j - 1];
+            if swapped {
+                nearest = nearest.min(self.rows[i - 2][entry] + 1);
+            }
+            row[entry] = nearest.min(FAR);
+        }
+        self.rows[i] = row;
+    }
+
+    /// Whether no term that begins with the characters known is near enough. A transposition leads from the last row but one
+    /// to the next.
+    fn is_too_far(&self) -> bool {
+        let nearest = |row: &Row| row.iter().copied().min().unwrap_or(FAR);
+        let distance = self.fuzzy.distance;
+        nearest(&self.rows[self.known]) > distance
+            && (!self.fuzzy.transpositions || nearest(&self.rows[self.known - 1]) >= distance)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The distance by the whole table.
+    pub(crate) fn naive(word: &str, term: &str, transpositions: bool) -> usize {
+        let (a, b): (Vec<char>, Vec<char>) = (word.chars().collect(), term.chars().collect());
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                if i == 0 || j == 0 {
+                    table[i][j] = i + j;
+                    continue;
+                }
+                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let mut nearest = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                if transpositions && i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]
+                {
+                    nearest = nearest.min(table[i - 2][j - 2] + 1);
+                }
+                table[i][j] = nearest;
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
+    proptest! {
+        /// Asked about sorted terms, and passing over what it says that nothing matches in, it finds what is near.
+        #[test]
+        fn it_finds_all_that_is_near(
+            word in "[abé]{0,7}",
+            terms in proptest::collection::btree_set("[abé]{1,8}", 0..60),
+            distance in 0u8..=2,
+            prefix_length in 0u8..3,
+            transpositions: bool,
+        ) {
+            let prefix: String = word.chars().take(prefix_length as usize).collect();
+            let expected: Vec<&String> = terms
+                .iter()
+                .filter(|term| term.starts_with(&prefix))
+                .filter(|term| naive(&word, term, transpositions) <= distance as usize)
+                .collect();
+            let mut matcher = FuzzyMatcher::default();
+            matcher.begin(Fuzzy { distance, prefix_length, transpositions }, &word).unwrap();
+            prop_assert_eq!(matcher.prefix(), prefix.as_bytes());
+            let (mut found, mut passed) = (Vec::new(), None::<Vec<u8>>);
+            for term in terms.iter().filter(|term| term.starts_with(&prefix)) {
+                let bytes = term.as_bytes();
+                if passed.as_ref().is_some_and(|prefix| bytes.starts_with(prefix)) {
+                    continue;
+                }
+                match matcher.test(bytes) {
+                    Verdict::Match => found.push(term),
+                    Verdict::NoneWith(len) => passed = Some(bytes[..len].to_vec()),
+                    Verdict::No | Verdict::End => {}
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

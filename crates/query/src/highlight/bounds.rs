@@ -1,0 +1,160 @@
+//! Where a fragment begins and ends: around what was found, at the ends of sentences, else between words.
+//!
+//! Sentences and words are those of UAX #29, so text without blanks is cut well too. They are looked for near the place where a
+//! fragment would end by its length, and no further: the rules look ahead for as long as they find no word, and a text may be made
+//! to have none.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Characters that a place may be moved by.
+const REACH: usize = 400;
+/// Characters before and behind that are looked at to know what is between them.
+const CONTEXT: usize = 50;
+
+/// What text is cut between.
+#[derive(Clone, Copy)]
+enum Unit {
+    Sentence,
+    Word,
+}
+
+/// A fragment around `core`, within `free`, of so many characters; only a longer core makes it longer. `free` begins and ends where
+/// the text does, or where another fragment is. All are bytes of `text`.
+pub(super) fn around(
+    text: &str,
+    core: Range<usize>,
+    free: Range<usize>,
+    characters: usize,
+) -> Range<usize> {
+    let spare = characters.saturating_sub(characters_of(text, core.clone()));
+    let start = begin(text, &core, free.start, spare);
+    let spare = spare - characters_of(text, start..core.start);
+    let end = finish(text, start, &core, free.end, spare);
+    let spare = spare - characters_of(text, core.end..end);
+    // Where nothing follows there is more room in front.
+    let start = if end == free.end { extended(text, start, free.start, spare) } else { start };
+    start..end
+}
+
+/// `range` without white space at its ends; what is in `core` stays.
+pub(super) fn trimmed(text: &str, range: Range<usize>, core: Range<usize>) -> Range<usize> {
+    let before = text[range.start..core.start].trim_start();
+    let behind = text[core.end..range.end].trim_end();
+    core.start - before.len()..core.end + behind.len()
+}
+
+/// Where the sentence of the core begins, if there is room for that; else some words before the core.
+fn begin(text: &str, core: &Range<usize>, free: usize, spare: usize) -> usize {
+    let farthest = back(text, core.start, spare).max(free);
+    let sentence = last(text, farthest..core.start, Unit::Sentence);
+    sentence.unwrap_or_else(|| {
+        // As much is to be seen of what follows.
+        let half = back(text, core.start, spare / 2).max(free);
+        first(text, half..core.start, Unit::Word).unwrap_or(core.start)
+    })
+}
+
+/// Where the last sentence ends that there is room for, if that is not too early; else the last word.
+fn finish(text: &str, start: usize, core: &Range<usize>, free: usize, spare: usize) -> usize {
+    let farthest = forward(text, core.end, spare).min(free);
+    if farthest == free {
+        return free;
+    }
+    // Rather half a sentence than a third of the room left empty.
+    let early = text.ceil_char_boundary(start + (farthest - start) / 3 * 2).max(core.end);
+    let sentence = last(text, early..farthest, Unit::Sentence);
+    let word = || last(text, core.end..farthest, Unit::Word);
+    sentence.or_else(word).filter(|end| *end > start).unwrap_or(farthest)
+}
+
+/// `start`, or a better place before it for a fragment that has room for so many characters more.
+fn extended(text: &str, start: usize, free: usize, spare: usize) -> usize {
+    let farthest = back(text, start, spare).max(free);
+    if farthest == free {
+        return free;
+    }
+    let sentence = first(text, farthest..start, Unit::Sentence);
+    sentence.or_else(|| first(text, farthest..start, Unit::Word)).unwrap_or(start)
+}
+
+/// The first place in `range`, ends included, where a unit begins.
+fn first(text: &str, range: Range<usize>, unit: Unit) -> Option<usize> {
+    let end = forward(text, range.start, REACH).min(range.end);
+    beginnings(text, range.start..end, unit).first().copied()
+}
+
+/// The last one.
+fn last(text: &str, range: Range<usize>, unit: Unit) -> Option<usize> {
+    let start = back(text, range.end, REACH).max(range.start);
+    beginnings(text, start..range.end, unit).last().copied()
+}
+
+/// All of them.
+fn beginnings(text: &str, range: Range<usize>, unit: Unit) -> Vec<usize> {
+    let from = back(text, range.start, CONTEXT);
+    let around = &text[from..forward(text, range.end, CONTEXT)];
+    let mut found: Vec<usize> = match unit {
+        Unit::Sentence => around.split_sentence_bound_indices().map(|(at, _)| from + at).collect(),
+        Unit::Word => around.split_word_bound_indices().map(|(at, _)| from + at).collect(),
+    };
+    // Where the context begins is the beginning of nothing, unless the text begins there.
+    let is_true = |at: usize| at > from || from == 0;
+    found.retain(|at| range.start <= *at && *at <= range.end && is_true(*at));
+    found
+}
+
+fn characters_of(text: &str, range: Range<usize>) -> usize {
+    text[range].chars().count()
+}
+
+/// The byte so many characters before byte `at`, or the first.
+fn back(text: &str, at: usize, characters: usize) -> usize {
+    let Some(nth) = characters.checked_sub(1) else { return at };
+    text[..at].char_indices().nth_back(nth).map_or(0, |(at, _)| at)
+}
+
+/// The byte so many characters behind byte `at`, or the end.
+fn forward(text: &str, at: usize, characters: usize) -> usize {
+    text[at..].char_indices().nth(characters).map_or(text.len(), |(behind, _)| at + behind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fragment around a word of a text, alone in it.
+    fn fragment<'t>(text: &'t str, word: &str, characters: usize) -> &'t str {
+        let start = text.find(word).unwrap();
+        let core = start..start + word.len();
+        let range = around(text, core.clone(), 0..text.len(), characters);
+        &text[trimmed(text, range, core)]
+    }
+
+    #[test]
+    fn it_begins_and_ends_with_sentences_where_it_can() {
+        let text = "One is here. Two comes by the sea! Three follows it. Four ends it all.";
+        assert_eq!(fragment(text, "comes", 42), "Two comes by the sea! Three follows it.");
+        assert_eq!(fragment(text, "One", 15), "One is here.");
+        assert_eq!(fragment(text, "ends", 25), "Four ends it all.");
+        assert_eq!(fragment(text, "ends", 40), "Three follows it. Four ends it all.");
+    }
+
+    #[test]
+    fn it_is_cut_between_words_else() {
+        let text = "a very long sentence that goes on and on and never seems to come to any end";
+        assert_eq!(fragment(text, "goes", 25), "that goes on and on and");
+        assert_eq!(fragment(text, "any", 21), "to come to any end");
+        assert_eq!(fragment(text, "very", 11), "a very long");
+    }
+
+    #[test]
+    fn text_without_blanks_is_cut_too() {
+        let text = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。";
+        assert_eq!(fragment(text, "名前", 9), "名前はまだ無い。");
+        assert_eq!(fragment(text, "無い", 4).chars().count(), 4);
+        let blob = "x".repeat(5000);
+        assert_eq!(fragment(&blob, "x", 100).len(), 100);
+    }
+}

@@ -1,0 +1,209 @@
+//! Which parts of a text are shown: those that say most about why it was found.
+//!
+//! A stretch of marks that fits into a fragment is worth what different terms are in it, first those that no fragment shows yet;
+//! then how many marks. The best one becomes a fragment, with what stands around it, and the next is looked for in what is left.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::bounds;
+use super::marks::Mark;
+
+/// The fragments of `text` to show, in the order of the text: at most `count`, of about so many characters. The whole text if it is
+/// no longer, its beginning if nothing is marked; none if it is blank.
+pub(super) fn choose(
+    text: &str,
+    marks: &[Mark],
+    characters: usize,
+    count: usize,
+) -> Vec<Range<usize>> {
+    if text.trim_start().is_empty() {
+        return Vec::new();
+    }
+    if text.chars().nth(characters).is_none() {
+        let whole = 0..text.len();
+        return vec![whole];
+    }
+    if marks.is_empty() {
+        return vec![beginning(text, characters)];
+    }
+    let mut stretches = Stretches::new(marks, characters);
+    let mut chosen: Vec<Range<usize>> = Vec::new();
+    while chosen.len() < count {
+        let gaps = gaps(text, &chosen);
+        let best = gaps.iter().enumerate().filter_map(|(gap, free)| {
+            stretches.best(free).map(|(worth, stretch)| (worth, stretch, gap))
+        });
+        let Some((_, stretch, gap)) = best.max_by_key(|(worth, ..)| *worth) else { break };
+        let core = marks[stretch.start].bytes.start..marks[stretch.end - 1].bytes.end;
+        let fragment = bounds::around(text, core.clone(), gaps[gap].clone(), characters);
+        let fragment = bounds::trimmed(text, whole_marks(marks, fragment), core);
+        stretches.show(&fragment);
+        chosen.insert(gap, fragment);
+    }
+    chosen
+}
+
+/// The beginning of a text that is longer than a fragment.
+fn beginning(text: &str, characters: usize) -> Range<usize> {
+    let blank = text.len() - text.trim_start().len();
+    let core = blank..blank;
+    let fragment = bounds::around(text, core.clone(), blank..text.len(), characters);
+    bounds::trimmed(text, fragment, core)
+}
+
+/// What is between fragments: one gap before each of them, and one behind the last.
+fn gaps(text: &str, fragments: &[Range<usize>]) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(fragments.iter().map(|fragment| fragment.end));
+    let ends = fragments.iter().map(|fragment| fragment.start).chain([text.len()]);
+    starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// The marks that are whole in `range` of the text.
+fn within(marks: &[Mark], range: &Range<usize>) -> Range<usize> {
+    let first = marks.partition_point(|mark| mark.bytes.start < range.start);
+    let end = marks.partition_point(|mark| mark.bytes.end <= range.end);
+    first..end.max(first)
+}
+
+/// `range` without marks of which it has a part only.
+fn whole_marks(marks: &[Mark], mut range: Range<usize>) -> Range<usize> {
+    let around = |at: usize| {
+        let next = marks.partition_point(|mark| mark.bytes.end <= at);
+        marks.get(next).filter(|mark| mark.bytes.start < at)
+    };
+    if let Some(mark) = around(range.start) {
+        range.start = mark.bytes.end;
+    }
+    if let Some(mark) = around(range.end) {
+        range.end = mark.bytes.start;
+    }
+    range
+}
+
+/// What a stretch of marks is worth: terms not shown yet, terms, marks; of equals the first.
+type Worth = (usize, usize, usize, Reverse<usize>);
+
+/// The stretches of marks that fit into a fragment.
+struct Stretches<'m> {
+    marks: &'m [Mark],
+    characters: usize,
+    /// Of each term: whether a fragment shows it.
+    shown: Vec<bool>,
+    /// Of each term: its marks in the stretch at hand.
+    counts: Vec<usize>,
+}
+
+impl<'m> Stretches<'m> {
+    fn new(marks: &'m [Mark], characters: usize) -> Stretches<'m> {
+        let terms = marks.iter().map(|mark| mark.number as usize + 1).max().unwrap_or(0);
+        Stretches { marks, characters, shown: vec![false; terms], counts: vec![0; terms] }
+    }
+
+    /// What is in a fragment is shown from now on.
+    fn show(&mut self, fragment: &Range<usize>) {
+        for mark in &self.marks[within(self.marks, fragment)] {
+            self.shown[mark.number as usize] = true;
+        }
+    }
+
+    /// The best stretch in what is free of the text.
+    fn best(&mut self, free: &Range<usize>) -> Option<(Worth, Range<usize>)> {
+        let all = within(self.marks, free);
+        self.counts.fill(0);
+        let (mut first, mut new, mut distinct) = (all.start, 0, 0);
+        let mut best = None;
+        for last in all {
+            let number = self.marks[last].number as usize;
+            self.counts[number] += 1;
+            if self.counts[number] == 1 {
+                distinct += 1;
+                new += usize::from(!self.shown[number]);
+            }
+            while first < last && !self.fits(first, last) {
+                let number = self.marks[first].number as usize;
+                self.counts[number] -= 1;
+                if self.counts[number] == 0 {
+                    distinct -= 1;
+                    new -= usize::from(!self.shown[number]);
+                }
+                first += 1;
+            }
+            let worth = (new, distinct, last + 1 - first, Reverse(first));
+            if best.as_ref().is_none_or(|(best, _)| worth > *best) {
+                best = Some((worth, first..last + 1));
+            }
+        }
+        best
+    }
+
+    /// Whether the marks from `first` to `last` fit into a fragment.
+    fn fits(&self, first: usize, last: usize) -> bool {
+        self.marks[last].characters.end - self.marks[first].characters.start <= self.characters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A text of words and, of each, which term it is; and its marks.
+    fn text_of(words: &[(u8, Option<u32>)]) -> (String, Vec<Mark>) {
+        let (mut text, mut marks) = (String::new(), Vec::new());
+        for (length, term) in words {
+            let start = text.len();
+            text.extend(std::iter::repeat_n('x', usize::from(*length)));
+            if let Some(number) = *term {
+                let bytes = start..text.len();
+                marks.push(Mark { bytes: bytes.clone(), characters: bytes, number });
+            }
+            text.push(' ');
+        }
+        (text, marks)
+    }
+
+    /// How many terms and marks are in a part of the text.
+    fn worth(marks: &[Mark], range: &Range<usize>) -> (usize, usize) {
+        let marks = &marks[within(marks, range)];
+        let terms: BTreeSet<u32> = marks.iter().map(|mark| mark.number).collect();
+        (terms.len(), marks.len())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        #[test]
+        fn no_other_part_shows_more(
+            words in proptest::collection::vec((1u8..9, proptest::option::of(0u32..5)), 1..40),
+            characters in 1usize..60,
+        ) {
+            let (text, marks) = text_of(&words);
+            let chosen = choose(&text, &marks, characters, 1);
+            let best = marks
+                .iter()
+                .map(|mark| mark.bytes.start..mark.bytes.start + characters)
+                .map(|part| worth(&marks, &part))
+                .max();
+            // A single mark is shown even if it is longer.
+            let best = best.map(|best| best.max((1, 1)));
+            prop_assert!(worth(&marks, &chosen[0]) >= best.unwrap_or_default());
+        }
+
+        #[test]
+        fn all_terms_are_shown_if_there_are_fragments_enough(
+            words in proptest::collection::vec((1u8..9, proptest::option::of(0u32..5)), 1..40),
+            characters in 1usize..60,
+        ) {
+            let (text, marks) = text_of(&words);
+            let chosen = choose(&text, &marks, characters, 5);
+            prop_assert!(chosen.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            let shown = chosen.iter().flat_map(|part| &marks[within(&marks, part)]);
+            let shown: BTreeSet<u32> = shown.map(|mark| mark.number).collect();
+            let all: BTreeSet<u32> = marks.iter().map(|mark| mark.number).collect();
+            prop_assert_eq!(shown, all);
+        }
+    }
+}

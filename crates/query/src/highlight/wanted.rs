@@ -1,0 +1,126 @@
+//! What of a query is marked in the texts of one field: terms and patterns wherever they are, phrases where they match.
+//!
+//! What stands under NOT, keys, and what is asked for in other fields are left out. Bytes are copied, so the query may be parsed
+//! into again.
+
+use std::collections::HashMap;
+
+use spirit_index::term::FieldId;
+
+use crate::fuzzy::FuzzyMatcher;
+use crate::pattern::{Matcher, PatternKind};
+use crate::query::{Kind, NONE, NodeId, Occur, Query};
+use crate::sloppy::Slot;
+
+/// What is marked. Terms are numbered from 0 on, patterns behind them.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    numbers: HashMap<Box<[u8]>, u32>,
+    /// Of each term: whether it is marked wherever it is; else only where a phrase matches.
+    anywhere: Vec<bool>,
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) phrases: Vec<Phrase>,
+}
+
+/// Terms near each other.
+#[derive(Debug)]
+pub(super) struct Phrase {
+    /// Terms by their numbers, in the order of their places.
+    pub(super) slots: Vec<Slot>,
+    pub(super) slop: u32,
+}
+
+/// A prefix, wildcard or fuzzy word, and what it works in.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    kind: PatternKind,
+    bytes: Box<[u8]>,
+    fuzzy: FuzzyMatcher,
+}
+
+impl Pattern {
+    /// The matcher to ask about terms; none if nothing can match.
+    pub(super) fn matcher(&mut self) -> Option<Matcher<'_>> {
+        Matcher::new(self.kind, &self.bytes, &mut self.fuzzy)
+    }
+}
+
+impl Wanted {
+    /// What `query` asks for in `field`.
+    pub(super) fn of(query: &Query, field: FieldId) -> Wanted {
+        let mut wanted = Wanted::default();
+        if query.root != NONE {
+            wanted.add(query, field, query.root);
+        }
+        wanted
+    }
+
+    /// The number of a term, and whether it is marked wherever it is.
+    pub(super) fn term(&self, bytes: &[u8]) -> Option<(u32, bool)> {
+        self.numbers.get(bytes).map(|number| (*number, self.anywhere[*number as usize]))
+    }
+
+    /// How many different terms there are.
+    pub(super) fn terms(&self) -> usize {
+        self.anywhere.len()
+    }
+
+    /// Whether nothing is ever marked.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.anywhere.is_empty() && self.patterns.is_empty()
+    }
+
+    fn add(&mut self, query: &Query, field: FieldId, node: NodeId) {
+        match query.nodes[node as usize].kind {
+            Kind::Nothing | Kind::Everything | Kind::Key(_) => {}
+            Kind::Term(term) => {
+                if let Some(number) = self.number(query, field, term) {
+                    self.anywhere[number as usize] = true;
+                }
+            }
+            Kind::Pattern(pattern) => self.add_pattern(query, field, pattern),
+            Kind::Phrase { slop } => self.add_phrase(query, field, node, slop),
+            Kind::Clauses { .. } => {
+                let not = |child: &NodeId| query.nodes[*child as usize].occur == Occur::Not;
+                for child in query.children(node).filter(|child| !not(child)) {
+                    self.add(query, field, child);
+                }
+            }
+        }
+    }
+
+    fn add_pattern(&mut self, query: &Query, field: FieldId, pattern: u32) {
+        let pattern = &query.patterns[pattern as usize];
+        if pattern.field == field {
+            let bytes = query.pattern_bytes(pattern).into();
+            let fuzzy = FuzzyMatcher::default();
+            self.patterns.push(Pattern { kind: pattern.kind, bytes, fuzzy });
+        }
+    }
+
+    /// A phrase with a word that is no term matches nowhere, and has no terms to mark.
+    fn add_phrase(&mut self, query: &Query, field: FieldId, node: NodeId, slop: u32) {
+        let slot = |child| {
+            let Kind::Term(term) = query.nodes[child as usize].kind else { return None };
+            let at = query.nodes[child as usize].at;
+            Some(Slot { term: self.number(query, field, term)?, at })
+        };
+        if let Some(slots) = query.children(node).map(slot).collect() {
+            self.phrases.push(Phrase { slots, slop });
+        }
+    }
+
+    /// The number of one of the query's terms, if it is asked for in `field`.
+    fn number(&mut self, query: &Query, field: FieldId, term: u32) -> Option<u32> {
+        let term = &query.terms[term as usize];
+        if term.key.field() != field {
+            return None;
+        }
+        let next = self.anywhere.len() as u32;
+        let number = *self.numbers.entry(query.bytes_of(term).into()).or_insert(next);
+        if number == next {
+            self.anywhere.push(false);
+        }
+        Some(number)
+    }
+}

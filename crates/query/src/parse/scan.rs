@@ -1,0 +1,111 @@
+//! Where words, numbers and signs begin and end in a query's text.
+
+use super::Problem;
+use super::grammar::{Parsed, Run};
+
+impl<'a> Run<'a> {
+    /// The number behind a mark that directly follows, if it does.
+    pub(super) fn take_number(&mut self, mark: char) -> Parsed<Option<u32>> {
+        let Some(behind) = self.rest().strip_prefix(mark) else { return Ok(None) };
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        let number = behind[..digits].parse();
+        self.at += mark.len_utf8() + digits;
+        match number {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => {
+                let at = self.at - digits;
+                self.complain(at, Problem::Expected("a whole number"))?;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    pub(super) fn take(&mut self, c: char) -> bool {
+        let found = self.rest().starts_with(c);
+        if found {
+            self.at += c.len_utf8();
+            self.skip_space();
+        }
+        found
+    }
+
+    /// Whether a sign is one here: people who type texts put dashes between words.
+    pub(super) fn is_sign(&self, sign: char) -> bool {
+        let behind = self.rest().strip_prefix(sign);
+        behind.is_some_and(|rest| {
+            !self.is_lenient() || rest.starts_with(|c: char| !c.is_whitespace())
+        })
+    }
+
+    pub(super) fn take_sign(&mut self, sign: char) -> bool {
+        if self.is_sign(sign) {
+            return self.take(sign);
+        }
+        // A lenient parser passes over a dash.
+        if self.is_lenient() && self.rest().starts_with(sign) {
+            self.take(sign);
+        }
+        false
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.rest().strip_prefix(word).is_some_and(|after| {
+            after.is_empty() || after.starts_with(|c: char| ends_word(c) || c == '(')
+        })
+    }
+
+    pub(super) fn at_operator(&self) -> bool {
+        ["AND", "OR", "&&", "||"].iter().any(|operator| self.at_word(operator))
+    }
+
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.at += word.len();
+            self.skip_space();
+        }
+        found
+    }
+
+    pub(super) fn take_or(&mut self) -> bool {
+        self.take_word("OR") || self.take_word("||")
+    }
+
+    pub(super) fn take_and(&mut self) -> bool {
+        self.take_word("AND") || self.take_word("&&")
+    }
+
+    /// All up to the next blank, parenthesis or quotation mark that is not escaped.
+    pub(super) fn take_raw_word(&mut self) -> &'a str {
+        let rest = self.rest();
+        let mut escaped = false;
+        let end = rest.char_indices().find(|(_, c)| {
+            let ends = ends_word(*c) && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        let len = end.map_or(rest.len(), |(at, _)| at);
+        self.at += len;
+        &rest[..len]
+    }
+}
+
+pub(super) fn ends_word(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '(' | ')' | '"')
+}
+
+/// Whether it may be a field's name.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_lowercase())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !matches!(text, "http" | "https" | "ftp" | "mailto")
+}

@@ -1,0 +1,350 @@
+//! What is asked for: words, phrases, patterns, keys, in one field or another.
+
+use std::borrow::Cow;
+
+use spirit_index::term::FieldId;
+use spirit_schema::{FieldKind, Schema, TEXT};
+use spirit_text::Analyzer;
+
+use super::Problem;
+use super::grammar::{Parsed, Run};
+use super::scan::{ends_word, is_name};
+use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
+use crate::pattern::PatternKind;
+use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
+
+/// What a name before a colon stands for.
+enum Named {
+    Key,
+    Field(Target),
+}
+
+/// A field that is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    id: FieldId,
+    kind: FieldKind,
+}
+
+impl Target {
+    /// The documents' text.
+    pub(super) fn text(schema: &Schema) -> Target {
+        Target { id: TEXT, kind: FieldKind::Text(schema.analyzer()) }
+    }
+
+    /// Whether its values are terms as they are.
+    fn is_verbatim(self) -> bool {
+        !matches!(self.kind, FieldKind::Text(analyzer) if analyzer != Analyzer::Keyword)
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The phrase that begins here. Words are cut one by one, so that `*` can stand for any one of them.
+    pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
+        let inside = self.quoted()?;
+        let mut list = Siblings::default();
+        let mut place = 0;
+        if field.is_verbatim() {
+            self.cut(field, &inside, &mut list, &mut place)?;
+        } else {
+            for word in inside.split_whitespace() {
+                if word == "*" { place += 1 } else { self.cut(field, word, &mut list, &mut place)? }
+            }
+        }
+        let slop = self.take_number('~')?.unwrap_or(0);
+        let node = self.query.phrase(list, slop)?;
+        self.boosted(node)
+    }
+
+    /// What stands between the quotation mark that is next and the one that ends it.
+    fn quoted(&mut self) -> Parsed<Cow<'a, str>> {
+        let (start, text) = (self.at + 1, self.text);
+        let mut escaped = false;
+        let end = text[start..].char_indices().find(|(_, c)| {
+            let ends = *c == '"' && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        if end.is_none() {
+            self.complain(self.at, Problem::Expected("a second `\"` that ends the phrase"))?;
+        }
+        let inside = &text[start..end.map_or(text.len(), |(at, _)| start + at)];
+        self.at = end.map_or(text.len(), |(at, _)| start + at + 1);
+        Ok(unescaped(inside))
+    }
+
+    pub(super) fn word(&mut self) -> Parsed<NodeId> {
+        let start = self.at;
+        if let Some((name, behind)) = self.field_name() {
+            match self.known_field(name, start)? {
+                Some(Named::Key) => return self.document_key(behind),
+                Some(Named::Field(field)) => return self.in_field(field, behind),
+                None => {}
+            }
+        }
+        let raw = self.take_raw_word();
+        self.value(self.field, start, raw)
+    }
+
+    /// What stands before a colon, if it may be a field's name, and where its value begins; else (`10:30`, a URL) the colon
+    /// belongs to the word.
+    fn field_name(&self) -> Option<(&'a str, usize)> {
+        let rest = self.rest();
+        let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
+        let colon = rest[name.len()..].starts_with(':');
+        (colon && is_name(name)).then_some((name, self.at + name.len() + 1))
+    }
+
+    fn known_field(&mut self, name: &str, start: usize) -> Parsed<Option<Named>> {
+        if name == "key" {
+            return Ok(Some(Named::Key));
+        }
+        let Some(field) = self.parser.schema.by_name(name) else {
+            return self.complain(start, Problem::UnknownField).map(|()| None);
+        };
+        let target = Target { id: field.id, kind: field.kind };
+        match field.kind {
+            FieldKind::Text(_) | FieldKind::Keyword | FieldKind::Boolean => {
+                Ok(Some(Named::Field(target)))
+            }
+            kind => self.complain(start, Problem::NoTerms { kind }).map(|()| None),
+        }
+    }
+
+    /// The document with the key that begins at `behind`.
+    fn document_key(&mut self, behind: usize) -> Parsed<NodeId> {
+        self.at = behind;
+        let key = if self.rest().starts_with('"') {
+            self.quoted()?
+        } else {
+            unescaped(self.take_raw_word())
+        };
+        self.skip_space();
+        if key.is_empty() {
+            self.complain(behind, Problem::Expected("a value after `:`"))?;
+        }
+        let kind = self.query.key(key.as_bytes())?;
+        self.leaf(kind)
+    }
+
+    /// What is asked for in a field: a group, a phrase or a word.
+    fn in_field(&mut self, field: Target, behind: usize) -> Parsed<NodeId> {
+        self.at = behind;
+        match self.rest().chars().next() {
+            Some('(') => {
+                let outer = std::mem::replace(&mut self.field, field);
+                let inside = self.parenthesis();
+                self.field = outer;
+                inside
+            }
+            Some('"') => self.phrase(field),
+            _ => {
+                let raw = self.take_raw_word();
+                if raw.is_empty() {
+                    self.complain(behind, Problem::Expected("a value after `:`"))?;
+                    self.skip_space();
+                }
+                self.value(field, behind, raw)
+            }
+        }
+    }
+
+    /// A word as it was typed: with its boost, its distance, its escapes.
+    fn value(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
+        let (raw, boost) = split_boost(raw);
+        let (raw, distance) = self.split_distance(start, raw)?;
+        let node = if raw == "*" && field.id == TEXT {
+            self.leaf(Kind::Everything)?
+        } else if raw == "*" {
+            // Whatever it has.
+            self.parser.word.clear();
+            self.pattern(field, PatternKind::Prefix)?
+        } else if let Some(distance) = distance {
+            self.normalize(field, &unescaped(raw));
+            self.pattern(field, PatternKind::Fuzzy(Fuzzy::within(distance)))?
+        } else if has_wildcard(raw, self.is_lenient()) {
+            self.wildcard(field, raw)?
+        } else {
+            let (mut list, mut place) = (Siblings::default(), 0);
+            self.cut(field, &unescaped(raw), &mut list, &mut place)?;
+            self.query.phrase(list, 0)?
+        };
+        self.skip_space();
+        match boost {
+            Some(boost) => self.apply(node, boost),
+            None => Ok(node),
+        }
+    }
+
+    /// The edits that a word is asked for within, if it ends in `~` or `~` and a number.
+    fn split_distance(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<u8>)> {
+        let Some((word, number)) = raw.rsplit_once('~') else { return Ok((raw, None)) };
+        if word.is_empty() || word.ends_with('\\') || !number.bytes().all(|b| b.is_ascii_digit()) {
+            return Ok((raw, None));
+        }
+        let distance = if number.is_empty() { Ok(DISTANCE_MAX) } else { number.parse() };
+        match distance {
+            Ok(distance) if distance <= DISTANCE_MAX => Ok((word, Some(distance))),
+            _ => {
+                let at = start + word.len() + 1;
+                self.complain(at, Problem::Expected("a distance of 0, 1 or 2"))?;
+                Ok((word, Some(DISTANCE_MAX)))
+            }
+        }
+    }
+
+    /// A prefix, if the only wildcard is a star at the end; else a pattern.
+    fn wildcard(&mut self, field: Target, raw: &str) -> Parsed<NodeId> {
+        let prefix = raw.strip_suffix('*').filter(|before| {
+            !before.is_empty() && !before.ends_with('\\') && !has_wildcard(before, false)
+        });
+        match prefix {
+            Some(prefix) => {
+                self.normalize(field, &unescaped(prefix));
+                self.pattern(field, PatternKind::Prefix)
+            }
+            None => {
+                self.normalize(field, raw);
+                self.pattern(field, PatternKind::Wildcard)
+            }
+        }
+    }
+
+    /// Puts `word` into the buffer as terms are: in lower case, unless they are verbatim.
+    fn normalize(&mut self, field: Target, word: &str) {
+        let buffer = &mut self.parser.word;
+        buffer.clear();
+        if field.is_verbatim() {
+            buffer.push_str(word);
+        } else {
+            buffer.extend(word.chars().flat_map(char::to_lowercase));
+        }
+    }
+
+    fn pattern(&mut self, field: Target, kind: PatternKind) -> Parsed<NodeId> {
+        let kind = self.query.pattern(field.id, kind, self.parser.word.as_bytes())?;
+        self.leaf(kind)
+    }
+
+    /// Appends the terms of a text to a phrase of which `place` places are taken.
+    fn cut(
+        &mut self,
+        field: Target,
+        text: &str,
+        list: &mut Siblings,
+        place: &mut u32,
+    ) -> Parsed<()> {
+        let FieldKind::Text(analyzer) = field.kind else {
+            let kind = self.query.term(field.id, text.as_bytes())?;
+            let node = self.query.push(Node { at: *place, ..Node::leaf(kind) })?;
+            self.query.link(list, node, Occur::Must);
+            *place += 1;
+            return Ok(());
+        };
+        let mut result = Ok(());
+        let query = &mut *self.query;
+        let first = *place;
+        let tokenizer = self.parser.tokenizers.iter_mut().find(|t| t.analyzer() == analyzer);
+        let tokenizer = tokenizer.expect("each field of text has a tokenizer");
+        let cut = tokenizer.for_each(text, |token| {
+            if result.is_ok() {
+                let at = first + token.position();
+                result = query
+                    .term(field.id, token.bytes())
+                    .and_then(|kind| query.push(Node { at, ..Node::leaf(kind) }))
+                    .map(|node| query.link(list, node, Occur::Must));
+            }
+        });
+        result?;
+        match cut {
+            Ok(summary) => *place += summary.tokens,
+            Err(_) => {
+                return Err(TooLarge::Bytes { max: self.parser.text_bytes_max }.into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn leaf(&mut self, kind: Kind) -> Parsed<NodeId> {
+        Ok(self.query.push(Node::leaf(kind))?)
+    }
+
+    /// A group or phrase with the boost that follows it, if one does.
+    pub(super) fn boosted(&mut self, node: NodeId) -> Parsed<NodeId> {
+        if !self.rest().starts_with('^') {
+            self.skip_space();
+            return Ok(node);
+        }
+        let start = self.at;
+        let raw = self.take_raw_word();
+        let (before, boost) = split_boost(raw);
+        self.skip_space();
+        match boost.filter(|_| before.is_empty()) {
+            Some(boost) => self.apply(node, boost),
+            None => {
+                self.complain(start + 1, Problem::Expected("a number from 0 on"))?;
+                Ok(node)
+            }
+        }
+    }
+
+    fn apply(&mut self, node: NodeId, boost: Boost) -> Parsed<NodeId> {
+        match boost {
+            Boost::By(by) => self.query.boost(node, by)?,
+            Boost::To(score) => self.query.constant(node, score)?,
+        }
+        Ok(node)
+    }
+}
+
+/// What becomes of a score.
+#[derive(Clone, Copy)]
+enum Boost {
+    /// It is multiplied.
+    By(f32),
+    /// It is this.
+    To(f32),
+}
+
+/// A word and the boost at its end, if it has one.
+fn split_boost(raw: &str) -> (&str, Option<Boost>) {
+    let Some((word, number)) = raw.rsplit_once('^') else { return (raw, None) };
+    let (digits, to) = match number.strip_prefix('=') {
+        Some(digits) => (digits, true),
+        None => (number, false),
+    };
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    match digits.parse::<f32>() {
+        Ok(number) if plain && !word.ends_with('\\') => {
+            (word, Some(if to { Boost::To(number) } else { Boost::By(number) }))
+        }
+        _ => (raw, None),
+    }
+}
+
+/// Whether `*` or `?` occur that are not escaped. In a text that people type a question mark at the end is none.
+fn has_wildcard(raw: &str, typed: bool) -> bool {
+    let raw = if typed { raw.trim_end_matches('?') } else { raw };
+    let mut escaped = false;
+    raw.bytes().any(|byte| {
+        let wild = matches!(byte, b'*' | b'?') && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        wild
+    })
+}
+
+/// A text without its escapes: each `\` makes the next character stand for itself.
+fn unescaped(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('\\') {
+        return raw.into();
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut escaped = false;
+    for c in raw.chars() {
+        escaped = c == '\\' && !escaped;
+        if !escaped {
+            text.push(c);
+        }
+    }
+    text.into()
+}

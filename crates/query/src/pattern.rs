@@ -1,0 +1,173 @@
+//! Patterns: prefixes, wildcards and fuzzy words, which stand for all terms of a field that they match.
+//!
+//! Whoever has terms in their order asks a [`Matcher`] about one after another, from [`Matcher::first`] on. Its verdict may pass
+//! over many at once: behind a prefix nothing matches, and a fuzzy word's distance can only grow with what follows a prefix
+//! that is too far off already. Characters are Unicode's, as people count them who type `?`.
+
+use crate::fuzzy::{Fuzzy, FuzzyMatcher};
+
+/// What a pattern is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatternKind {
+    /// Terms that begin with these bytes.
+    Prefix,
+    /// Terms that `*` (any characters), `?` (one character), `\` (the next one itself) and others, themselves, make up.
+    Wildcard,
+    /// Terms that so many edits lead to.
+    Fuzzy(Fuzzy),
+}
+
+/// What is said of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It matches.
+    Match,
+    /// It does not.
+    No,
+    /// Nor does any term that begins with so many of its bytes.
+    NoneWith(usize),
+    /// Nor does any behind it.
+    End,
+}
+
+/// A pattern that is asked about terms in their order.
+pub(crate) enum Matcher<'p> {
+    Prefix(&'p [u8]),
+    Wildcard { pattern: &'p [u8], literal: usize },
+    Fuzzy(&'p mut FuzzyMatcher),
+}
+
+impl<'p> Matcher<'p> {
+    /// The matcher of a pattern; `fuzzy` is what a fuzzy word works in. None if nothing can match.
+    pub(crate) fn new(
+        kind: PatternKind,
+        bytes: &'p [u8],
+        fuzzy: &'p mut FuzzyMatcher,
+    ) -> Option<Matcher<'p>> {
+        Some(match kind {
+            PatternKind::Prefix => Matcher::Prefix(bytes),
+            PatternKind::Wildcard => Matcher::Wildcard { pattern: bytes, literal: literal(bytes) },
+            PatternKind::Fuzzy(how) => {
+                fuzzy.begin(how, std::str::from_utf8(bytes).ok()?)?;
+                Matcher::Fuzzy(fuzzy)
+            }
+        })
+    }
+
+    /// Bytes that no match comes before: terms that match begin with them.
+    pub(crate) fn first(&self) -> &[u8] {
+        match self {
+            Matcher::Prefix(bytes) => bytes,
+            Matcher::Wildcard { pattern, literal } => &pattern[..*literal],
+            Matcher::Fuzzy(fuzzy) => fuzzy.prefix(),
+        }
+    }
+
+    /// What it says of a term. Terms come in ascending order, some left out.
+    pub(crate) fn test(&mut self, term: &[u8]) -> Verdict {
+        if !term.starts_with(self.first()) {
+            return if term < self.first() { Verdict::No } else { Verdict::End };
+        }
+        match self {
+            Matcher::Prefix(_) => Verdict::Match,
+            Matcher::Wildcard { pattern, literal } => {
+                let found = wildcard_matches(&pattern[*literal..], &term[*literal..]);
+                if found { Verdict::Match } else { Verdict::No }
+            }
+            Matcher::Fuzzy(fuzzy) => fuzzy.test(term),
+        }
+    }
+}
+
+/// Bytes at the beginning of a wildcard pattern that stand for themselves.
+fn literal(pattern: &[u8]) -> usize {
+    pattern.iter().position(|byte| matches!(byte, b'*' | b'?' | b'\\')).unwrap_or(pattern.len())
+}
+
+/// Whether all of `text` is what `pattern` says.
+fn wildcard_matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    // Where to go on if what follows the last `*` does not fit: behind it in the pattern, and one character further in the text.
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let fits = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, t));
+                p += 1;
+                continue;
+            }
+            Some(b'?') if t < text.len() => Some((1, character(text, t))),
+            Some(b'\\') if pattern.len() > p + 1 => {
+                (text.get(t) == pattern.get(p + 1)).then_some((2, 1))
+            }
+            Some(byte) => (text.get(t) == Some(byte)).then_some((1, 1)),
+            None if t == text.len() => return true,
+            None => None,
+        };
+        if let Some((of_pattern, of_text)) = fits {
+            (p, t) = (p + of_pattern, t + of_text);
+            continue;
+        }
+        match star {
+            Some((behind, from)) if from < text.len() => {
+                let next = from + character(text, from);
+                star = Some((behind, next));
+                (p, t) = (behind, next);
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Bytes of the character at `at`.
+fn character(text: &[u8], at: usize) -> usize {
+    let following = text[at + 1..].iter().take_while(|byte| **byte & 0xC0 == 0x80);
+    1 + following.count()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Matches by trying all ways.
+    pub(crate) fn naive(pattern: &[char], text: &[char]) -> bool {
+        match pattern {
+            [] => text.is_empty(),
+            ['*', rest @ ..] => (0..=text.len()).any(|skip| naive(rest, &text[skip..])),
+            ['?', rest @ ..] => !text.is_empty() && naive(rest, &text[1..]),
+            ['\\', c, rest @ ..] => text.first() == Some(c) && naive(rest, &text[1..]),
+            [c, rest @ ..] => text.first() == Some(c) && naive(rest, &text[1..]),
+        }
+    }
+
+    fn asked(kind: PatternKind, pattern: &str, term: &str) -> Verdict {
+        let mut fuzzy = FuzzyMatcher::default();
+        Matcher::new(kind, pattern.as_bytes(), &mut fuzzy).unwrap().test(term.as_bytes())
+    }
+
+    #[test]
+    fn verdicts_pass_over_what_cannot_match() {
+        assert_eq!(asked(PatternKind::Prefix, "be", "be"), Verdict::Match);
+        assert_eq!(asked(PatternKind::Prefix, "be", "beer"), Verdict::Match);
+        assert_eq!(asked(PatternKind::Prefix, "be", "bar"), Verdict::No);
+        assert_eq!(asked(PatternKind::Prefix, "be", "c"), Verdict::End);
+        assert_eq!(asked(PatternKind::Wildcard, "b?r*", "bart"), Verdict::Match);
+        assert_eq!(asked(PatternKind::Wildcard, "b?r*", "cart"), Verdict::End);
+        assert_eq!(asked(PatternKind::Wildcard, "\\*", "*"), Verdict::Match);
+        assert_eq!(asked(PatternKind::Wildcard, "\\*", "a"), Verdict::No);
+    }
+
+    proptest! {
+        #[test]
+        fn wildcards_match_what_all_ways_do(
+            pattern in "[a-b*?é\\\\]{0,8}",
+            text in "[a-b*é]{0,8}",
+        ) {
+            let characters = |text: &str| text.chars().collect::<Vec<char>>();
+            let expected = naive(&characters(&pattern), &characters(&text));
+            let found = asked(PatternKind::Wildcard, &pattern, &text) == Verdict::Match;
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

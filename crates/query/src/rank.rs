@@ -1,0 +1,217 @@
+//! BM25: what a term's occurrence in a document is worth (Robertson and Zaragoza, 2009).
+//!
+//! A document of length `len`, in which a term occurs `f` times, scores
+//!
+//! ```text
+//!            f
+//! idf · ───────────────────────────────,   idf = ln(1 + (N − n + ½) / (n + ½))
+//!        f + k1 · (1 − b + b · len / avg)
+//! ```
+//!
+//! where `n` of the `N` documents have the term and `avg` is their mean length: as Lucene has it, so without the factor `k1 + 1`, which is the
+//! same for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg` are those of what the query
+//! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
+
+use spirit_index::lengths::Statistics;
+use spirit_index::maxima::Maxima;
+use spirit_index::snapshot::Snapshot;
+use spirit_kernel::Bm25;
+
+use crate::query::{Kind, NONE, NodeId, Query};
+
+/// How fast further occurrences lose in worth, and how much long documents do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// From 0, where occurrences do not count but the first. 1.2 unless set otherwise.
+    pub k1: f32,
+    /// From 0, where length does not matter, to 1. 0.75 unless set otherwise.
+    pub b: f32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { k1: 1.2, b: 0.75 }
+    }
+}
+
+/// How the best matches are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranking {
+    /// The ranking function's.
+    pub parameters: Parameters,
+    /// Whether blocks of postings may be passed over whose bounds say that they hold none of the best.
+    pub skips: bool,
+}
+
+/// What scores are computed from: how large the index is, and how many documents have each of a query's terms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Documents and tokens.
+    pub statistics: Statistics,
+    /// Documents with each term, in the order of the query's terms.
+    pub with_term: Vec<u64>,
+}
+
+impl Counts {
+    /// With room for queries of so many terms.
+    pub fn with_capacity(terms: usize) -> Counts {
+        Counts { statistics: Statistics::default(), with_term: Vec::with_capacity(terms) }
+    }
+
+    /// Nothing counted yet, for `query`.
+    pub fn begin(&mut self, query: &Query) {
+        self.statistics = Statistics::default();
+        self.with_term.clear();
+        self.with_term.resize(query.terms.len(), 0);
+    }
+
+    /// Adds what a snapshot sees.
+    pub fn add(&mut self, snapshot: &Snapshot<'_>, query: &Query) {
+        self.statistics += snapshot.statistics();
+        for (count, term) in self.with_term.iter_mut().zip(&query.terms) {
+            if !term.is_key() {
+                *count += snapshot.document_frequency(query.lookup(term), term.hash);
+            }
+        }
+    }
+
+    /// Whether they may be of `query`: they are of as many terms.
+    pub fn are_of(&self, query: &Query) -> bool {
+        self.with_term.len() == query.terms.len()
+    }
+
+    /// How rare a term is.
+    fn idf(&self, term: u32) -> f64 {
+        let with_term = self.with_term[term as usize] as f64;
+        // Of a term that a document has while it has no token of the field, there are more than documents.
+        let without = (self.statistics.documents as f64 - with_term).max(0.0);
+        ((without + 0.5) / (with_term + 0.5)).ln_1p()
+    }
+}
+
+/// What each node of a query adds to a score.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    /// By node: of a leaf that is scored by frequency, the weight and the norm; of others, what they add for a match.
+    nodes: Vec<Weight>,
+    /// By term: the same of its node, or nothing if its frequency does not count.
+    terms: Vec<Bm25>,
+}
+
+/// What a node adds to the scores of its matches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Weight {
+    /// What BM25 gives.
+    Frequency(Bm25),
+    /// The same for each.
+    Constant(f32),
+    /// What its clauses add.
+    Sum,
+}
+
+impl Weights {
+    /// With room for queries of so many clauses.
+    pub(crate) fn with_capacity(clauses: usize) -> Weights {
+        let nodes = Vec::with_capacity(Query::nodes_max(clauses));
+        Weights { nodes, terms: Vec::with_capacity(clauses) }
+    }
+
+    /// Computes those of a query.
+    pub(crate) fn fill(&mut self, query: &Query, counts: &Counts, parameters: Parameters) {
+        self.nodes.clear();
+        self.nodes.resize(query.nodes.len(), Weight::Constant(0.0));
+        self.terms.clear();
+        self.terms.resize(query.terms.len(), Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 });
+        if query.root != NONE {
+            self.fill_from(query, query.root, 1.0, &Norm::new(counts, parameters));
+        }
+    }
+
+    fn fill_from(&mut self, query: &Query, id: NodeId, boost: f32, norm: &Norm<'_>) {
+        let node = &query.nodes[id as usize];
+        let boost = boost * node.boost;
+        let idf = |term| norm.counts.idf(term);
+        self.nodes[id as usize] = match node.kind {
+            _ if node.constant => Weight::Constant(boost),
+            Kind::Nothing => Weight::Constant(0.0),
+            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => Weight::Constant(boost),
+            Kind::Term(term) => {
+                let bm25 = norm.of(boost, idf(term));
+                self.terms[term as usize] = bm25;
+                Weight::Frequency(bm25)
+            }
+            // As if its terms were one that is as rare as all of them together.
+            Kind::Phrase { .. } => {
+                let terms = query.children(id).filter_map(|child| query.term_of(child));
+                Weight::Frequency(norm.of(boost, terms.map(idf).sum()))
+            }
+            Kind::Clauses { .. } => {
+                for child in query.children(id) {
+                    self.fill_from(query, child, boost, norm);
+                }
+                Weight::Sum
+            }
+        };
+    }
+
+    /// Whether they may be those of `query`.
+    pub(crate) fn are_of(&self, query: &Query) -> bool {
+        self.nodes.len() == query.nodes.len() && self.terms.len() == query.terms.len()
+    }
+
+    /// What a term adds by its frequency.
+    pub(crate) fn of_term(&self, term: usize) -> Bm25 {
+        self.terms[term]
+    }
+
+    /// Above every score by such a query.
+    pub(crate) fn highest(&self, query: &Query) -> f32 {
+        if query.root == NONE { 0.0 } else { self.highest_of(query, query.root) }
+    }
+
+    fn highest_of(&self, query: &Query, node: NodeId) -> f32 {
+        match self.of(node) {
+            Weight::Frequency(bm25) => bm25.weight,
+            Weight::Constant(score) => score,
+            Weight::Sum => query.scored(node).map(|child| self.highest_of(query, child)).sum(),
+        }
+    }
+
+    /// What a node adds.
+    pub(crate) fn of(&self, node: NodeId) -> Weight {
+        self.nodes[node as usize]
+    }
+}
+
+/// What is the same for all terms of a query.
+struct Norm<'c> {
+    counts: &'c Counts,
+    c0: f32,
+    c1: f32,
+}
+
+impl<'c> Norm<'c> {
+    fn new(counts: &'c Counts, parameters: Parameters) -> Norm<'c> {
+        let Statistics { documents, tokens } = counts.statistics;
+        let average = tokens as f64 / documents.max(1) as f64;
+        let (k1, b) = (f64::from(parameters.k1), f64::from(parameters.b));
+        let c1 = if average > 0.0 { k1 * b / average } else { 0.0 };
+        Norm { counts, c0: (k1 * (1.0 - b)) as f32, c1: c1 as f32 }
+    }
+
+    fn of(&self, boost: f32, idf: f64) -> Bm25 {
+        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1 }
+    }
+}
+
+/// The score of `frequency` occurrences in a document of this length; for what is no posting.
+pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
+    bm25.weight * frequency / (frequency + bm25.c0 + bm25.c1 * length as f32)
+}
+
+/// Above the scores of a block's postings, by its maxima.
+pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
+    let levels = Maxima::from_word(maxima).levels();
+    let at_best = levels.map(|(frequency, length)| score(bm25, frequency as f32, length));
+    at_best.into_iter().fold(0.0, f32::max)
+}
