@@ -1,7 +1,7 @@
 //! Any bytes as a history: adds, puts, deletes and questions, on a tiny index and on the naive one.
 
-use spirit::{Analyzer, Index, OnFull, Options, Search};
-use spirit_oracle::{Asked, Oracle};
+use spirit::{Analyzer, Clause, Index, OnFull, Options, Search};
+use spirit_oracle::Oracle;
 
 use crate::bytes::Bytes;
 
@@ -38,7 +38,7 @@ pub fn operations(data: &[u8]) {
         history.step();
     }
     history.index.settle();
-    history.ask(&Asked::Everything);
+    history.ask(&Clause::Everything);
 }
 
 impl History<'_> {
@@ -113,28 +113,28 @@ impl History<'_> {
         }
     }
 
-    fn asked(&mut self, depth: u8) -> Asked {
+    fn asked(&mut self, depth: u8) -> Clause {
         let kind = self.bytes.byte() % if depth == 0 { 5 } else { 11 };
         match kind {
-            0..=2 => Asked::Word(self.word()),
-            3 => Asked::Key(self.key()),
-            4 => Asked::Everything,
-            5 | 6 => Asked::All(self.several(depth)),
-            7 | 8 => Asked::Any(self.several(depth)),
-            _ => Asked::Except(Box::new(self.asked(depth - 1)), Box::new(self.asked(depth - 1))),
+            0..=2 => Clause::term(&self.word()),
+            3 => Clause::Key(self.key()),
+            4 => Clause::Everything,
+            5 | 6 => Clause::all(self.several(depth)),
+            7 | 8 => Clause::any(self.several(depth)),
+            _ => self.asked(depth - 1).and_not(self.asked(depth - 1)),
         }
     }
 
-    fn several(&mut self, depth: u8) -> Vec<Asked> {
+    fn several(&mut self, depth: u8) -> Vec<Clause> {
         (0..self.bytes.byte() % 3 + 1).map(|_| self.asked(depth - 1)).collect()
     }
 
-    fn ask(&mut self, asked: &Asked) {
+    fn ask(&mut self, asked: &Clause) {
         if self.questions == QUESTIONS_MAX {
             return;
         }
         self.questions += 1;
-        let (query, expected) = (asked.text(), self.oracle.search(asked));
+        let (query, expected) = (asked.to_string(), self.oracle.search(asked));
         let mut reader = self.index.reader().expect("no other reader lives");
         assert_eq!(reader.count_text(&query), Ok(expected.len() as u64), "count of {query}");
         for k in [1, 7, 10_000] {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Algorithm, Analyzer, Index, Operator, Options, Reader, Search};
+use spirit::{Algorithm, Analyzer, Index, Operator, Options, Reader, Search, SearchError};
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
@@ -40,22 +40,33 @@ pub fn query_parser(data: &[u8]) {
 fn ask(reader: &mut Reader<'_>, text: &str) {
     let counted = match reader.count_text(text) {
         Ok(counted) => counted as usize,
-        Err(error) => {
+        Err(SearchError::Parse(error)) => {
             assert!(text.is_char_boundary(error.offset), "{error:?} in {text:?}");
             assert_eq!(
                 error.column,
                 text[..error.offset].chars().count() + 1,
                 "{error:?} in {text:?}"
             );
-            return;
+            return check_lenient(reader, text);
         }
+        Err(error) => panic!("{error} in {text:?}"),
     };
     let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Finger), Some(Algorithm::Simd)];
     for algorithm in algorithms {
-        let search = Search::newest(10_000);
-        let search = algorithm.map_or(search, |algorithm| search.algorithm(algorithm));
+        let search = Search::newest(10_000).algorithm(algorithm);
         let hits = reader.search_text(text, search).expect("it was a query a moment ago");
         assert_eq!(hits.len(), counted, "hits of {text:?} with {algorithm:?}");
         assert!(hits.sequences().expect("a moment ago").is_sorted_by(|a, b| a > b), "not newest first: {text:?}");
     }
+    let best = reader.search_text(text, Search::best(10_000)).expect("it was a query a moment ago");
+    assert_eq!(best.len(), counted, "the best of {text:?}");
+    let scores: Vec<f32> = best.scores().expect("it was for the best").collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
+}
+
+/// What is no query is one to who takes it leniently.
+fn check_lenient(reader: &mut Reader<'_>, text: &str) {
+    let (_, warnings) = reader.search_typed(text, Search::newest(10)).expect("it never fails");
+    assert!(!warnings.is_empty(), "nothing was wrong with {text:?}");
+    assert!(warnings.iter().all(|warning| text.is_char_boundary(warning.offset)), "{text:?}");
 }

@@ -16,6 +16,7 @@ use spirit_mem::Region;
 use crate::backup_error::BackupError;
 use crate::durability::Mode;
 use crate::error::OpenError;
+use crate::fields::{damaged, read_beside_writer};
 use crate::image::{Image, is_logged};
 use crate::index::Index;
 use crate::new_file::NewFile;
@@ -182,6 +183,7 @@ fn copy(
         copied.segments_dropped += live[number].0.saturating_sub(copied.segments - before);
         copied.log_operations += point.operations;
     }
+    copier.fields(root, &mut frames)?;
     copier.write(&mut frames, FrameKind::End, [0; 3], &[])?;
     copied.bytes = frames.place().at;
     Ok(copied)
@@ -223,6 +225,15 @@ impl<'a> Copier<'a> {
         payload: &[u8],
     ) -> Result<(), BackupError> {
         frames.write(kind, numbers, payload).map_err(BackupError::file(self.out, "write it"))
+    }
+
+    /// Copies the list of fields. It only grows, and before anything names a field: whatever was copied has its fields in it.
+    fn fields(&self, root: &Root, frames: &mut FrameWriter<'_>) -> Result<(), BackupError> {
+        let list = read_beside_writer(&self.image.region, root.fields);
+        let mut list = list.map_err(|what| damaged(&self.image.path(), &what))?.bytes;
+        let bytes = list.len() as u64;
+        list.resize(list.len().next_multiple_of(8), 0);
+        self.write(frames, FrameKind::Fields, [bytes, 0, 0], &list)
     }
 
     /// Settles up to where each executor is copied, and copies the logs up to there.

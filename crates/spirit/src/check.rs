@@ -5,10 +5,13 @@ use std::path::Path;
 
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::check::{Checked, Counts, Logged, Part};
-use spirit_index::nvm::root::{self, Root};
+use spirit_index::nvm::field_list;
+use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_mem::Region;
+use spirit_schema::Schema;
 
 use crate::error::OpenError;
+use crate::fields::read_beside_writer;
 use crate::image::{Image, is_logged};
 use crate::store::CLOSED;
 
@@ -150,7 +153,8 @@ pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
     let image = Image::open(path)?;
     let closed = image.root.state == CLOSED;
     let mut report = Report { in_use: image.in_use, closed, ..Report::default() };
-    let findings = root::check(&image.region);
+    let mut findings = root::check(&image.region);
+    findings.extend(check_fields(&image));
     report.take(None, 0, Checked { findings, ..Checked::default() });
     for executor in 0..image.root.executors {
         let region = image.part(executor)?;
@@ -159,6 +163,22 @@ pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
         report.executors += 1;
     }
     Ok(report)
+}
+
+/// What is wrong with the list of fields. Whoever has the index open may be writing over the older one.
+fn check_fields(image: &Image) -> Vec<Corrupt> {
+    let (region, generation_min) = (&image.region, image.root.fields);
+    let list = match read_beside_writer(region, generation_min) {
+        Ok(list) if image.in_use => list,
+        read => {
+            let found = field_list::check(region, generation_min);
+            let (Ok(list), []) = (read, &found[..]) else { return found };
+            list
+        }
+    };
+    let malformed = Schema::from_list(&list.bytes, image.options.analyzer, true).err();
+    let why = "it names a field that this version does not know, or that cannot be";
+    malformed.map(|_| Corrupt { what: "list of fields", at: ROOT_BYTES, why }).into_iter().collect()
 }
 
 /// The part in `region` of an index with this root.

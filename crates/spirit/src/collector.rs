@@ -3,19 +3,19 @@
 //! A collector lives for as many documents as a batch takes, so what does not change between documents is
 //! looked up once.
 
+mod fields;
+
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::extent::Extent;
 use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
-use spirit_text::{Sink, Token, Tokenizer};
+use spirit_text::{Sink, Token};
 
 use crate::error::AddError;
 use crate::journal::Journal;
 use crate::shared::Shared;
-
-/// The field of a document's text.
-pub(crate) const TEXT: FieldId = FieldId(0);
+use crate::tokenizers::Tokenizers;
 
 /// Bytes of texts that are to be stored after which a batch is full, however few tokens they have.
 pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
@@ -53,11 +53,29 @@ impl<'a> From<Option<&'a str>> for Called<'a> {
     }
 }
 
+/// What a document consists of, besides what it is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents<'a> {
+    pub(crate) text: &'a str,
+    /// The values of its fields, [encoded](spirit_schema::encoded).
+    pub(crate) fields: &'a [u8],
+    /// Where the text can be read again, if the log need not hold it.
+    pub(crate) place: Option<&'a [u8]>,
+}
+
+impl<'a> Contents<'a> {
+    /// A text and nothing else.
+    #[inline(always)]
+    pub(crate) fn text(text: &'a str) -> Contents<'a> {
+        Contents { text, fields: &[], place: None }
+    }
+}
+
 /// Cuts documents into a batch that goes into the segment with `extent`.
 pub(crate) struct Collector<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) extent: Extent<'a>,
-    pub(crate) tokenizer: &'a mut Tokenizer,
+    pub(crate) tokenizers: &'a mut Tokenizers,
     pub(crate) batch: &'a mut Batch,
     pub(crate) size: BatchSize,
     /// Where documents are gathered that are to be logged.
@@ -74,20 +92,20 @@ impl Collector<'_> {
             || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 
-    /// Cuts a document into the batch. One that is refused leaves nothing there.
+    /// Cuts a document of nothing but a text into the batch. One that is refused leaves nothing there.
     #[inline]
     pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
-        self.collect_from(called, text, None)
+        self.collect_document(called, Contents::text(text))
     }
 
-    /// The same; the text can be read again at `place`, so the log need not hold it.
+    /// The same of any document.
     #[inline]
-    pub(crate) fn collect_from(
+    pub(crate) fn collect_document(
         &mut self,
         called: Called<'_>,
-        text: &str,
-        place: Option<&[u8]>,
+        contents: Contents<'_>,
     ) -> Result<(), AddError> {
+        let Contents { text, fields, .. } = contents;
         if let Called::By(key) = called
             && (key.is_empty() || key.len() > KEY_BYTES_MAX)
         {
@@ -95,19 +113,22 @@ impl Collector<'_> {
         }
         let first = self.batch.token_count();
         let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
-        let summary = self.tokenizer.feed(text, &mut sink).map_err(|_| {
-            let bytes_max = self.tokenizer.document_bytes_max();
+        let summary = self.tokenizers.text().feed(text, &mut sink).map_err(|_| {
+            let bytes_max = self.tokenizers.document_bytes_max();
             AddError::DocumentTooLong { bytes: text.len(), bytes_max }
         })?;
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {
             self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
         }
+        if !fields.is_empty() {
+            self.collect_fields(text, fields)?;
+        }
         if let Some(journal) = &mut self.journal {
-            journal.push(called, text, place);
+            journal.push(called, contents);
         }
         if self.shared.memory.geometry().settings.store {
-            self.batch.keep_text(text.as_bytes());
+            self.keep(text, fields);
         }
         self.batch.finish(match called {
             Called::By(key) => Key::Bytes(key.as_bytes()),
@@ -144,10 +165,10 @@ impl Sink for &mut ToBatch<'_> {
             self.holes_to(token.position());
         }
         let hash = if token.len() <= INLINE_BYTES_MAX {
-            self.batch.push(TermKey::short(TEXT, token.head(), token.len()))
+            self.batch.push(TermKey::short(FieldId::TEXT, token.head(), token.len()))
         } else {
             let bytes = token.bytes();
-            let key = TermKey::new(TEXT, token.head(), bytes);
+            let key = TermKey::new(FieldId::TEXT, token.head(), bytes);
             self.batch.push_any(key, bytes)
         };
         self.extent.prefetch(hash);

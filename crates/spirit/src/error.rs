@@ -8,6 +8,7 @@ use spirit_index::geometry::GeometryError;
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{HeapFileError, Medium};
+use spirit_schema::FieldError;
 
 /// Opening an index failed.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub enum OpenError {
     /// What the index holds does not fit in the memory that it is opened with, or a text that its log only refers to cannot be read
     /// again.
     Recovery(AddError),
+    /// A field that was asked for cannot be had.
+    Field(FieldError),
     /// A setting is out of its range.
     Setting {
         /// Which.
@@ -118,6 +121,7 @@ impl fmt::Display for OpenError {
                 f,
                 "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
             ),
+            OpenError::Field(reason) => reason.fmt(f),
             OpenError::Setting { name, asked, min, max } => {
                 write!(f, "{name} is {asked}: choose {min} to {max}")
             }
@@ -143,6 +147,8 @@ pub enum AddError {
         /// A segment's bytes.
         segment_bytes: u64,
     },
+    /// A field of the document cannot be had, or its value is none of the field's.
+    Field(FieldError),
     /// The key is empty or longer than a key may be.
     Key {
         /// Its bytes.
@@ -227,6 +233,7 @@ impl fmt::Display for AddError {
             AddError::OffsetNotKept => f.write_str(
                 "an offset is kept only in mode crash: make the index so, or add without offsets",
             ),
+            AddError::Field(reason) => reason.fmt(f),
             AddError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")
             }

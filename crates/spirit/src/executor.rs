@@ -9,11 +9,14 @@ use std::time::Duration;
 use spirit_index::memory::Memory;
 use spirit_mem::Pins;
 
+use crate::collector::Contents;
 use crate::durability::Mode;
 use crate::error::{AddError, OpenError};
+use crate::fields::Fields;
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
-use crate::options::{OnFull, Options};
+use crate::on_full::OnFull;
+use crate::options::Options;
 use crate::recovering::{Recovering, StartReport};
 use crate::recovery::Recovery;
 use crate::shared::{Numbers, Shared};
@@ -39,6 +42,7 @@ impl Executor {
         options: &Options,
         number: usize,
         numbers: Arc<Numbers>,
+        fields: Arc<Fields>,
         pins: Arc<Pins>,
         store: Option<&Store>,
     ) -> Result<(Executor, StartReport), OpenError> {
@@ -46,7 +50,7 @@ impl Executor {
         let settings = options.memory();
         let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
         let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
-        let shared = Arc::new(Shared::new(memory, numbers, options));
+        let shared = Arc::new(Shared::new(memory, numbers, fields, options));
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)
             .map_err(|what| OpenError::Corrupt { executor: number, what })?;
@@ -76,8 +80,8 @@ impl Executor {
         let report = recovery.finish(&executor.shared, &mut role, watch);
         let report = report.map_err(OpenError::Recovery)?;
         drop(role);
-        // A stage that is gone has poisoned the index.
-        let _ = executor.tasks.send(Task::ImportKeys);
+        // No task: a queue that is full may stay so for as long as the disk is, and a start does not wait for that.
+        executor.shared.note_replayed();
         Ok((executor, report))
     }
 
@@ -137,11 +141,11 @@ impl Executor {
     }
 
     /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
-    pub(crate) fn add(&self, key: Option<&str>, text: &str) -> Result<u64, AddError> {
+    pub(crate) fn add(&self, key: Option<&str>, contents: Contents<'_>) -> Result<u64, AddError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
         }
-        let added = self.waiting.add(&self.role, key, text);
+        let added = self.waiting.add(&self.role, key, contents);
         if self.role.is_poisoned() {
             self.shared.poison();
         }

@@ -17,11 +17,13 @@ use spirit_index::flush::{Dropped, Flush, FlushStop};
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Rewrite;
+use spirit_index::term_sorter::TermSorter;
 
 use crate::durability::DictionaryTier;
 use crate::ingest::Ingester;
 use crate::lease::Leases;
-use crate::options::{OnFull, Options};
+use crate::on_full::OnFull;
+use crate::options::Options;
 use crate::placement::Placement;
 use crate::retention::Arrivals;
 use crate::shared::Shared;
@@ -36,8 +38,6 @@ pub(crate) enum Task {
     MergeAll,
     /// The ingest role found the long-term partition full.
     MakeRoom,
-    /// The log is replayed: what the start found may be entered in the key table.
-    ImportKeys,
     /// Say so on the channel when everything before is done.
     Report(SyncSender<()>),
     /// End.
@@ -57,6 +57,8 @@ pub(crate) struct FlushStage {
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
+    /// What puts a segment's terms in order.
+    sorter: TermSorter,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
     /// When documents arrived, if they are kept for a time.
@@ -109,6 +111,7 @@ impl FlushStage {
             no_rewrite_before: 0,
             dropped: VecDeque::new(),
             leases,
+            sorter: TermSorter::default(),
             placement,
             arrivals,
             role,
@@ -130,7 +133,6 @@ impl FlushStage {
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MergeAll) => self.merge_all(),
                 Ok(Task::MakeRoom) => self.make_room_or_say_so(),
-                Ok(Task::ImportKeys) => self.import_keys(),
                 Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
@@ -152,9 +154,10 @@ impl FlushStage {
         if !self.has_begun {
             // Who has just started the index wants an answer first.
             let task = self.tasks.recv_timeout(REST);
-            self.has_begun = !matches!(task, Ok(Task::ImportKeys));
+            self.has_begun = !self.import_keys();
             return task;
         }
+        self.import_keys();
         if !self.is_placing() && self.shed.is_none() && self.waiting.is_empty() {
             return self.tasks.recv_timeout(IDLE);
         }
@@ -238,10 +241,13 @@ impl FlushStage {
         }
     }
 
-    fn import_keys(&mut self) {
-        if let Some(placement) = &mut self.placement {
+    /// What the start found may be entered in the key table as soon as the log is replayed; says whether that was just now.
+    fn import_keys(&mut self) -> bool {
+        let replayed = self.shared.take_replayed();
+        if let Some(placement) = self.placement.as_mut().filter(|_| replayed) {
             placement.import_keys(&self.shared.memory);
         }
+        replayed
     }
 
     fn make_room_or_say_so(&mut self) {
@@ -262,7 +268,7 @@ impl FlushStage {
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
         let mut steps = None;
-        while let Err(stop) = flush.run(&self.shared.memory) {
+        while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }

@@ -14,14 +14,15 @@ use spirit_index::descriptor::Window;
 use spirit_index::geometry::{Geometry, Settings};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::Corrupt;
+use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::follow::follow;
 use spirit_index::nvm::log::LogSpace;
-use spirit_index::nvm::root::ROOT_BYTES;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::reader_file::{GROUP_SLOTS, GROUPS};
 use spirit_mem::{HeapFile, Medium, PinSlot, Pins, ReaderFile, Registration, Residency};
 
 use crate::error::OpenError;
+use crate::fields::Fields;
 use crate::options::Options;
 use crate::shared::{Numbers, Shared};
 use crate::store;
@@ -39,6 +40,7 @@ pub(crate) struct Follower {
     /// What the log's checksums begin with, if there is a log.
     salt: Option<u32>,
     medium: Medium,
+    fields: Arc<Fields>,
     /// This process's group of slots is its own for as long as this lives.
     _registration: Registration,
 }
@@ -49,6 +51,7 @@ pub(crate) struct Followed {
     pub(crate) pins: Arc<Pins>,
     /// What readers see of each executor.
     pub(crate) parts: Box<[Arc<Shared>]>,
+    pub(crate) fields: Arc<Fields>,
 }
 
 impl Follower {
@@ -70,22 +73,25 @@ impl Follower {
         let readers = ReaderFile::of_follower(directory, has_writer).map_err(OpenError::File)?;
         let registration = readers.register().map_err(OpenError::File)?;
         drop(held);
+        let fields = Fields::follow(&file, &root, options)?;
+        let fields = Arc::new(fields);
         let registration =
             registration.ok_or(OpenError::TooManyFollowers { followers_max: GROUPS })?;
         options.readers_max = READERS_MAX;
         let pins = Pins::follower(registration.file().clone(), registration.group());
         let (pins, file) = (Arc::new(pins), Arc::new(file));
         let parts = (0..options.executors)
-            .map(|number| part(number, options, &file, &pins, numbers))
+            .map(|number| part(number, options, &file, &pins, (numbers, &fields)))
             .collect::<Result<_, _>>()?;
         let follower = Follower {
             as_of: AtomicU64::new(0),
             damage: Mutex::new(None),
             salt: options.is_logged().then_some(root.salt as u32),
             medium: file.medium(),
+            fields: fields.clone(),
             _registration: registration,
         };
-        Ok(Followed { follower, pins, parts })
+        Ok(Followed { follower, pins, parts, fields })
     }
 
     /// Brings all executors up to what is engraved, for the first time.
@@ -122,20 +128,22 @@ impl Follower {
         }
         let changes = pins.changes();
         for (number, part) in parts.iter().enumerate() {
-            match follow(&part.memory, self.log(&part.memory)) {
-                Ok(Some(newest)) => {
-                    part.accepted.store(newest.accepted, Relaxed);
-                }
-                Ok(None) => {}
-                Err(what) => {
-                    // What was found before may not be there any more.
-                    parts.iter().for_each(|part| part.memory.set_window(Window::default()));
-                    *damage = Some((number, what));
-                    return self.as_of.store(u64::MAX, Release);
-                }
+            if let Err(what) = self.follow_part(part) {
+                // What was found before may not be there any more.
+                parts.iter().for_each(|part| part.memory.set_window(Window::default()));
+                *damage = Some((number, what));
+                return self.as_of.store(u64::MAX, Release);
             }
         }
         self.as_of.store(changes + 1, Release);
+    }
+
+    /// Brings an executor up to what is engraved, and then the fields up to what that has.
+    fn follow_part(&self, part: &Shared) -> Result<(), Corrupt> {
+        if let Some(newest) = follow(&part.memory, self.log(&part.memory))? {
+            part.accepted.store(newest.accepted, Relaxed);
+        }
+        self.fields.catch_up()
     }
 
     fn log(&self, memory: &Memory) -> Option<LogSpace> {
@@ -167,16 +175,16 @@ fn part(
     options: &Options,
     file: &Arc<HeapFile>,
     pins: &Arc<Pins>,
-    numbers: &Arc<Numbers>,
+    (numbers, fields): (&Arc<Numbers>, &Arc<Fields>),
 ) -> Result<Arc<Shared>, OpenError> {
     let settings = Settings { residency: Residency::OnTouch, ..options.memory() };
     let dram_bytes = Geometry::dram_bytes_min(settings).map_err(OpenError::Memory)?;
     let settings = Settings { dram_bytes, ..settings };
     let tier = settings.nvm.map(|nvm| Tier {
         file: file.clone(),
-        start: ROOT_BYTES + number as u64 * nvm.bytes,
+        start: PARTS_START + number as u64 * nvm.bytes,
         door: Door::new(Barrier::Order),
     });
     let memory = Memory::new(settings, tier, pins.clone()).map_err(OpenError::Memory)?;
-    Ok(Arc::new(Shared::new(memory.following(), numbers.clone(), options)))
+    Ok(Arc::new(Shared::new(memory.following(), numbers.clone(), fields.clone(), options)))
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::log::GroupEnd;
 
-use crate::collector::Called;
+use crate::collector::{Called, Contents};
 use crate::durability::Mode;
 use crate::error::AddError;
 use crate::index::{AddAllError, Index};
@@ -36,15 +36,24 @@ impl Index {
         offset: &[u8],
     ) -> Result<u64, AddAllError> {
         // Whoever makes them may ask the index itself.
-        let documents: Vec<_> = documents.into_iter().collect();
-        self.try_add_group(&documents, offset)
+        let documents = documents.into_iter().map(|(key, text)| (key, Contents::text(text)));
+        self.add_contents(&documents.collect::<Vec<_>>(), offset)
+    }
+
+    /// The same of documents with fields, whose fields are in the schema.
+    pub(crate) fn add_contents(
+        &self,
+        documents: &[(Option<&str>, Contents<'_>)],
+        offset: &[u8],
+    ) -> Result<u64, AddAllError> {
+        self.try_add_group(documents, offset)
             .map(|()| documents.len() as u64)
             .map_err(|error| AddAllError { added: 0, error })
     }
 
     fn try_add_group(
         &self,
-        documents: &[(Option<&str>, &str)],
+        documents: &[(Option<&str>, Contents<'_>)],
         offset: &[u8],
     ) -> Result<(), AddError> {
         self.check_writable()?;
@@ -81,7 +90,11 @@ impl<'i> Group<'i> {
         Ok(Group { index, roles: roles.collect::<Result<_, _>>()? })
     }
 
-    fn add(&mut self, documents: &[(Option<&str>, &str)], offset: &[u8]) -> Result<(), AddError> {
+    fn add(
+        &mut self,
+        documents: &[(Option<&str>, Contents<'_>)],
+        offset: &[u8],
+    ) -> Result<(), AddError> {
         let numbers = &self.index.numbers;
         let count = documents.len() as u64;
         let first = numbers.documents.fetch_add(count, Relaxed);
@@ -94,13 +107,17 @@ impl<'i> Group<'i> {
     }
 
     /// Each document goes to the executor of its key, or of its number.
-    fn collect(&mut self, documents: &[(Option<&str>, &str)], first: u64) -> Result<(), AddError> {
-        for ((key, text), number) in documents.iter().zip(first..) {
+    fn collect(
+        &mut self,
+        documents: &[(Option<&str>, Contents<'_>)],
+        first: u64,
+    ) -> Result<(), AddError> {
+        for ((key, contents), number) in documents.iter().zip(first..) {
             let (executor, called) = match key {
                 Some(key) => (self.index.executor_of_key(key), Called::By(key)),
                 None => (self.index.executor_of(number), Called::Number(number)),
             };
-            self.roles[executor].collector().collect(called, text)?;
+            self.roles[executor].collector().collect_document(called, *contents)?;
         }
         Ok(())
     }

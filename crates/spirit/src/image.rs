@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, Region};
 
 use crate::error::OpenError;
@@ -45,7 +46,7 @@ impl Image {
 
     /// Where the part of an executor begins.
     pub(crate) fn part_start(&self, executor: u64) -> u64 {
-        ROOT_BYTES + executor * self.root.nvm_bytes
+        PARTS_START + executor * self.root.nvm_bytes
     }
 
     /// The part of an executor.

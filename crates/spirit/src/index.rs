@@ -1,5 +1,7 @@
 //! The index: executors side by side, one order over all of them.
 
+mod documents;
+
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -8,11 +10,13 @@ use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{Medium, PinSlot, Pins};
+use spirit_schema::Schema;
 
-use crate::collector::Called;
+use crate::collector::{Called, Contents};
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
 use crate::executor::Executor;
+use crate::fields::Fields;
 use crate::follower::{Followed, Follower};
 use crate::ingest::{Committed, Ingester};
 use crate::options::Options;
@@ -29,6 +33,7 @@ pub struct Index {
     pub(crate) pins: Arc<Pins>,
     pub(crate) options: Options,
     pub(crate) numbers: Arc<Numbers>,
+    pub(crate) fields: Arc<Fields>,
     /// Held while an automatic number finds its executor.
     admission: Mutex<()>,
     /// The reader slot of whoever asks for statistics.
@@ -66,10 +71,15 @@ impl Index {
         });
         let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
         let numbers = Arc::new(Numbers::default());
+        let fields = match &store {
+            Some(store) => store.fields().clone(),
+            None => Arc::new(Fields::in_memory(&options)?),
+        };
         let (mut executors, mut report) = (Vec::new(), StartReport::default());
         for number in 0..options.executors {
             let (numbers, pins) = (numbers.clone(), pins.clone());
-            let started = Executor::start(&options, number, numbers, pins, store.as_ref())?;
+            let fields = fields.clone();
+            let started = Executor::start(&options, number, numbers, fields, pins, store.as_ref())?;
             executors.push(started.0);
             report.add(started.1);
         }
@@ -84,6 +94,7 @@ impl Index {
             pins,
             options,
             numbers,
+            fields,
             admission,
             stats_pin,
             follower,
@@ -98,7 +109,7 @@ impl Index {
         let directory = directory.ok_or(OpenError::NothingToRead)?;
         let numbers = Arc::new(Numbers::default());
         let followed = Follower::open(&directory, &mut options, &numbers)?;
-        let Followed { follower, pins, parts } = followed;
+        let Followed { follower, pins, parts, fields } = followed;
         let stats_pin = pins.acquire().expect("no slot is taken yet");
         follower.begin(&pins, &stats_pin, &parts)?;
         Ok(Index {
@@ -107,6 +118,7 @@ impl Index {
             pins,
             options,
             numbers,
+            fields,
             admission: Mutex::new(()),
             stats_pin: Mutex::new(stats_pin),
             follower: Some(follower),
@@ -153,7 +165,7 @@ impl Index {
     /// another thread had a later one.
     pub fn add(&self, text: &str) -> Result<u64, AddError> {
         match &*self.executors {
-            [only] => only.add(None, text),
+            [only] => only.add(None, Contents::text(text)),
             _ => self.add_numbered(text),
         }
     }
@@ -161,7 +173,7 @@ impl Index {
     /// Adds a document under `key`, replacing the one that has this key, in one visible step.
     pub fn put(&self, key: &str, text: &str) -> Result<(), AddError> {
         self.check_writable()?;
-        self.route(key).add(Some(key), text).map(|_| ())
+        self.route(key).add(Some(key), Contents::text(text)).map(|_| ())
     }
 
     /// Adds documents in order; each is visible soon after it is taken from the iterator, all of them when
@@ -205,15 +217,11 @@ impl Index {
     ) -> Result<Option<u64>, AddError> {
         self.check_writable()?;
         // Before a number is drawn that would be left out.
-        self.check_length(text)?;
+        self.check_length(text.len())?;
         if place.len() > REFERENCE_BYTES_MAX {
             return Err(AddError::ReferenceTooLong { bytes: place.len() });
         }
-        let (executor, called, mut role) = self.admit(key)?;
-        role.collector().collect_from(called, text, Some(place))?;
-        let Committed { number, result, .. } = role.commit();
-        executor.serve(&mut role);
-        result.map(|()| key.is_none().then_some(number))
+        self.add_here(key, Contents { place: Some(place), ..Contents::text(text) })
     }
 
     /// Adds under an automatic key when there are several executors: the number decides which. Within an executor
@@ -221,7 +229,7 @@ impl Index {
     /// itself goes on side by side.
     fn add_numbered(&self, text: &str) -> Result<u64, AddError> {
         self.check_writable()?;
-        self.check_length(text)?;
+        self.check_length(text.len())?;
         let (executor, called, mut role) = self.admit(None)?;
         role.collector().collect(called, text)?;
         let Committed { number, result, .. } = role.commit();
@@ -229,8 +237,8 @@ impl Index {
         result.map(|()| number)
     }
 
-    fn check_length(&self, text: &str) -> Result<(), AddError> {
-        let (bytes, bytes_max) = (text.len(), self.options.document_bytes_max);
+    fn check_length(&self, bytes: usize) -> Result<(), AddError> {
+        let bytes_max = self.options.document_bytes_max;
         if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
     }
 
@@ -324,6 +332,11 @@ impl Index {
     pub fn medium(&self) -> Option<Medium> {
         let followed = self.follower.as_ref().map(Follower::medium);
         self.store.as_ref().map(Store::medium).or(followed)
+    }
+
+    /// The fields of its documents, as they are now. More may come with documents.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.fields.current()
     }
 
     /// What the index was opened with, or made with if it was there.

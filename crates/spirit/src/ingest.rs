@@ -20,7 +20,6 @@ use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self};
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
-use spirit_text::Tokenizer;
 
 use crate::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
 use crate::error::AddError;
@@ -30,6 +29,7 @@ use crate::options::Options;
 use crate::replacement::{REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill};
 use crate::shared::Shared;
 use crate::store::now_ms;
+use crate::tokenizers::Tokenizers;
 
 /// Where the role begins.
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Stopped {
 /// The writer of one executor.
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
-    tokenizer: Tokenizer,
+    tokenizers: Tokenizers,
     batch: Batch,
     batch_size: BatchSize,
     writer: FreshWriter,
@@ -135,7 +135,7 @@ impl Ingester {
         let writer = FreshWriter::open(&shared.memory, id, row, sequence)?;
         publish_segment(&shared, &writer);
         Some(Ingester {
-            tokenizer: Tokenizer::with_level(
+            tokenizers: Tokenizers::new(
                 options.analyzer,
                 options.document_bytes_max,
                 options.vectors,
@@ -170,10 +170,10 @@ impl Ingester {
     /// Where the next batch is collected, to be committed afterwards.
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
-        let Ingester { shared, tokenizer, batch, writer, journal, .. } = self;
+        let Ingester { shared, tokenizers, batch, writer, journal, .. } = self;
         let size = self.batch_size;
         let extent = writer.extent(&shared.memory);
-        Collector { shared, extent, tokenizer, batch, size, journal: journal.as_mut() }
+        Collector { shared, extent, tokenizers, batch, size, journal: journal.as_mut() }
     }
 
     /// The log's end. There is one: the log is being replayed.
@@ -336,6 +336,7 @@ impl Ingester {
         }
         // The one that finds no place, and those behind it, never come to life in these rows.
         abandon(shared, first_row + settled as u64..first_row + taken as u64);
+        self.writer.discount(&shared.memory, (taken - settled) as u32);
         if stamped {
             shared.memory.fence_deaths();
         }

@@ -6,7 +6,7 @@ use spirit_index::nvm::log::{
     Operations, RecordKind, Reference,
 };
 
-use crate::collector::Called;
+use crate::collector::{Called, Contents};
 use crate::error::AddError;
 use crate::options::{GROUP_BYTES, Options};
 use crate::shared::Shared;
@@ -183,7 +183,7 @@ impl Journal {
 
     /// Gathers a document of the batch; only where its text is, if it can be read again there.
     #[inline]
-    pub(crate) fn push(&mut self, called: Called<'_>, text: &str, place: Option<&[u8]>) {
+    pub(crate) fn push(&mut self, called: Called<'_>, contents: Contents<'_>) {
         if self.replaying.is_some() {
             return;
         }
@@ -192,11 +192,13 @@ impl Journal {
             Called::Next => LoggedKey::Automatic(0),
             Called::Number(number) => LoggedKey::Automatic(number),
         };
+        let Contents { text, fields, place } = contents;
         match place {
             Some(place) => {
-                self.operations.push_reference(key, Reference::new(place, text.as_bytes()));
+                let reference = Reference::new(place, text.as_bytes());
+                self.operations.push_reference(key, reference, fields);
             }
-            None => self.operations.push(key, text.as_bytes()),
+            None => self.operations.push(key, text.as_bytes(), fields),
         }
     }
 
@@ -332,7 +334,7 @@ impl Journal {
             return Ok(());
         }
         self.operations.clear();
-        self.operations.push(LoggedKey::Bytes(key), &[]);
+        self.operations.push(LoggedKey::Bytes(key), &[], &[]);
         let kind = RecordKind::Delete;
         let logged =
             self.append(shared, Header { kind, operations: 1, sequence, row, documents }, 1);
@@ -346,10 +348,10 @@ fn kept_bytes(bytes: usize) -> u64 {
     HEADER_BYTES + OPERATION_BYTES + bytes.next_multiple_of(8) as u64
 }
 
-/// Bytes that may be in a record with the text of its longest document: what a batch has gathered before, and the longest key, with what
-/// fills either up.
+/// Bytes that may be in a record with text and fields of its longest document: what a batch has gathered before, the longest key, and
+/// how long the fields are, with what fills each up.
 fn beside_document(log_bytes: u64) -> u64 {
-    log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 2 * 8
+    log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 4 * 8
 }
 
 /// The longest offset for which a log of `log_bytes` has room in one record with a document of `document_bytes`, wherever it is at: for
@@ -368,7 +370,7 @@ mod tests {
     #[test]
     fn an_offset_is_as_long_as_documents_leave_room_for() {
         let max = |document| offset_bytes_max(16 << 10, document);
-        assert_eq!(max(4 << 10), Some(744));
+        assert_eq!(max(4 << 10), Some(736));
         let longest = Journal::document_bytes_max(16 << 10);
         assert_eq!((max(longest), max(longest - 144)), (None, Some(0)));
         assert_eq!(offset_bytes_max(64 << 20, 1 << 20), Some(OFFSET_BYTES_MAX));

@@ -30,13 +30,17 @@ mod backup;
 mod backup_error;
 mod check;
 mod collector;
+mod document;
 mod durability;
 mod error;
 mod executor;
+mod fields;
 mod flush_stage;
 mod followed_stats;
 mod follower;
 mod group;
+mod highlighter;
+mod hits;
 mod image;
 mod index;
 mod ingest;
@@ -45,6 +49,7 @@ mod key_import;
 mod lease;
 mod merging;
 mod new_file;
+mod on_full;
 mod open_root;
 mod options;
 mod placement;
@@ -56,11 +61,13 @@ mod replacement;
 mod replay;
 mod restore;
 mod retention;
+mod search;
 mod shared;
 mod source;
 mod stats;
 mod store;
 mod texts;
+mod tokenizers;
 mod trust;
 mod verify;
 mod waiting;
@@ -68,20 +75,35 @@ mod waiting;
 pub use backup::{Backup, Progress, backup, backup_watched};
 pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
+pub use document::{Document, StoredDocument, StoredValue};
 pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
+pub use highlighter::Highlighter;
+pub use hits::Hits;
 pub use index::{AddAllError, Index};
 pub use lease::LeaseExpired;
-pub use options::{DOCUMENT_BYTES_MAX, OnFull, Options};
+pub use on_full::OnFull;
+pub use options::{DOCUMENT_BYTES_MAX, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
-pub use reader::{Cursor, HITS_MAX, Hits, QUERY_BYTES_MAX, Reader, Search, TooManyReaders};
+pub use reader::{Reader, TooManyReaders};
 pub use recovering::{Recovering, StartReport};
 pub use restore::{Restored, restore, restore_watched};
+pub use search::{
+    Cursor, CursorError, HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError,
+};
 pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
+pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
-pub use spirit_query::{Algorithm, Level, Operator, ParseError, Parser, Problem, Query};
+pub use spirit_query::{
+    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Fuzzy, Highlight, Level, Operator, Parameters,
+    ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Word,
+};
+pub use spirit_schema::{
+    Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,
+    parse_time,
+};
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
 pub use texts::TextError;

@@ -1,6 +1,7 @@
 //! The root of an open index, and when it says so: before anything else is stored, and not before. So a start that changes
 //! nothing leaves the file as it was, whatever becomes of its process.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spirit_door::{Door, Gate};
@@ -51,6 +52,21 @@ impl OpenRoot {
         (root.salt as u32, root.incarnation as u32)
     }
 
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The generation that the list of fields has, at least.
+    pub(crate) fn fields_generation(&self) -> u64 {
+        self.state().root.fields
+    }
+
+    /// The list of fields was written; the next root says so.
+    pub(crate) fn note_fields(&self, generation: u64) {
+        self.state().root.fields = generation;
+    }
+
     /// Whether the root that was found says that the index is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.state().is_closed
@@ -73,7 +89,7 @@ impl OpenRoot {
     }
 
     /// Whether no sync has failed through any door to the file. One that failed is not told of again by the next.
-    fn check_synced(&self) -> Result<(), HeapFileError> {
+    pub(crate) fn check_synced(&self) -> Result<(), HeapFileError> {
         let Some(why) = self.door.failure() else { return Ok(()) };
         let (path, reason) = (self.file.path().into(), std::io::Error::other(why.to_owned()));
         Err(HeapFileError::System { path, action: "sync it", reason })

@@ -12,12 +12,14 @@ use spirit_index::nvm::merge::RUN_MAX;
 use spirit_index::nvm::root::Root;
 use spirit_mem::Residency;
 use spirit_query::Level;
+use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
 use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::on_full::OnFull;
 use crate::recovering::{Recovering, Watcher};
 use crate::source::Source;
 use crate::store::name_word;
@@ -29,34 +31,10 @@ pub(crate) const EXECUTORS_MAX: usize = 64;
 /// Texts of a group, in bytes, at most.
 pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
-/// What happens when the heap is full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFull {
-    /// The oldest segment is dropped: the index holds the newest documents that fit.
-    #[default]
-    DropOldest,
-    /// `add` waits until there is room.
-    Wait,
-    /// `add` returns [`AddError::HeapFull`](crate::AddError::HeapFull).
-    Refuse,
-}
-
-impl OnFull {
-    pub(crate) fn number(self) -> u64 {
-        self as u64
-    }
-
-    fn from_number(number: u64) -> Option<OnFull> {
-        [OnFull::DropOldest, OnFull::Wait, OnFull::Refuse]
-            .into_iter()
-            .find(|p| p.number() == number)
-    }
-}
-
 /// Settings of an index. Start from [`Options::default`].
 ///
 /// An index in a [directory](Options::directory) keeps what it was made with: executors, sizes of the second tier and of
-/// segments, mode and durability, analyzer, positions, stored texts, longest document, what happens when it is full. Opening it again
+/// segments, mode and durability, analyzer, positions, stored texts, fields and whether there may be others, longest document, what happens when it is full. Opening it again
 /// takes those from there, whatever is said here; DRAM, readers and policies may be others each time.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -68,6 +46,8 @@ pub struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) store: bool,
+    pub(crate) fields: Vec<(String, FieldKind)>,
+    pub(crate) strict: bool,
     pub(crate) on_full: OnFull,
     pub(crate) retain: Option<Duration>,
     pub(crate) fixed_blocks: bool,
@@ -104,6 +84,8 @@ impl Default for Options {
             analyzer: Analyzer::default(),
             positions: true,
             store: false,
+            fields: Vec::new(),
+            strict: false,
             on_full: OnFull::default(),
             retain: None,
             fixed_blocks: false,
@@ -191,6 +173,20 @@ impl Options {
         self
     }
 
+    /// A field of the documents, and its kind. A document may bring others along, unless the index is [strict](Self::strict). An
+    /// index that is opened again gets those that it has not; one that it has keeps its kind. See [`Schema`](crate::Schema) for what
+    /// is a name.
+    pub fn field(mut self, name: impl Into<String>, kind: FieldKind) -> Self {
+        self.fields.push((name.into(), kind));
+        self
+    }
+
+    /// Whether a document with a field that is not in the schema is refused, instead of bringing it along. Default no.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
     /// What happens when the heap is full. Default: the oldest segment is dropped.
     pub fn on_full(mut self, policy: OnFull) -> Self {
         self.on_full = policy;
@@ -256,6 +252,16 @@ impl Options {
     /// Whether the documents' texts are kept, as set.
     pub fn get_store(&self) -> bool {
         self.store
+    }
+
+    /// The fields, as set.
+    pub fn get_fields(&self) -> &[(String, FieldKind)] {
+        &self.fields
+    }
+
+    /// Whether documents may bring no fields along, as set.
+    pub fn get_strict(&self) -> bool {
+        self.strict
     }
 
     /// What happens when the heap is full, as set.
@@ -447,6 +453,7 @@ impl Options {
         self.log_bytes = Some(root.log_bytes);
         self.positions = root.positions != 0;
         self.store = root.store != 0;
+        self.strict = root.strict != 0;
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
         self.durability = Durability::from_number(root.level).ok_or("durability")?;
         self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;

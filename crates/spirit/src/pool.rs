@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use spirit_query::Query;
 
 use crate::index::Index;
-use crate::reader::{Reader, Search, TooManyReaders};
+use crate::reader::{Reader, TooManyReaders};
+use crate::search::{Search, SearchError};
 
 /// A pool could not be started.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ enum Question {
 /// What it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Keys of the newest matches, newest first; empty for a count.
+    /// Keys of the first matches, in the order that was asked for; empty for a count.
     pub keys: Vec<String>,
     /// Matches: exact for a count, else how many keys there are.
     pub count: u64,
@@ -49,15 +50,17 @@ pub struct Answer {
 
 struct Job {
     question: Question,
-    reply: SyncSender<Answer>,
+    reply: SyncSender<Reply>,
 }
 
+type Reply = Result<Answer, SearchError>;
+
 /// An answer to come.
-pub struct Pending(Receiver<Answer>);
+pub struct Pending(Receiver<Reply>);
 
 impl Pending {
     /// Waits for the answer. `None` if the thread that had the question died.
-    pub fn wait(self) -> Option<Answer> {
+    pub fn wait(self) -> Option<Result<Answer, SearchError>> {
         self.0.recv().ok()
     }
 }
@@ -130,18 +133,26 @@ fn answer_all(mut reader: Reader<'_>, inbox: &Mutex<Receiver<Job>>) {
         let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { question, reply }) = job else { return };
         let answer = match question {
-            Question::Search(query, search) => {
-                // A thread that was stopped for longer than the lease asks again.
-                let keys = loop {
-                    if let Ok(keys) = reader.search(&query, search).keys() {
-                        break keys;
-                    }
-                };
-                Answer { count: keys.len() as u64, keys }
+            Question::Search(query, search) => keys(&mut reader, &query, &search)
+                .map(|keys| Answer { count: keys.len() as u64, keys }),
+            Question::Count(query) => {
+                reader.count(&query).map(|count| Answer { keys: Vec::new(), count })
             }
-            Question::Count(query) => Answer { keys: Vec::new(), count: reader.count(&query) },
         };
         // Nobody may be waiting any more.
         let _ = reply.send(answer);
+    }
+}
+
+/// The keys of what is found. A thread that was stopped for longer than the lease asks again.
+fn keys(
+    reader: &mut Reader<'_>,
+    query: &Query,
+    search: &Search,
+) -> Result<Vec<String>, SearchError> {
+    loop {
+        if let Ok(keys) = reader.search(query, search.clone())?.keys() {
+            return Ok(keys);
+        }
     }
 }

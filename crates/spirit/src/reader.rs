@@ -3,28 +3,23 @@
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::keys;
 use spirit_index::nvm::older::FindOlder;
-use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Hit, Level, Operator, ParseError, Parser, Query, Scratch, Settings,
+    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, Parameters, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Top,
 };
-use spirit_text::Tokenizer;
 
+use crate::hits::{Hits, Pinned, Ranking};
 use crate::index::Index;
-use crate::lease::LeaseExpired;
-use crate::shared::Shared;
-
-/// The most hits of one search.
-pub const HITS_MAX: usize = 10_000;
-/// Longest query text, in bytes.
-pub const QUERY_BYTES_MAX: usize = 1 << 20;
+use crate::search::{
+    Cursor, HITS_MAX, Limits, Order, QUERY_BYTES_MAX, RankedCursor, Search, SearchError,
+};
 
 /// All readers that the index was opened for are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,68 +40,46 @@ impl fmt::Display for TooManyReaders {
 
 impl std::error::Error for TooManyReaders {}
 
-/// A place in the order of hits, to go on from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor(u64);
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
-impl std::str::FromStr for Cursor {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Cursor, Self::Err> {
-        text.parse().map(Cursor)
-    }
-}
-
-/// What is asked besides the query.
-#[derive(Clone, Copy, Debug)]
-pub struct Search {
-    k: usize,
-    after: Option<Cursor>,
-    algorithm: Option<Algorithm>,
-}
-
-impl Search {
-    /// The newest `k` matches; at most [`HITS_MAX`].
-    pub fn newest(k: usize) -> Search {
-        Search { k: k.min(HITS_MAX), after: None, algorithm: None }
-    }
-
-    /// Go on after a hit of an earlier page. Documents that came since are not in the way.
-    pub fn after(mut self, cursor: Cursor) -> Search {
-        self.after = Some(cursor);
-        self
-    }
-
-    /// Force an intersection algorithm.
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Search {
-        self.algorithm = Some(algorithm);
-        self
-    }
-
-    fn settings(&self, level: Level) -> Settings {
-        Settings { level, algorithm: self.algorithm, before: self.after.map(|c| c.0) }
-    }
-}
-
-/// Hits of several executors with what they are merged by.
-type Merge = Vec<(std::cmp::Reverse<u64>, Hit)>;
-
 /// Asks an index. Made by [`Index::reader`].
 pub struct Reader<'i> {
-    index: &'i Index,
+    pub(crate) index: &'i Index,
     pins: Arc<Pins>,
     slot: Option<PinSlot>,
+    memory: Memory<'i>,
+    parser: Parser,
+    /// How often the schema had grown when the parser was told of it.
+    growths: u64,
+    pub(crate) query: Query,
+}
+
+/// What a reader's queries work in.
+struct Memory<'i> {
+    limits: Limits,
     scratch: Scratch,
     hits: Vec<Hit>,
-    merge: Merge,
-    parser: Parser,
-    query: Query,
+    /// Hits of several executors with what they are merged by.
+    merge: Vec<(std::cmp::Reverse<u64>, Hit)>,
+    /// What is seen of each executor.
+    snapshots: Vec<Snapshot<'i>>,
+    counts: Counts,
+    top: Top,
+    scored: Vec<Scored>,
+}
+
+impl Memory<'_> {
+    fn new(executors: usize, rows_max: u32) -> Self {
+        let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
+        Memory {
+            limits: Limits::default(),
+            scratch: Scratch::new(CLAUSES_MAX, rows_max),
+            hits: Vec::with_capacity(HITS_MAX * executors),
+            merge: Vec::with_capacity(merged),
+            snapshots: Vec::with_capacity(executors),
+            counts: Counts::with_capacity(CLAUSES_MAX),
+            top: Top::with_capacity(HITS_MAX),
+            scored: Vec::with_capacity(HITS_MAX),
+        }
+    }
 }
 
 impl Index {
@@ -118,27 +91,22 @@ impl Index {
             index: self,
             pins: self.pins.clone(),
             slot: Some(slot),
-            scratch: Scratch::new(CLAUSES_MAX),
-            hits: Vec::with_capacity(HITS_MAX * self.parts.len()),
-            merge: Vec::with_capacity(if self.parts.len() > 1 {
-                HITS_MAX * self.parts.len()
-            } else {
-                0
-            }),
+            memory: Memory::new(self.parts.len(), self.parts[0].memory.geometry().rows_max()),
+            growths: self.fields.growths(),
             parser: self.parser(Operator::Or),
             query: Query::new(),
         })
     }
 
     /// The sequence number of a hit. The reader that has it is pinned.
-    fn sequence(&self, hit: Hit) -> u64 {
+    pub(crate) fn sequence(&self, hit: Hit) -> u64 {
         let memory = &self.parts[hit.executor as usize].memory;
         Snapshot::take(memory).of(hit.segment).sequence(hit.local)
     }
 
     /// A parser for this index's queries.
     pub fn parser(&self, operator: Operator) -> Parser {
-        Parser::new(Tokenizer::new(self.options.analyzer, QUERY_BYTES_MAX), operator)
+        Parser::new(self.fields.current(), QUERY_BYTES_MAX, operator)
     }
 }
 
@@ -156,68 +124,149 @@ impl<'i> Reader<'i> {
         self.parser = self.index.parser(operator);
     }
 
-    /// Parses `text` and searches.
-    pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, ParseError> {
+    /// Parses `text` into the reader's query. The schema is asked for, under a lock, only when it has grown.
+    pub(crate) fn parse(&mut self, text: &str) -> Result<&Query, ParseError> {
+        self.renew_parser();
         self.parser.parse_into(text, &mut self.query)?;
-        let Reader { index, pins, slot, scratch, hits, merge, query, .. } = self;
-        let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-        collect(index, query, search, scratch, hits, merge);
-        Ok(Hits::new(index, hits, pinned))
+        Ok(&self.query)
+    }
+
+    fn renew_parser(&mut self) {
+        let growths = self.index.fields.growths();
+        if growths != self.growths {
+            self.parser.renew(self.index.fields.current());
+            self.growths = growths;
+        }
+    }
+
+    /// What each of its queries may cost.
+    pub fn limits(&mut self, limits: Limits) {
+        self.memory.limits = limits;
+    }
+
+    /// Parses `text` and searches.
+    pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, SearchError> {
+        self.parse(text)?;
+        let Reader { index, pins, slot, memory, query, .. } = self;
+        answer(index, pins, slot, memory, query, search)
+    }
+
+    /// The same for what people type: whatever cannot be understood is passed over, or taken as words. Says what that was.
+    pub fn search_typed(
+        &mut self,
+        text: &str,
+        search: Search,
+    ) -> Result<(Hits<'_>, Vec<ParseError>), SearchError> {
+        self.renew_parser();
+        let warnings = self.parser.parse_lenient_into(text, &mut self.query);
+        let Reader { index, pins, slot, memory, query, .. } = self;
+        answer(index, pins, slot, memory, query, search).map(|hits| (hits, warnings))
     }
 
     /// Parses `text` and counts.
-    pub fn count_text(&mut self, text: &str) -> Result<u64, ParseError> {
-        self.parser.parse_into(text, &mut self.query)?;
-        let Reader { index, pins, slot, scratch, query, .. } = self;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-        Ok(count(index, query, None, scratch))
+    pub fn count_text(&mut self, text: &str) -> Result<u64, SearchError> {
+        self.parse(text)?;
+        let Reader { index, pins, slot, memory, query, .. } = self;
+        count(index, pins, slot, memory, query, None)
     }
 
-    /// The newest matches. What they lead to stays until they are dropped, or their lease is over.
-    pub fn search(&mut self, query: &Query, search: Search) -> Hits<'_> {
-        let Reader { index, pins, slot, scratch, hits, merge, .. } = self;
-        let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-        collect(index, query, search, scratch, hits, merge);
-        Hits::new(index, hits, pinned)
+    /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
+    pub fn search(&mut self, query: &Query, search: Search) -> Result<Hits<'_>, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        answer(index, pins, slot, memory, query, search)
     }
 
     /// The exact number of matches.
-    pub fn count(&mut self, query: &Query) -> u64 {
+    pub fn count(&mut self, query: &Query) -> Result<u64, SearchError> {
         self.count_by(query, None)
     }
 
     /// The same with an intersection algorithm of the caller's choice, if any.
-    pub fn count_by(&mut self, query: &Query, algorithm: Option<Algorithm>) -> u64 {
-        let Reader { index, pins, slot, scratch, .. } = self;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-        count(index, query, algorithm, scratch)
+    pub fn count_by(
+        &mut self,
+        query: &Query,
+        algorithm: Option<Algorithm>,
+    ) -> Result<u64, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        count(index, pins, slot, memory, query, algorithm)
     }
 
     /// The same where `older` finds terms in segments that the DRAM dictionary does not cover: for measurements of other ways
     /// than ours, on an index with one executor.
     #[doc(hidden)]
     pub fn count_finding(&mut self, query: &Query, older: impl FindOlder) -> u64 {
-        let Reader { index, pins, slot, scratch, .. } = self;
+        let Reader { index, pins, slot, memory, .. } = self;
         let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let settings = Settings { level: index.options.vectors, ..Settings::default() };
         let snapshot = Snapshot::take(&index.parts[0].memory);
-        spirit_query::count_finding(snapshot, query, settings, scratch, older)
+        let scratch = &mut memory.scratch;
+        spirit_query::count_finding(snapshot, query, settings, scratch, older).unwrap_or(0)
     }
 }
 
-fn collect(
+fn check(index: &Index, query: &Query) -> Result<(), SearchError> {
+    if query.needs_positions() && !index.options.positions {
+        return Err(SearchError::NoPositions);
+    }
+    Ok(())
+}
+
+fn count(
     index: &Index,
+    pins: &Pins,
+    slot: &Option<PinSlot>,
+    memory: &mut Memory<'_>,
+    query: &Query,
+    algorithm: Option<Algorithm>,
+) -> Result<u64, SearchError> {
+    check(index, query)?;
+    let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+    let Memory { limits, scratch, .. } = memory;
+    let (level, limits) = (index.options.vectors, limits.begin());
+    let settings = Settings { level, algorithm, before: None, limits };
+    let mut count = 0;
+    for part in &index.parts {
+        count += spirit_query::count(Snapshot::take(&part.memory), query, settings, scratch)?;
+    }
+    Ok(count)
+}
+
+fn answer<'r, 'i>(
+    index: &'i Index,
+    pins: &'r Pins,
+    slot: &'r Option<PinSlot>,
+    memory: &'r mut Memory<'i>,
     query: &Query,
     search: Search,
-    scratch: &mut Scratch,
-    hits: &mut Vec<Hit>,
-    merge: &mut Merge,
-) {
+) -> Result<Hits<'r>, SearchError> {
+    check(index, query)?;
+    let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+    match (search.order, search.after.as_ref().map(|cursor| &cursor.ranked)) {
+        (Order::Newest, None | Some(None)) => {
+            newest(index, query, &search, memory)?;
+            Ok(Hits::new(index, &memory.hits, None, pinned))
+        }
+        (Order::Relevance(parameters), None | Some(Some(_))) => {
+            let limit = best(index, query, &search, parameters, memory)?;
+            let ranking = Ranking { scored: &memory.scored, counts: &memory.counts, limit };
+            Ok(Hits::new(index, &memory.hits, Some(ranking), pinned))
+        }
+        _ => Err(SearchError::Cursor),
+    }
+}
+
+fn newest<'i>(
+    index: &'i Index,
+    query: &Query,
+    search: &Search,
+    memory: &mut Memory<'i>,
+) -> Result<(), SearchError> {
+    let Memory { limits, scratch, hits, merge, .. } = memory;
+    let settings = search.settings(index.options.vectors, limits.begin());
     hits.clear();
     for (number, part) in index.parts.iter().enumerate() {
         let snapshot = Snapshot::take(&part.memory);
-        let settings = search.settings(index.options.vectors);
-        spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits);
+        spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
     }
     if index.parts.len() > 1 {
         merge.clear();
@@ -227,122 +276,44 @@ fn collect(
         hits.clear();
         hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
+    Ok(())
 }
 
-fn count(index: &Index, query: &Query, algorithm: Option<Algorithm>, scratch: &mut Scratch) -> u64 {
-    let settings = Settings { level: index.options.vectors, algorithm, before: None };
-    let of = |part: &Arc<Shared>| {
-        let snapshot = Snapshot::take(&part.memory);
-        spirit_query::count(snapshot, query, settings, scratch)
-    };
-    index.parts.iter().map(of).sum()
-}
-
-/// The index stays as it was seen while this lives.
-struct Pinned<'r> {
-    pins: &'r Pins,
-    slot: &'r PinSlot,
-}
-
-impl<'r> Pinned<'r> {
-    #[inline]
-    fn new(index: &Index, pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
-        pins.pin(slot);
-        if let Some(follower) = &index.follower {
-            follower.catch_up(pins, &index.parts);
+/// Finds the best; says where the documents end among which the next pages are.
+fn best<'i>(
+    index: &'i Index,
+    query: &Query,
+    search: &Search,
+    parameters: Parameters,
+    memory: &mut Memory<'i>,
+) -> Result<u64, SearchError> {
+    // Before the snapshots: what they see and this does not may be in this page only.
+    let now = index.numbers.sequence.load(Relaxed);
+    let Memory { limits, scratch, hits, snapshots, counts, top, scored, .. } = memory;
+    let settings = search.settings(index.options.vectors, limits.begin());
+    snapshots.clear();
+    snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
+    let ranked = search.after.as_ref().and_then(|cursor| cursor.ranked.as_deref());
+    match ranked {
+        // What scores were computed from has to be what it was.
+        Some(RankedCursor { counts: earlier, .. }) if earlier.are_of(query) => {
+            counts.clone_from(earlier);
         }
-        Pinned { pins, slot }
-    }
-}
-
-impl Drop for Pinned<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.pins.unpin(self.slot);
-    }
-}
-
-/// The newest matches, newest first.
-pub struct Hits<'r> {
-    pub(crate) index: &'r Index,
-    pub(crate) hits: &'r [Hit],
-    /// Made when the first text is read.
-    pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
-    /// Held, but for the time of a call that reads.
-    pinned: Pinned<'r>,
-}
-
-/// The slot of some hits is pinned while this lives, and held again afterwards.
-pub(crate) struct Reading<'h>(&'h Pinned<'h>);
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.pins.hold(self.0.slot);
-    }
-}
-
-impl<'r> Hits<'r> {
-    #[inline]
-    fn new(index: &'r Index, hits: &'r [Hit], pinned: Pinned<'r>) -> Hits<'r> {
-        pinned.pins.hold(pinned.slot);
-        Hits { index, hits, scratch: RefCell::new(None), pinned }
-    }
-
-    /// Where the hits lead to can be read while the answer lives.
-    pub(crate) fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
-        if self.pinned.pins.resume(self.pinned.slot) {
-            return Ok(Reading(&self.pinned));
+        Some(_) => return Err(SearchError::Cursor),
+        None => {
+            counts.begin(query);
+            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
         }
-        Err(LeaseExpired { lease: self.index.options.reader_lease })
     }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.hits.len()
+    let after = ranked.map(|cursor| (cursor.score, cursor.sequence));
+    top.begin(search.k, after);
+    let asked = Asked { parameters, skips: search.skips };
+    scratch.weigh(query, counts, asked);
+    for (number, snapshot) in snapshots.iter().enumerate() {
+        spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;
     }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.hits.is_empty()
-    }
-
-    /// The addresses of the documents, newest first: executor, segment and row. Good while this lives.
-    pub fn addresses(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
-        self.hits.iter().map(|hit| (hit.executor, hit.segment.0, hit.local))
-    }
-
-    /// The sequence number of each hit, newest first: larger is newer, over the whole index.
-    pub fn sequences(&self) -> Result<Vec<u64>, LeaseExpired> {
-        let _reading = self.reading()?;
-        Ok(self.hits.iter().map(|hit| self.index.sequence(*hit)).collect())
-    }
-
-    /// Appends the key of the hit at `index` (0 is the newest) to `key`.
-    ///
-    /// # Panics
-    /// If there is no such hit.
-    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
-        let hit = self.hits[index];
-        let _reading = self.reading()?;
-        let memory = &self.index.parts[hit.executor as usize].memory;
-        let segment = Snapshot::take(memory).of(hit.segment);
-        keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
-        Ok(())
-    }
-
-    /// The keys, newest first.
-    pub fn keys(&self) -> Result<Vec<String>, LeaseExpired> {
-        let key = |i| {
-            let mut key = Vec::new();
-            self.write_key(i, &mut key)?;
-            Ok(String::from_utf8_lossy(&key).into_owned())
-        };
-        (0..self.len()).map(key).collect()
-    }
-
-    /// Where the next page begins; `None` if there is no hit.
-    pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
-        let _reading = self.reading()?;
-        Ok(self.hits.last().map(|hit| Cursor(self.index.sequence(*hit))))
-    }
+    top.drain_into(scored);
+    hits.clear();
+    hits.extend(scored.iter().map(|found| found.hit));
+    Ok(search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit))
 }

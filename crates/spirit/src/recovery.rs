@@ -57,8 +57,16 @@ impl Recovery {
             let (closed, numbers) = (store.was_closed(), &shared.numbers);
             // The first executor's log says which groups came about.
             let group = numbers.group.load(Relaxed);
-            recovery.found =
-                replay::scan(memory.region(), space, &recovered, incarnation, closed, group)?;
+            let schema = shared.fields.current();
+            recovery.found = replay::scan(
+                memory.region(),
+                space,
+                &recovered,
+                incarnation,
+                closed,
+                group,
+                &schema,
+            )?;
             numbers.group.store(recovery.found.group, Relaxed);
             numbers.sequence.fetch_max(recovery.found.group, Relaxed);
             if recovery.found.kills {

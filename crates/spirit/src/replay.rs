@@ -9,12 +9,15 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::{GroupEnd, Header, LogSpace, LoggedKey, LoggedText, RecordKind};
+use spirit_index::nvm::log::{
+    GroupEnd, Header, LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind,
+};
 use spirit_index::nvm::log_reader::{LogReader, Record};
 use spirit_index::nvm::recover::Recovered;
 use spirit_mem::Region;
+use spirit_schema::Schema;
 
-use crate::collector::Called;
+use crate::collector::{Called, Contents};
 use crate::error::AddError;
 use crate::executor::LOG_BYTES_LEFT;
 use crate::ingest::{Committed, Ingester};
@@ -43,7 +46,7 @@ pub(crate) struct Found {
     pub(crate) unended: Option<(u64, Refused)>,
 }
 
-/// Looks through the log without ingesting anything. `group` is the number of the last group whose offset the logs before have.
+/// Looks through the log without ingesting anything. What documents say of their fields has to be in `schema`. `group` is the number of the last group whose offset the logs before have.
 pub(crate) fn scan(
     region: &Region,
     space: LogSpace,
@@ -51,6 +54,7 @@ pub(crate) fn scan(
     incarnation: u32,
     was_closed: bool,
     group: u64,
+    schema: &Schema,
 ) -> Result<Found, Corrupt> {
     let mut reader = LogReader::new(region, space, recovered.log_from, incarnation).ahead();
     let mut found = Found { row_end: recovered.row_end, group, ..Found::default() };
@@ -63,6 +67,11 @@ pub(crate) fn scan(
         if let Some((position, _)) = found.unended {
             let at = space.start + position % space.bytes;
             let why = "it is part of a group that was never ended, and others are behind it";
+            return Err(Corrupt { what: "log record", at, why });
+        }
+        if !record.operations().all(|operation| schema.admits(operation.fields)) {
+            let at = space.start + record.position % space.bytes;
+            let why = "a document in it has fields that the list of fields has not";
             return Err(Corrupt { what: "log record", at, why });
         }
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
@@ -199,22 +208,21 @@ impl Replay<'_> {
         range: &Range<u64>,
     ) -> Result<(), (u64, AddError)> {
         let header = record.header;
-        for ((key, text), sequence) in record.operations().zip(header.sequence..) {
+        for (operation, sequence) in record.operations().zip(header.sequence..) {
             if !range.contains(&sequence) {
                 continue;
             }
             self.shared.numbers.sequence.fetch_max(sequence + 1, Relaxed);
-            let result = match (header.kind, key) {
+            let result = match (header.kind, operation.key) {
                 (RecordKind::Delete, LoggedKey::Bytes(key)) => {
                     role.delete_at(key, sequence).map(|_| ())
                 }
-                (_, LoggedKey::Automatic(number)) => self
-                    .read(text)
-                    .and_then(|text| role.collector().collect(Called::Number(number), &text)),
+                (_, LoggedKey::Automatic(number)) => {
+                    self.collect(role, Called::Number(number), operation)
+                }
                 (_, LoggedKey::Bytes(key)) => {
                     let key = String::from_utf8_lossy(key);
-                    self.read(text)
-                        .and_then(|text| role.collector().collect(Called::By(&key), &text))
+                    self.collect(role, Called::By(&key), operation)
                 }
             };
             result.map_err(|error| (sequence, error))?;
@@ -226,6 +234,18 @@ impl Replay<'_> {
         let number = header.documents.saturating_sub(record.operations_end() - range.start);
         let Committed { added, result, .. } = role.commit_at(range.start, number);
         result.map_err(|error| (range.start + added, error))
+    }
+
+    /// Cuts a logged document into the role's batch.
+    fn collect(
+        &self,
+        role: &mut Ingester,
+        called: Called<'_>,
+        operation: LoggedOperation<'_>,
+    ) -> Result<(), AddError> {
+        let text = self.read(operation.text)?;
+        let contents = Contents { fields: operation.fields, ..Contents::text(&text) };
+        role.collector().collect_document(called, contents)
     }
 
     /// The text of a logged document.

@@ -11,7 +11,8 @@ use spirit_index::memory::Memory;
 use spirit_index::nvm::backup::contents::{Contents, PartContents};
 use spirit_index::nvm::backup::frame::FrameReader;
 use spirit_index::nvm::backup::target;
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::field_list::{self, FieldList, PARTS_START};
+use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::{HeapFile, Pins};
 
@@ -147,7 +148,7 @@ impl Maker<'_> {
         for (number, part) in self.contents.parts.iter().enumerate() {
             self.part(number, part, settings, &file, reader)?;
         }
-        write_roots(&file, root)?;
+        write_head(&file, root, &self.contents.fields)?;
         Ok(file.sync_all().map_err(OpenError::File)?)
     }
 
@@ -159,7 +160,7 @@ impl Maker<'_> {
         file: &Arc<HeapFile>,
         reader: &mut FrameReader<'_>,
     ) -> Result<(), BackupError> {
-        let start = ROOT_BYTES + number as u64 * self.contents.root.nvm_bytes;
+        let start = PARTS_START + number as u64 * self.contents.root.nvm_bytes;
         // Nobody goes by the file before it is synced as a whole.
         let tier = Tier { file: file.clone(), start, door: Door::new(Barrier::Order) };
         let pins = Arc::new(Pins::new(1));
@@ -187,13 +188,18 @@ impl Maker<'_> {
     }
 }
 
-/// As if the index had been made, and then closed.
-fn write_roots(file: &HeapFile, root: &Root) -> Result<(), OpenError> {
+/// As if the index had been made with all its fields, and then closed.
+fn write_head(file: &HeapFile, root: &Root, fields: &[u8]) -> Result<(), OpenError> {
     let identity = file.identity().map_err(OpenError::File)?;
     let [boot_low, boot_high] = trust::boot_id();
     let (device, inode, mount) = (identity.device, identity.inode, identity.mount);
-    let root = Root { boot_low, boot_high, device, inode, mount, ..*root };
     let (region, door) = (trust::root_region(file)?, Door::new(Barrier::Order));
+    let list = FieldList { generation: u64::from(!fields.is_empty()), bytes: fields.to_vec() };
+    if list.generation > 0 {
+        field_list::write(&region, &door, &list);
+    }
+    let fields = list.generation;
+    let root = Root { boot_low, boot_high, device, inode, mount, fields, ..*root };
     for (generation, state) in [(0, OPEN), (1, CLOSED)] {
         root::write(&region, &door, &Root { generation, state, ..root });
     }

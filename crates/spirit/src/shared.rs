@@ -12,7 +12,9 @@ use spirit_index::memory::Memory;
 use spirit_query::Level;
 
 use crate::error::AddError;
-use crate::options::{OnFull, Options};
+use crate::fields::Fields;
+use crate::on_full::OnFull;
+use crate::options::Options;
 
 /// Numbers that all executors of an index draw from.
 #[derive(Debug, Default)]
@@ -57,6 +59,7 @@ impl Work {
 pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(crate) numbers: Arc<Numbers>,
+    pub(crate) fields: Arc<Fields>,
     pub(crate) on_full: OnFull,
     pub(crate) vectors: Level,
     keys: Mutex<Keys>,
@@ -67,6 +70,8 @@ pub(crate) struct Shared {
     stuck: AtomicU64,
     /// Segments that the ingest role handed over, and that are not engraved yet.
     unplaced: AtomicU64,
+    /// The log was replayed just now.
+    replayed: AtomicBool,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
     /// What the flush stage last reported of its dictionary.
@@ -88,11 +93,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(memory: Memory, numbers: Arc<Numbers>, options: &Options) -> Shared {
+    pub(crate) fn new(
+        memory: Memory,
+        numbers: Arc<Numbers>,
+        fields: Arc<Fields>,
+        options: &Options,
+    ) -> Shared {
         let keys = Mutex::new(Keys::new(memory.geometry()));
         Shared {
             memory,
             numbers,
+            fields,
             on_full: options.on_full,
             vectors: options.vectors,
             keys,
@@ -100,6 +111,7 @@ impl Shared {
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
+            replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             dictionary_terms: AtomicU64::new(0),
             dictionary_pool_bytes: AtomicU64::new(0),
@@ -127,6 +139,21 @@ impl Shared {
 
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Acquire)
+    }
+
+    /// The log is replayed.
+    pub(crate) fn note_replayed(&self) {
+        self.replayed.store(true, Release);
+    }
+
+    /// Whether the log was replayed since this was asked last. Flush stage only.
+    pub(crate) fn take_replayed(&self) -> bool {
+        // Acquire: the keys of what was replayed are in their table before. Nobody else stores to it any more.
+        let replayed = self.replayed.load(Acquire);
+        if replayed {
+            self.replayed.store(false, Release);
+        }
+        replayed
     }
 
     /// The ingest role hands a segment over.

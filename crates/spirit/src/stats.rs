@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::descriptor::{Descriptor, State};
-use spirit_index::geometry::{ROW_BYTES, TEXT_PLACE_BYTES};
+use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
+use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::text_index::engraved_bytes;
+use spirit_index::term_order::order_bytes;
 use spirit_mem::PinSlot;
 
 use crate::error::AddError;
@@ -28,9 +30,9 @@ pub struct Bytes {
     pub fresh: u64,
     /// Document vectors (positions).
     pub vectors: u64,
-    /// Rows without their keys.
+    /// Rows without their keys, and the documents' lengths.
     pub rows: u64,
-    /// Maps from a segment's ordinals to dictionary terms.
+    /// Maps from a segment's ordinals to dictionary terms, and which term comes where in the order of their bytes.
     pub term_maps: u64,
     /// Keys of documents.
     pub keys: u64,
@@ -194,7 +196,7 @@ impl Adding<'_> {
                 segment.tokens = counts.tokens;
                 segment.bytes.fresh = counts.extent_bytes;
                 segment.bytes.vectors = counts.vector_units * 2;
-                segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES);
+                segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES + COUNT_BYTES);
                 segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
                 segment.bytes.texts =
                     text_bytes(memory, descriptor, counts.rows, counts.text_bytes);
@@ -278,8 +280,12 @@ pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State
         postings: descriptor.posting_words() * 4,
         fresh: if flushed { 0 } else { memory.geometry().settings.segment_bytes },
         vectors: descriptor.vector_units() * 2,
-        rows: rows * (ROW_BYTES - ROW_KEY_BYTES),
-        term_maps: if flushed { descriptor.terms() * 4 } else { 0 },
+        rows: rows * (ROW_BYTES - ROW_KEY_BYTES) + rows * row_length_bytes(memory, descriptor),
+        term_maps: if flushed {
+            descriptor.terms() * 4 + order_bytes(descriptor.terms())
+        } else {
+            0
+        },
         keys: rows * ROW_KEY_BYTES,
         dictionary: 0,
         texts: text_bytes(memory, descriptor, rows as u32, descriptor.text_bytes()),
@@ -297,6 +303,13 @@ pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State
         tokens: if flushed { descriptor.tokens() } else { 0 },
         bytes,
     }
+}
+
+/// What the lengths take of a row's document: until it is in the second tier, the running count behind the row too.
+fn row_length_bytes(memory: &Memory, descriptor: Descriptor<'_>) -> u64 {
+    let array = if descriptor.lengths() == 0 { 0 } else { LENGTH_BYTES };
+    let is_dram = descriptor.counts() != 0 && descriptor.lengths() >= memory.region().nvm_bytes();
+    array + if array == 0 || is_dram { COUNT_BYTES } else { 0 }
 }
 
 /// What the texts of a segment of `rows` rows, `raw` bytes, take where they are, with what leads to them.

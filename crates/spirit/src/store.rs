@@ -13,12 +13,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
 use spirit_index::geometry::Geometry;
+use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
-use spirit_index::nvm::root::{ROOT_BYTES, Root};
+use spirit_index::nvm::root::Root;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::{HeapFile, HeapFileError, Medium, ReaderFile, Region};
 
 use crate::error::OpenError;
+use crate::fields::Fields;
 use crate::open_root::OpenRoot;
 use crate::options::Options;
 use crate::trust;
@@ -40,6 +42,8 @@ pub(crate) struct Store {
     has_less_dram: bool,
     /// Where processes that only read say what they read.
     readers: Arc<ReaderFile>,
+    /// Of the documents.
+    fields: Arc<Fields>,
 }
 
 impl Store {
@@ -100,6 +104,7 @@ impl Store {
             created_ms: now_ms(),
             dram_bytes: options.dram_bytes,
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
+            strict: options.strict.into(),
             ..Root::default()
         };
         let region = trust::root_region(&file)?;
@@ -142,7 +147,10 @@ impl Store {
         let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
         let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
-        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, readers })
+        let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
+        let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
+        let fields = Arc::new(fields);
+        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, readers, fields })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
@@ -155,10 +163,15 @@ impl Store {
         let space = number as u8 + 1;
         Tier {
             file: self.file.clone(),
-            start: ROOT_BYTES + number as u64 * settings.bytes,
+            start: PARTS_START + number as u64 * settings.bytes,
             door: door(self.barrier, space, &self.failure, self.trace.as_ref())
                 .behind(self.root.clone()),
         }
+    }
+
+    /// The fields of its documents.
+    pub(crate) fn fields(&self) -> &Arc<Fields> {
+        &self.fields
     }
 
     /// Where processes that only read say what they read.
@@ -229,13 +242,13 @@ pub(crate) fn make_file(
     options: &Options,
 ) -> Result<HeapFile, OpenError> {
     let file =
-        HeapFile::create(path, ROOT_BYTES + executors * nvm.bytes).map_err(OpenError::File)?;
+        HeapFile::create(path, PARTS_START + executors * nvm.bytes).map_err(OpenError::File)?;
     check_medium(&file, options)?;
     let layout = NvmLayout::new(nvm, segment_bytes);
-    file.reserve(0, ROOT_BYTES).map_err(OpenError::File)?;
+    file.reserve(0, PARTS_START).map_err(OpenError::File)?;
     for number in 0..executors {
         let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
-        let start = ROOT_BYTES + number * nvm.bytes;
+        let start = PARTS_START + number * nvm.bytes;
         file.reserve(start, bytes).map_err(OpenError::File)?;
         if options.is_os_level() {
             file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;

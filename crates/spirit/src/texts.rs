@@ -1,12 +1,14 @@
-//! The texts of hits, of an index that stores them.
+//! The texts of hits and their fields, of an index that stores them.
 
 use std::fmt;
 
 use spirit_index::nvm::Corrupt;
 use spirit_index::snapshot::Snapshot;
+use spirit_schema::encoded;
 
+use crate::document::StoredDocument;
+use crate::hits::Hits;
 use crate::lease::LeaseExpired;
-use crate::reader::Hits;
 
 /// The text of a hit cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,11 +50,40 @@ impl From<LeaseExpired> for TextError {
 }
 
 impl Hits<'_> {
-    /// Appends the text of the hit at `index` (0 is the newest) to `text`, as it was given. An error leaves `text` as it was.
+    /// Appends the text of the hit at `index` (0 is the first) to `text`, as it was given. An error leaves `text` as it was.
     ///
     /// # Panics
     /// If there is no such hit.
     pub fn write_text(&self, index: usize, text: &mut Vec<u8>) -> Result<(), TextError> {
+        let start = text.len();
+        self.write_stored(index, text)?;
+        let (of_text, _) = encoded::split(&text[start..]);
+        text.truncate(start + of_text.len());
+        Ok(())
+    }
+
+    /// The document of the hit at `index` (0 is the newest), as it was given: its text, and the values of its fields.
+    ///
+    /// # Panics
+    /// If there is no such hit.
+    pub fn document(&self, index: usize) -> Result<StoredDocument, TextError> {
+        let mut stored = Vec::new();
+        self.write_stored(index, &mut stored)?;
+        let fields = &self.index.fields;
+        let read = || StoredDocument::read(&stored, &fields.current());
+        let executor = self.hits[index].executor as usize;
+        let corrupt = |reason| TextError::Corrupt { executor, reason };
+        if let Some(document) = read() {
+            return Ok(document);
+        }
+        // What another process writes may be seen before the fields that it has.
+        fields.catch_up().map_err(corrupt)?;
+        let why = "it has fields that the list of fields has not";
+        read().ok_or(corrupt(Corrupt { what: "text", at: 0, why }))
+    }
+
+    /// Appends what is stored of the hit at `index`.
+    fn write_stored(&self, index: usize, text: &mut Vec<u8>) -> Result<(), TextError> {
         let hit = self.hits[index];
         if !self.index.options.store {
             return Err(TextError::NotStored);

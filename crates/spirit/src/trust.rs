@@ -1,6 +1,7 @@
 //! What an index's file that is there says of itself: its root, and whether what lies behind it is what was stored.
 
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{FilePart, HeapFile, Identity, Medium, Region, Residency};
 
 use crate::durability::Mode;
@@ -15,9 +16,9 @@ pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, Ope
         .map_err(|reason| OpenError::Memory(reason.into()))
 }
 
-/// Where a file's root lies, mapped.
+/// What is before the executors' parts of a file, mapped: root and list of fields.
 pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
-    map(file, 0, ROOT_BYTES)
+    map(file, 0, PARTS_START)
 }
 
 /// The root of an index that is there, and where it lies; `options` then says what it says.
@@ -27,8 +28,10 @@ pub(crate) fn find_root(
 ) -> Result<(Root, Region), OpenError> {
     let wrong = |why: String| OpenError::Root { path: file.path().into(), why };
     let has = file.bytes();
-    if has < ROOT_BYTES {
-        return Err(wrong(format!("it has {has} bytes, and a root alone has {ROOT_BYTES}")));
+    if has < PARTS_START {
+        return Err(wrong(format!(
+            "it has {has} bytes, and what each begins with has {PARTS_START}"
+        )));
     }
     let region = root_region(file)?;
     let root = root::read(&region).map_err(|error| wrong(error.to_string()))?;

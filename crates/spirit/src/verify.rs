@@ -11,8 +11,11 @@ use spirit_index::nvm::backup::contents::{Contents, PartContents, survey};
 use spirit_index::nvm::backup::frame::FrameReader;
 use spirit_index::nvm::backup::target::{PutError, Target, check_rings};
 use spirit_index::nvm::check::Checked;
-use spirit_index::nvm::root::{ROOT_BYTES, Root};
+use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::root::Root;
 use spirit_mem::{Region, Residency};
+use spirit_schema::Schema;
+use spirit_text::Analyzer;
 
 use crate::backup::Progress;
 use crate::backup_error::BackupError;
@@ -65,9 +68,11 @@ pub(crate) fn read_all(
     let contents = survey(reader, &mut |done| progress(Progress { done, total }))
         .map_err(|fault| BackupError::fault(path, fault))?;
     let unknown = Options::default().take_over(&contents.root).err();
-    let wrong = match unknown {
-        Some(what) => Some(format!("its root names no {what} that this version knows")),
-        None => {
+    let fields = Schema::from_list(&contents.fields, Analyzer::default(), true).err();
+    let wrong = match (unknown, fields) {
+        (Some(what), _) => Some(format!("its root names no {what} that this version knows")),
+        (_, Some(error)) => Some(format!("its list of fields is none: {error}")),
+        (None, None) => {
             contents.root.file_bytes().is_none().then(|| "its root cannot be of an index".into())
         }
     };
@@ -135,7 +140,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn take(&self, report: &mut Report, checked: Checked) {
-        let start = ROOT_BYTES + self.number as u64 * self.root.nvm_bytes;
+        let start = PARTS_START + self.number as u64 * self.root.nvm_bytes;
         report.take(Some(self.number), start, checked);
     }
 

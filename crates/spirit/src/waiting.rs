@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::collector::{Called, Collector};
+use crate::collector::{Called, Collector, Contents};
 use crate::error::AddError;
 use crate::ingest::{Committed, Ingester};
 use crate::options::Options;
@@ -41,6 +41,7 @@ struct Request {
     key: Option<()>,
     key_bytes: String,
     text: String,
+    fields: Vec<u8>,
     /// The document's number.
     answer: Option<Result<u64, AddError>>,
 }
@@ -89,25 +90,26 @@ impl Waiting {
         &self,
         role: &Mutex<Ingester>,
         key: Option<&str>,
-        text: &str,
+        contents: Contents<'_>,
     ) -> Result<u64, AddError> {
         if self.group_wait.is_zero()
             && let Ok(mut held) = role.try_lock()
         {
-            let answer = add_one(&mut held, key, text);
+            let answer = add_one(&mut held, key, contents);
             self.serve(&mut held);
             return answer;
         }
         let Some(slot) = self.claim() else {
             let mut held = role.lock().map_err(|_| AddError::Poisoned)?;
-            return add_one(&mut held, key, text);
+            return add_one(&mut held, key, contents);
         };
-        slot.request().fill(key, text);
+        let bytes = (contents.text.len() + contents.fields.len()) as u64;
+        slot.request().fill(key, contents);
         self.pending.fetch_add(1, Relaxed);
-        self.pending_bytes.fetch_add(text.len() as u64, Relaxed);
+        self.pending_bytes.fetch_add(bytes, Relaxed);
         slot.state.store(READY, Release);
         let answer = self.wait(role, slot);
-        self.pending_bytes.fetch_sub(text.len() as u64, Relaxed);
+        self.pending_bytes.fetch_sub(bytes, Relaxed);
         self.pending.fetch_sub(1, Relaxed);
         answer
     }
@@ -177,7 +179,7 @@ impl Waiting {
             }
             if slot.state.load(Acquire) == READY {
                 let request = slot.request();
-                match collector.collect(request.key().into(), &request.text) {
+                match collector.collect_document(request.key().into(), request.contents()) {
                     Ok(()) => {
                         taken[count] = i;
                         count += 1;
@@ -212,13 +214,19 @@ impl Slot {
 }
 
 impl Request {
-    fn fill(&mut self, key: Option<&str>, text: &str) {
+    fn fill(&mut self, key: Option<&str>, contents: Contents<'_>) {
         self.key = key.map(|_| ());
         self.key_bytes.clear();
         self.key_bytes.push_str(key.unwrap_or_default());
         self.text.clear();
-        self.text.push_str(text);
+        self.text.push_str(contents.text);
+        self.fields.clear();
+        self.fields.extend_from_slice(contents.fields);
         self.answer = None;
+    }
+
+    fn contents(&self) -> Contents<'_> {
+        Contents { text: &self.text, fields: &self.fields, place: None }
     }
 
     fn key(&self) -> Option<&str> {
@@ -226,8 +234,12 @@ impl Request {
     }
 }
 
-fn add_one(role: &mut Ingester, key: Option<&str>, text: &str) -> Result<u64, AddError> {
-    role.collector().collect(Called::from(key), text)?;
+fn add_one(
+    role: &mut Ingester,
+    key: Option<&str>,
+    contents: Contents<'_>,
+) -> Result<u64, AddError> {
+    role.collector().collect_document(Called::from(key), contents)?;
     let Committed { number, result, .. } = role.commit();
     result.map(|()| number)
 }

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use damage::sample;
 use proptest::prelude::*;
 use spirit::{
-    Analyzer, BackupError, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate, Search,
+    Analyzer, BackupError, Clause, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate,
+    Search,
 };
-use spirit_oracle::{Asked, Oracle};
+use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::steps::{Step, apply, check, step};
 use support::{Chance, size_of_run};
@@ -88,21 +89,21 @@ fn restored(backup: &Path) -> Directory {
 }
 
 /// What is restored is what the oracle says, at once and after it went on.
-fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Asked]) {
+fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Clause]) {
     let directory = restored(backup);
     let index = open(&directory, policy);
-    check(&index, oracle, &Asked::Everything);
+    check(&index, oracle, &Clause::Everything);
     asked.iter().for_each(|asked| check(&index, oracle, asked));
     assert_eq!(index.accepted(), oracle.accepted());
     let mut oracle = oracle.clone();
     let again = [Step::Put(3, "w1 w2 again".into()), Step::Delete(5), Step::Fill(400), Step::Flush];
     again.iter().for_each(|step| apply(&index, &mut oracle, step));
-    check(&index, &oracle, &Asked::Word("again".into()));
+    check(&index, &oracle, &Clause::term("again"));
     index.close().unwrap();
     let report = spirit::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
     let index = open(&directory, policy);
-    check(&index, &oracle, &Asked::Everything);
+    check(&index, &oracle, &Clause::Everything);
 }
 
 proptest! {

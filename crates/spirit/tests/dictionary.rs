@@ -94,7 +94,7 @@ fn a_dictionary_that_dram_has_no_room_for_is_read_where_it_lies() {
         // As it was, with the least DRAM that its tables take, and with room for all.
         for (dram_bytes, tier) in [
             (4 << 20, tier),
-            (3 << 20, DictionaryTier::Dram),
+            (4 << 20, DictionaryTier::Dram),
             (64 << 20, DictionaryTier::Dram),
             (64 << 20, DictionaryTier::Nvm),
         ] {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use spirit::{AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Reader, Search};
 
+use spirit_index::nvm::field_list::PARTS_START;
 use support::directory::Directory;
 use support::following::{follow, wait_until};
 use support::{comes_back, join, size_of_run, tiny};
@@ -306,14 +307,15 @@ fn what_is_damaged_is_not_shown() {
         file.write_all_at(&[byte[0] ^ 1], at as u64).unwrap();
     };
     // The first word of the first segment's slot behind its mark.
-    damage(8192 + 8);
+    let part = PARTS_START as usize;
+    damage(part + 8);
     let open = || Options::default().directory(killed.path()).read_only(true).open();
     assert!(matches!(open(), Err(OpenError::Corrupt { executor: 0, .. })));
-    damage(8192 + 8);
+    damage(part + 8);
     open().unwrap();
     // Its mark, and a writer that says that something changed.
     let again = options(killed.path()).open().unwrap();
-    damage(8192 + 1);
+    damage(part + 1);
     again.add("blue").unwrap();
     again.flush().unwrap();
     assert_eq!(reader.count_text("red").unwrap(), 0);

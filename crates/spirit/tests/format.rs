@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
-use spirit::{AddError, Index, OnFull, OpenError, Search};
+use spirit::{AddError, Document, Index, OnFull, OpenError, Search};
 use spirit_index::nvm::backup::frame::BACKUP_VERSION;
 use spirit_index::nvm::root::FORMAT_VERSION;
 use support::directory::Directory;
@@ -53,7 +53,11 @@ fn write(fixture: &Path) {
             let unique = if segment == 0 { number / 4 * 4 } else { number };
             let words = format!("all m{} unique{segment}x{unique}", number % 7);
             match number % 3 {
-                0 => index.put(&sample::key(number / 3), &words).unwrap(),
+                0 => {
+                    let key = sample::key(number / 3);
+                    let document = Document::new().key(&key).text(&words).field("n", number as i64);
+                    index.add_document(&document).unwrap();
+                }
                 1 => index
                     .add(&format!("{words} averyveryverylongword{}", number % 13))
                     .map(drop)
@@ -69,7 +73,9 @@ fn write(fixture: &Path) {
         assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
     }
     for number in 0..20 {
-        index.put(&sample::key(number * 3), &format!("logged m{}", number % 7)).unwrap();
+        let (key, text) = (sample::key(number * 3), format!("logged m{}", number % 7));
+        let document = Document::new().key(&key).text(&text).field("title", "Logged, too");
+        index.add_document(&document.field("late", number % 2 == 0)).unwrap();
         index.delete(&sample::key(number * 5 + 1)).unwrap();
     }
     let answers: String = QUERIES.iter().map(|query| answer(&index, query) + "\n").collect();
@@ -84,15 +90,16 @@ fn write(fixture: &Path) {
     fs::write(fixture.join("answers.tsv"), answers).unwrap();
 }
 
-/// A query, its count, its hits, newest first, and a checksum of their texts.
+/// A query, its count, its hits, newest first, and a checksum of their texts and fields.
 fn answer(index: &Index, query: &str) -> String {
     let mut reader = index.reader().unwrap();
     let count = reader.count_text(query).unwrap();
     let hits = reader.search_text(query, Search::newest(40)).unwrap();
     let keys = hits.keys().unwrap();
     let keys = if keys.is_empty() { "-".to_owned() } else { keys.join(" ") };
-    let texts = crc32c::crc32c(hits.texts().unwrap().join("\n").as_bytes());
-    format!("{query}\t{count}\t{keys}\t{texts:08x}")
+    let documents = (0..hits.len()).map(|hit| format!("{:?}", hits.document(hit).unwrap()));
+    let documents = crc32c::crc32c(documents.collect::<String>().as_bytes());
+    format!("{query}\t{count}\t{keys}\t{documents:08x}")
 }
 
 fn unpacked(fixture: &Path) -> Directory {

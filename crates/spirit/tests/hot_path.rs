@@ -21,7 +21,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::{Algorithm, Index, Reader, Search};
+use spirit::{Algorithm, DictionaryTier, Index, Reader, Search};
+use spirit_index::memory::Memory;
+use spirit_index::snapshot::Snapshot;
+use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
+use support::directory::Directory;
 use support::tiny;
 
 struct Counting;
@@ -62,7 +66,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
-const QUERIES: [&str; 22] = [
+const QUERIES: [&str; 31] = [
     "word1",
     "common",
     "nosuchword",
@@ -84,7 +88,16 @@ const QUERIES: [&str; 22] = [
     "text:word1 AND (other1 OR (third1 AND NOT word9))",
     "",
     "word1 AND (",
-    "\"a phrase\"",
+    "\"a phrase",
+    "\"common word1\"",
+    "\"word1 other1\"~3",
+    "\"third1 * averylongwordthatdoesnotfitakey\" -word7",
+    "(word1 other1 third1 common)~2",
+    "wor*",
+    "w?rd1*",
+    "other1~1",
+    "common^2 (word1 \"other1 third1\")^0.5",
+    "word1^=3 other5",
 ];
 
 fn text(n: u64) -> String {
@@ -122,9 +135,8 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
     for query in QUERIES {
         answers += reader.count_text(query).unwrap_or(0);
         for algorithm in algorithms {
-            let search = Search::newest(20);
-            let search = algorithm.map_or(search, |algorithm| search.algorithm(algorithm));
-            let Ok(hits) = reader.search_text(query, search) else { continue };
+            let search = Search::newest(20).algorithm(algorithm);
+            let Ok(hits) = reader.search_text(query, search.clone()) else { continue };
             for i in 0..hits.len() {
                 key.clear();
                 hits.write_key(i, key).unwrap();
@@ -134,6 +146,10 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
                 drop(hits);
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }
+        }
+        for search in [Search::best(20), Search::best(20).exhaustive()] {
+            let Ok(hits) = reader.search_text(query, search) else { continue };
+            answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
         }
     }
     answers
@@ -235,6 +251,53 @@ fn reading_stored_texts_in_dram_allocates_nothing_but_the_first_time() {
     let read = || (0..hits.len()).for_each(|hit| hits.write_text(hit, &mut text).unwrap());
     assert_eq!(allocations(read), 0);
     assert!(text.len() > 50_000, "{} bytes", text.len());
+}
+
+/// Statistics, frequencies, and every term of every segment, in every state.
+fn rank_everything(memory: &Memory) -> u64 {
+    let pin = memory.pins().acquire().unwrap();
+    memory.pins().pin(&pin);
+    let snapshot = Snapshot::take(memory);
+    let mut sum = snapshot.statistics().tokens;
+    for bytes in
+        ["common", "averylongwordthatdoesnotfitakey", "averylongwordthatdoesnotfitakey7", "none"]
+    {
+        let term = Term::new(FieldId(0), bytes.as_bytes()).unwrap();
+        sum += snapshot.document_frequency(term, term.key.hash());
+    }
+    let mut out = [0; TERM_BYTES_MAX];
+    for segment in snapshot.registered() {
+        sum += segment.length(0) as u64;
+        let mut terms = segment.terms_from(FieldId(0), b"averylongwordthatdoesnotfitakey5");
+        while let Some(term) = terms.next_term(&mut out) {
+            sum += term.entry.postings as u64;
+        }
+    }
+    for segment in snapshot.fresh() {
+        let extent = segment.extent();
+        sum +=
+            extent.ordinals().map(|term| extent.write_term(term, &mut out).1 as u64).sum::<u64>();
+    }
+    memory.pins().unpin(&pin);
+    memory.pins().release(pin);
+    sum
+}
+
+#[test]
+fn what_ranking_and_patterns_ask_for_allocates_nothing() {
+    let directory = Directory::new();
+    let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(8 << 20);
+    let options = options.document_bytes_max(8 << 10).merge_after(4);
+    let uncovered = options.clone().dictionary(DictionaryTier::Nvm);
+    for options in [tiny(1, 8 << 20), options, uncovered] {
+        let index = options.open().unwrap();
+        feed(&index, 0..20_000);
+        let memory = index.memories().next().unwrap();
+        let mut sum = 0;
+        assert_eq!(allocations(|| sum = rank_everything(memory)), 0);
+        assert!(sum > 100_000, "{sum}");
+        index.close().unwrap();
+    }
 }
 
 /// Tells this binary that it is the child, and which one.

@@ -7,8 +7,8 @@ use std::fs;
 use std::ops::Range;
 
 use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options, Reader};
+use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
-use spirit_index::nvm::root::ROOT_BYTES;
 use support::comes_back;
 use support::directory::Directory;
 
@@ -39,7 +39,7 @@ fn cut_before_the_cancellation(directory: &Directory) -> bool {
         |at: &usize| word(*at) as u32 == 6 && word(*at) >> 32 != 0 && word(at + 16) >> 32 == 3;
     let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES };
     let (start, log_bytes) = NvmLayout::new(settings, SEGMENT_BYTES).log;
-    let log = ROOT_BYTES + start..ROOT_BYTES + start + log_bytes - HEADER as u64;
+    let log = PARTS_START + start..PARTS_START + start + log_bytes - HEADER as u64;
     let newest = (log.start as usize..log.end as usize)
         .step_by(8)
         .filter(is_cancellation)

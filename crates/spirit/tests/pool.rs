@@ -14,13 +14,13 @@ fn a_pool_answers_as_a_reader_does() {
         if n % 100 == 0 {
             let found =
                 pool.search(Query::all_of(&["all"]).unwrap(), Search::newest(1)).wait().unwrap();
-            assert_eq!(found.keys, [n.to_string()]);
+            assert_eq!(found.unwrap().keys, [n.to_string()]);
         }
     }
     let pending: Vec<_> =
         (0..10).map(|m| pool.count(Query::all_of(&["all", &format!("m{m}")]).unwrap())).collect();
     for answer in pending {
-        assert_eq!(answer.wait().unwrap().count, 200);
+        assert_eq!(answer.wait().unwrap().unwrap().count, 200);
     }
 }
 

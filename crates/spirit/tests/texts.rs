@@ -123,7 +123,7 @@ fn a_text_longer_than_a_segment_is_refused_and_leaves_nothing() {
 #[test]
 fn the_oldest_go_with_their_texts() {
     for directory in [None, Some(Directory::new())] {
-        let mut options = tiny(2, 1 << 20).store(true).document_bytes_max(20 << 10);
+        let mut options = tiny(2, 5 << 18).store(true).document_bytes_max(20 << 10);
         if let Some(directory) = &directory {
             options = options.directory(directory.path()).nvm_bytes(2 << 20).log_bytes(128 << 10);
         }
@@ -153,7 +153,7 @@ fn the_oldest_go_with_their_texts() {
 /// A heap that may drop nothing refuses what has no room, and what it took stays.
 #[test]
 fn a_heap_full_of_texts_refuses() {
-    let index = tiny(1, 1 << 20).store(true).on_full(OnFull::Refuse).open().unwrap();
+    let index = tiny(1, 5 << 18).store(true).on_full(OnFull::Refuse).open().unwrap();
     let mut expected = Vec::new();
     let refused = (0..).map(|number| long(number, 5000)).find_map(|text| {
         let added = index.add(&text);

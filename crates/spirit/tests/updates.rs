@@ -1,8 +1,8 @@
 //! An update stream on a heap that holds a fraction of it: dead versions must give their space back, living
 //! documents must all stay, and every answer must be the naive index's.
 
-use spirit::{Analyzer, OnFull, Options, Search};
-use spirit_oracle::{Asked, Oracle};
+use spirit::{Analyzer, Clause, OnFull, Options, Search};
+use spirit_oracle::Oracle;
 
 const KEYS: usize = 60;
 const KEPT: usize = 300;
@@ -62,23 +62,23 @@ fn words_that_died_leave_room_for_others() {
 
 fn compare(index: &spirit::Index, oracle: &Oracle) {
     let mut reader = index.reader().unwrap();
-    let word = |w: &str| Asked::Word(w.to_owned());
+    let word = Clause::term;
     let asked = [
         word("version"),
         word("kept"),
         word("kept17"),
         word("w3"),
-        Asked::All(vec![word("w3"), word("w10")]),
-        Asked::All(vec![word("kept"), word("w10")]),
-        Asked::Any(vec![word("w1"), word("kept200")]),
-        Asked::Except(Box::new(word("w5")), Box::new(word("version"))),
-        Asked::Key("k7".to_owned()),
-        Asked::Key("kept-for-ever-7".to_owned()),
-        Asked::Everything,
+        Clause::all([word("w3"), word("w10")]),
+        Clause::all([word("kept"), word("w10")]),
+        Clause::any([word("w1"), word("kept200")]),
+        word("w5").and_not(word("version")),
+        Clause::key("k7"),
+        Clause::key("kept-for-ever-7"),
+        Clause::Everything,
     ];
     for asked in asked {
         let expected = oracle.search(&asked);
-        let query = asked.text();
+        let query = asked.to_string();
         let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
         if index.options().get_store() {

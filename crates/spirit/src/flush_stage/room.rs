@@ -12,7 +12,7 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
 use super::FlushStage;
-use crate::options::OnFull;
+use crate::on_full::OnFull;
 use crate::placement::Placement;
 use crate::shared::Shared;
 use crate::store::now_ms;

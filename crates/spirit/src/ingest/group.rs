@@ -196,6 +196,7 @@ impl Ingester {
             let _keys = self.shared.keys();
             self.shared.memory.pins().pin(&self.pin);
             abandon(&self.shared, first..first + taken as u64);
+            self.writer.discount(&self.shared.memory, taken as u32);
             self.shared.memory.pins().unpin(&self.pin);
         }
         self.publish();

@@ -12,7 +12,7 @@ use super::{Ingester, publish_segment};
 use crate::error::AddError;
 use crate::flush_stage::Task;
 use crate::journal::Journal;
-use crate::options::OnFull;
+use crate::on_full::OnFull;
 use crate::shared::Shared;
 use crate::store::now_ms;
 

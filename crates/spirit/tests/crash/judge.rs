@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use spirit::{Index, Reader, Search, TextError};
+use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
 
 use crate::model::{Document, Model};
-use crate::operation::{Operation, WORDS};
+use crate::operation::{Operation, TAG, TAGS, WORDS};
 use crate::patient::Expected;
 use crate::retention::Floor;
 
@@ -26,7 +26,7 @@ impl Questions {
             if let Operation::Delete(key) = operation {
                 questions.keys.insert(key.clone());
             }
-            for (key, text) in operation.documents() {
+            for (key, text, _) in operation.documents() {
                 questions.keys.extend(key.map(str::to_owned));
                 questions.words.extend(text.split_whitespace().map(str::to_owned));
             }
@@ -48,8 +48,9 @@ impl Questions {
             return Err(format!("it holds {found:?}, which is none of\n{models}\nwith {floors:?}"));
         };
         self.ask_all(reader, documents)?;
+        ask_fields(index, reader, documents)?;
         if index.options().get_store() {
-            expect_texts(reader, documents)?;
+            expect_contents(reader, documents)?;
         }
         // After a start dead rows are counted anew in the background.
         index.settle();
@@ -102,19 +103,57 @@ fn held(model: &Model, floors: &[Floor], found: &[(u64, String)]) -> Option<Mode
     oldest_went.then(|| Model { documents, ..model.clone() })
 }
 
-fn expect_texts(reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
-    // Whoever was stopped for longer than the lease asks again.
-    let texts = loop {
-        match reader.search_text("*", Search::newest(1000)).unwrap().texts() {
-            Err(TextError::Lease(_)) => {}
-            texts => break texts.map_err(|error| error.to_string())?,
-        }
+/// Words of a field are found in it, if any document ever brought the field along.
+fn ask_fields(
+    index: &Index,
+    reader: &mut Reader<'_>,
+    documents: &[Document],
+) -> Result<(), String> {
+    let schema = index.schema();
+    let has = |document: &Document, tag: &str| {
+        document.fields.iter().any(|(_, value)| *value == StoredValue::Text(tag.to_owned()))
     };
-    let differs = |(document, text): &(&Document, String)| document.text != *text;
-    match documents.iter().rev().zip(texts).find(differs) {
-        Some((document, text)) => Err(format!("the text of {document:?} is {text:?}")),
-        None => Ok(()),
+    for tag in TAGS {
+        let expected = documents.iter().rev().filter(|document| has(document, tag));
+        let expected: Vec<&str> = expected.map(|document| &*document.key).collect();
+        let Some(field) = schema.by_name(TAG) else {
+            if expected.is_empty() {
+                continue;
+            }
+            return Err(format!("there is no field for {expected:?}"));
+        };
+        let query = Query::of_term(field.id, tag.as_bytes()).unwrap();
+        let found = loop {
+            // Whoever was stopped for longer than the lease asks again.
+            if let Ok(found) = reader.search(&query, Search::newest(1000)).unwrap().keys() {
+                break found;
+            }
+        };
+        if found != expected {
+            return Err(format!("{TAG}:{tag} finds {found:?}, not {expected:?}"));
+        }
     }
+    Ok(())
+}
+
+fn expect_contents(reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
+    let newest_first: Vec<&Document> = documents.iter().rev().collect();
+    let mut at = 0;
+    while at < newest_first.len() {
+        let hits = reader.search_text("*", Search::newest(1000)).unwrap();
+        while let Some(document) = newest_first.get(at) {
+            match hits.document(at) {
+                // Whoever was stopped for longer than the lease asks again.
+                Err(TextError::Lease(_)) => break,
+                Err(error) => return Err(error.to_string()),
+                Ok(found) if (&found.text, &found.fields) != (&document.text, &document.fields) => {
+                    return Err(format!("{document:?} is given back as {found:?}"));
+                }
+                Ok(_) => at += 1,
+            }
+        }
+    }
+    Ok(())
 }
 
 fn expect<'d>(

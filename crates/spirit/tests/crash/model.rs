@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use spirit::StoredValue;
 use spirit_index::keys;
 
-use crate::operation::Operation;
+use crate::operation::{Operation, fields_of};
 
 /// A living document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Document {
     pub(crate) sequence: u64,
     pub(crate) key: String,
     pub(crate) words: BTreeSet<String>,
     pub(crate) text: String,
+    pub(crate) fields: Vec<(String, StoredValue)>,
     pub(crate) executor: usize,
 }
 
@@ -48,8 +50,8 @@ impl Model {
                 self.add_group(operation, *offset)
             };
         }
-        for (key, text) in operation.documents().into_iter().take(parts) {
-            self.add(key, text);
+        for (key, text, fields) in operation.documents().into_iter().take(parts) {
+            self.add(key, text, fields);
         }
     }
 
@@ -58,13 +60,15 @@ impl Model {
     fn add_group(&mut self, operation: &Operation, offset: u64) {
         let numbers = self.accepted..;
         let documents = operation.documents().into_iter().zip(numbers);
-        let mut documents: Vec<(String, &str)> = documents
-            .map(|((key, text), n)| (key.map_or(n.to_string(), str::to_owned), text))
+        let mut documents: Vec<(String, &str, u64)> = documents
+            .map(|((key, text, fields), n)| {
+                (key.map_or(n.to_string(), str::to_owned), text, fields)
+            })
             .collect();
         let first_last = self.executors - 1;
-        documents.sort_by_key(|(key, _)| (self.executor_of(key) + first_last) % self.executors);
-        let is_marked = documents.iter().all(|(key, _)| self.executor_of(key) > 0);
-        documents.iter().for_each(|(key, text)| self.add(Some(key), text));
+        documents.sort_by_key(|(key, ..)| (self.executor_of(key) + first_last) % self.executors);
+        let is_marked = documents.iter().all(|(key, ..)| self.executor_of(key) > 0);
+        documents.iter().for_each(|(key, text, fields)| self.add(Some(key), text, *fields));
         self.sequence += u64::from(is_marked);
         self.offset = Some(offset);
     }
@@ -83,12 +87,13 @@ impl Model {
         format!("{documents:?}, {} accepted, offset {:?}", self.accepted, self.offset)
     }
 
-    fn add(&mut self, key: Option<&str>, text: &str) {
+    fn add(&mut self, key: Option<&str>, text: &str, fields: u64) {
         let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
         self.delete(&key);
         let words = text.split_whitespace().map(str::to_owned).collect();
         let (sequence, executor, text) = (self.sequence, self.executor_of(&key), text.to_owned());
-        self.documents.push(Document { sequence, key, words, text, executor });
+        let fields = fields_of(fields);
+        self.documents.push(Document { sequence, key, words, text, fields, executor });
         self.sequence += 1;
         self.accepted += 1;
     }

@@ -1,8 +1,50 @@
 //! What is done to an index, and histories of it.
 
-use spirit::{AddError, Index};
+use spirit::{AddError, Document, Index, StoredValue};
 
 use crate::support::Chance;
+
+/// A document: its key, its text, and the number that its fields follow from; 0: it has none.
+pub(crate) type Given = (Option<String>, String, u64);
+
+/// The words that are in a field.
+pub(crate) const TAGS: [&str; 4] = ["t0", "t1", "t2", "atagthatdoesnotfitinakey"];
+/// The field that they are in.
+pub(crate) const TAG: &str = "tag";
+
+/// The fields of that number: one with a word that may be asked for, and one of many that are new at some time.
+pub(crate) fn fields_of(number: u64) -> Vec<(String, StoredValue)> {
+    if number == 0 {
+        return Vec::new();
+    }
+    let tag = TAGS[(number % 4) as usize].to_owned();
+    let one_of_many = (format!("n{}", number % 11), StoredValue::Integer(number as i64));
+    vec![(TAG.to_owned(), StoredValue::Text(tag)), one_of_many]
+}
+
+/// Does something with documents as they are given to the index.
+fn with_documents<R>(
+    all: &[(Option<&str>, &str, u64)],
+    work: impl FnOnce(&[Document<'_>]) -> R,
+) -> R {
+    let fields: Vec<_> = all.iter().map(|(.., number)| fields_of(*number)).collect();
+    let documents = all.iter().zip(&fields);
+    let documents = documents.map(|((key, text, _), fields)| given(*key, text, fields));
+    work(&documents.collect::<Vec<_>>())
+}
+
+fn given<'a>(
+    key: Option<&'a str>,
+    text: &'a str,
+    fields: &'a [(String, StoredValue)],
+) -> Document<'a> {
+    let document = key.map_or(Document::new(), |key| Document::new().key(key)).text(text);
+    fields.iter().fold(document, |document, (name, value)| match value {
+        StoredValue::Text(text) => document.field(name, text),
+        StoredValue::Integer(number) => document.field(name, *number),
+        other => unreachable!("no field has {other:?}"),
+    })
+}
 
 /// One call, or something that goes on beside the calls that follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,10 +55,12 @@ pub(crate) enum Operation {
     Put(String, String),
     /// The document with this key goes.
     Delete(String),
-    /// Documents of one call: records of several operations.
-    AddAll(Vec<(Option<String>, String)>),
+    /// A document with fields, which its number says, under a key of its own or none.
+    Fielded(Option<String>, String, u64),
+    /// Documents of one call, some with fields: records of several operations.
+    AddAll(Vec<Given>),
     /// The same as one group with an offset.
-    Group(Vec<(Option<String>, String)>, u64),
+    Group(Vec<Given>, u64),
     /// The segment being filled is flushed and engraved.
     Flush,
     /// The same on another thread: what follows does not wait for it.
@@ -33,7 +77,8 @@ impl Operation {
     /// How many documents or deletions it consists of: each takes a sequence number.
     pub(crate) fn parts(&self) -> usize {
         match self {
-            Operation::Add(_) | Operation::Put(..) | Operation::Delete(_) => 1,
+            Operation::Add(_) | Operation::Put(..) | Operation::Fielded(..) => 1,
+            Operation::Delete(_) => 1,
             Operation::AddAll(documents) | Operation::Group(documents, _) => documents.len(),
             _ => 0,
         }
@@ -52,25 +97,34 @@ impl Operation {
             Operation::Put(key, text) => index.put(key, text),
             // Whether there was one is retention's matter too.
             Operation::Delete(key) => index.delete(key).map(drop),
-            Operation::Group(_, offset) => {
-                let added = index.add_group(self.documents(), &offset.to_le_bytes());
+            Operation::Fielded(_, text, _) => with_documents(&self.documents(), |documents| {
+                let document = &documents[0];
+                let added = match is_referenced(text) {
+                    true => index.add_document_from(document, text.as_bytes()),
+                    false => index.add_document(document),
+                };
+                added.map(drop)
+            }),
+            Operation::Group(_, offset) => with_documents(&self.documents(), |documents| {
+                let added = index.add_document_group(documents, &offset.to_le_bytes());
                 added.map(drop).map_err(|failed| failed.error)
-            }
-            Operation::AddAll(_) => {
-                index.add_all(self.documents()).map(drop).map_err(|failed| failed.error)
-            }
+            }),
+            Operation::AddAll(_) => with_documents(&self.documents(), |documents| {
+                index.add_documents(documents).map(drop).map_err(|failed| failed.error)
+            }),
             Operation::Flush => index.flush(),
             _ => Ok(()),
         }
     }
 
-    /// The documents that it adds, with their keys.
-    pub(crate) fn documents(&self) -> Vec<(Option<&str>, &str)> {
+    /// The documents that it adds, with their keys, and the numbers that their fields follow from.
+    pub(crate) fn documents(&self) -> Vec<(Option<&str>, &str, u64)> {
         match self {
-            Operation::Add(text) => vec![(None, text)],
-            Operation::Put(key, text) => vec![(Some(key), text)],
+            Operation::Add(text) => vec![(None, text, 0)],
+            Operation::Put(key, text) => vec![(Some(key), text, 0)],
+            Operation::Fielded(key, text, fields) => vec![(key.as_deref(), text, *fields)],
             Operation::AddAll(all) | Operation::Group(all, _) => {
-                all.iter().map(|(k, t)| (k.as_deref(), &**t)).collect()
+                all.iter().map(|(k, t, fields)| (k.as_deref(), &**t, *fields)).collect()
             }
             _ => Vec::new(),
         }
@@ -99,6 +153,9 @@ pub(crate) fn describe(history: &[Operation]) -> String {
     let one = |operation: &Operation| match operation {
         Operation::Add(text) => format!("Add({})", short(text)),
         Operation::Put(key, text) => format!("Put({key}, {})", short(text)),
+        Operation::Fielded(key, text, fields) => {
+            format!("Fielded({key:?}, {}, {fields})", short(text))
+        }
         other => format!("{other:?}"),
     };
     let all: Vec<String> =
@@ -140,8 +197,12 @@ fn operation(kind: Kind, flushes: u64, chance: &mut Chance) -> Operation {
         return if chance.below(3) == 0 { Operation::FlushAside } else { Operation::Flush };
     }
     match chance.below(40) {
-        0..14 => Operation::Add(text(kind, chance)),
-        14..24 => Operation::Put(key(chance), text(kind, chance)),
+        0..11 => Operation::Add(text(kind, chance)),
+        11..19 => Operation::Put(key(chance), text(kind, chance)),
+        19..24 => {
+            let (key, text, fields) = document(kind, chance);
+            Operation::Fielded(key, text, fields.max(1))
+        }
         24..32 => Operation::Delete(any_key(chance)),
         32..36 => {
             let documents: Vec<_> =
@@ -157,10 +218,11 @@ fn operation(kind: Kind, flushes: u64, chance: &mut Chance) -> Operation {
     }
 }
 
-fn document(kind: Kind, chance: &mut Chance) -> (Option<String>, String) {
+fn document(kind: Kind, chance: &mut Chance) -> Given {
     let key = (chance.below(2) == 0).then(|| key(chance));
     let kind = if kind == Kind::Long { Kind::Short } else { kind };
-    (key, text(kind, chance))
+    let fields = if chance.below(3) == 0 { chance.below(1000) } else { 0 };
+    (key, text(kind, chance), fields)
 }
 
 fn key(chance: &mut Chance) -> String {

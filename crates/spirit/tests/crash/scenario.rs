@@ -26,6 +26,7 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { merge_after: 4, ..plain }, runs),
         (Setup { merge_after: 3, ..plain }, many_words),
         (Setup { merge_after: 3, ..plain }, laps),
+        (Setup { store: true, ..plain }, new_fields),
     ];
     if let Some((setup, history)) = thought_of.get(seed as usize) {
         return (*setup, history());
@@ -74,7 +75,8 @@ fn number_met() -> Vec<Operation> {
 /// The same within one record of the log.
 fn number_met_in_one_call() -> Vec<Operation> {
     let key = |key: &str| Some(key.to_owned());
-    vec![Operation::AddAll(vec![(key("1"), "w0".into()), (None, "w1".into()), (None, "w2".into())])]
+    let documents = [(key("1"), "w0"), (None, "w1"), (None, "w2")];
+    vec![Operation::AddAll(documents.map(|(key, text)| (key, text.into(), 0)).into())]
 }
 
 /// Terms that are in some segments of a run, in all, or in one; and a start that finds half a run.
@@ -89,14 +91,15 @@ fn runs() -> Vec<Operation> {
 /// The record that has the offset is trimmed, again and again, and once with nothing behind it.
 fn groups() -> Vec<Operation> {
     use Operation::{Flush, Group};
-    let group = |offset| Group(vec![(None, "w0".into()), (Some("k0".into()), "w1".into())], offset);
+    let group =
+        |offset| Group(vec![(None, "w0".into(), 0), (Some("k0".into()), "w1".into(), 0)], offset);
     vec![group(1), Flush, add("w2"), Flush, Flush, group(2), Operation::Reopen, add("w3"), Flush]
 }
 
 /// The same of documents in two executors, or in the second alone.
 fn groups_in_both() -> Vec<Operation> {
     use Operation::{Flush, Group, Reopen};
-    let document = |key: &str, text: &str| (Some(key.to_owned()), text.to_owned());
+    let document = |key: &str, text: &str| (Some(key.to_owned()), text.to_owned(), 0);
     let both = |offset| Group(vec![document("6", "w0"), document("7", "w1 w2")], offset);
     let second = |offset| Group(vec![document("7", "w3"), document("9", "w4")], offset);
     vec![
@@ -110,6 +113,26 @@ fn groups_in_both() -> Vec<Operation> {
         both(5),
         Flush,
         add("w5"),
+    ]
+}
+
+/// Documents bring fields along, the log of one start names those of another, and segments have them all.
+fn new_fields() -> Vec<Operation> {
+    use Operation::{Flush, Group, Reopen};
+    let with = |text: &str, fields| Operation::Fielded(None, text.into(), fields);
+    let both = Group(vec![(None, "w1".into(), 5), (Some("k0".into()), "w2".into(), 6)], 7);
+    vec![
+        with("w0", 1),
+        with("w1", 2),
+        add("w2"),
+        Reopen,
+        with("", 3),
+        Flush,
+        with("w3", 1),
+        both,
+        Reopen,
+        Flush,
+        with("w4", 9),
     ]
 }
 

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use spirit::{Analyzer, EngravePolicy, Index, Mode, OpenError, Options, PointerUpdate, Trace};
 use spirit_door::sim::Image;
-use spirit_index::nvm::root::ROOT_BYTES;
+use spirit_index::nvm::field_list::PARTS_START;
 
 const SEGMENT_BYTES: u64 = 64 << 10;
-/// The least for segments of this size.
-const DRAM_BYTES: u64 = 16 * SEGMENT_BYTES;
 /// The least log.
 pub(crate) const LOG_BYTES: u64 = 16 << 10;
 /// Slots and log of a part.
@@ -42,9 +40,15 @@ impl Setup {
         Setup { executors, engrave, pointer_update, merge_after, reader_lease, store }
     }
 
-    /// The least part: slots, log, and room for four segments, or six with texts.
+    /// The least part: slots, log, and room for five segments, or seven with texts.
     fn nvm_bytes(self) -> u64 {
-        FIXED_BYTES + if self.store { 6 } else { 4 } * SEGMENT_BYTES
+        FIXED_BYTES + if self.store { 7 } else { 5 } * SEGMENT_BYTES
+    }
+
+    /// The least heap for segments of this size.
+    fn dram_bytes(self) -> u64 {
+        let segments = if self.store { 18 } else { 16 };
+        segments * SEGMENT_BYTES
     }
 
     /// Opens the index in `directory`, or makes it.
@@ -58,7 +62,7 @@ impl Setup {
             .directory(directory)
             .mode(Mode::Crash)
             .executors(self.executors)
-            .dram_bytes(executors * DRAM_BYTES)
+            .dram_bytes(executors * self.dram_bytes())
             .segment_bytes(SEGMENT_BYTES)
             .nvm_bytes(executors * self.nvm_bytes())
             .store(self.store)
@@ -77,10 +81,10 @@ impl Setup {
         }
     }
 
-    /// The bytes of each space of a trace: the root, then the executors' parts, one behind the other in the file.
+    /// The bytes of each space of a trace: root and list of fields, then the executors' parts, one behind the other in the file.
     pub(crate) fn spaces(self) -> Vec<u64> {
         let mut spaces = vec![self.nvm_bytes(); self.executors + 1];
-        spaces[0] = ROOT_BYTES;
+        spaces[0] = PARTS_START;
         spaces
     }
 

@@ -102,7 +102,7 @@ fn groups(run: &Run, position: usize) -> bool {
 fn updates(run: &Run, position: usize) -> bool {
     let mut keys = BTreeSet::new();
     let documents = begun(run, position).iter().flat_map(Operation::documents);
-    documents.filter_map(|(key, _)| key).any(|key| !keys.insert(key))
+    documents.filter_map(|(key, ..)| key).any(|key| !keys.insert(key))
 }
 
 /// The links of each segment of a run are written back, and then there is one fence.

@@ -68,12 +68,14 @@ pub(crate) struct Atlas<'a> {
 
 const PAGE: u64 = 4096;
 const ROOT: u64 = 8192;
+/// A slot of the list of fields.
+const LIST: u64 = 13 * PAGE;
 const SLOTS: u64 = 64;
 const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 14] = [
     "row directory",
     "vector directory",
     "rows",
@@ -84,6 +86,8 @@ const SECTIONS: [&str; 12] = [
     "long terms",
     "term hashes",
     "key hashes",
+    "lengths",
+    "order of terms",
     "text index",
     "texts",
 ];
@@ -105,12 +109,13 @@ impl<'a> Atlas<'a> {
             records: Vec::new(),
             log_records: Vec::new(),
             salt: 0,
-            part: ROOT,
+            part: ROOT + 2 * LIST,
             part_bytes: 0,
             log_bytes: 0,
             closed: false,
         };
         atlas.roots();
+        atlas.fields();
         let slots = atlas.slots();
         slots.iter().for_each(|slot| atlas.segment(slot));
         atlas.dictionary();
@@ -143,6 +148,21 @@ impl<'a> Atlas<'a> {
         }
     }
 
+    /// The newest list is that which the root knows of, or comes after it.
+    fn fields(&mut self) {
+        for slot in [ROOT, ROOT + LIST] {
+            let bytes = self.word(slot) & 0xFFFF_FFFF;
+            let words = if self.word(slot + 8) > 0 { 2 + bytes.div_ceil(8) } else { 0 };
+            self.add("list of fields", slot, words * 8, Promise::Found);
+            self.add(
+                "behind a list",
+                slot + words.max(2) * 8,
+                LIST - words.max(2) * 8,
+                Promise::Harmless,
+            );
+        }
+    }
+
     fn slots(&mut self) -> Vec<Slot> {
         let (mut found, mut merged_end) = (Vec::new(), 0);
         for index in 0..SLOTS {
@@ -170,7 +190,9 @@ impl<'a> Atlas<'a> {
         let [long, sections] = [16, 20].map(|index| self.word(entry(index)));
         let table = self.part + long;
         self.add("section table", table, sections * 24, Promise::Refused);
-        self.add("behind a section table", table + sections * 24, 32, Promise::Harmless);
+        let end = table + sections * 24;
+        let behind = end.next_multiple_of(64) - end;
+        self.add("behind a section table", end, behind, Promise::Harmless);
         let mut found = Vec::new();
         for index in 0..sections {
             let [kind, start, bytes] = [0, 8, 16].map(|at| self.word(table + index * 24 + at));
@@ -187,6 +209,10 @@ impl<'a> Atlas<'a> {
                 "text index" => {
                     self.add("head of a text index", start, bytes.min(24), Promise::Refused);
                     self.add(what, start + 24, bytes.saturating_sub(24), Promise::Found);
+                }
+                "order of terms" => {
+                    self.add("head of an order of terms", start, 32, Promise::Refused);
+                    self.add(what, start + 32, bytes - 32, Promise::Found);
                 }
                 "nodes" => self.nodes(start, bytes, slot.merged),
                 _ => self.add(what, start, bytes, Promise::Found),

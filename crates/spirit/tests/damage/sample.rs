@@ -1,9 +1,9 @@
 //! Small indexes with a bit of everything in them: segments that are merged and some that are not, keys of each kind, dead
-//! rows, dense lists, long terms, and operations that are in the log alone.
+//! rows, dense lists, long terms, documents with fields, and operations that are in the log alone.
 
 use std::collections::BTreeMap;
 
-use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
+use spirit::{AddError, Analyzer, Document, Index, OnFull, Options, Search};
 
 use crate::support::directory::Directory;
 
@@ -11,7 +11,7 @@ use crate::support::directory::Directory;
 pub(crate) fn options(directory: &Directory) -> Options {
     Options::default()
         .directory(directory.path())
-        .dram_bytes(1 << 20)
+        .dram_bytes(5 << 18)
         .segment_bytes(64 << 10)
         .nvm_bytes(640 << 10)
         .log_bytes(64 << 10)
@@ -45,7 +45,7 @@ pub(crate) fn settled() -> Directory {
         for number in 0..[700, 90, 120, 60][segment] {
             index.add(&text(segment * 1000 + number)).unwrap();
             if number % 9 == 0 {
-                index.put(&key(number / 9), &text(number + 5)).unwrap();
+                put_with_fields(&index, &key(number / 9), number + 5);
             }
         }
         for number in 0..10 {
@@ -56,11 +56,24 @@ pub(crate) fn settled() -> Directory {
     }
     for number in 0..30 {
         index.add(&text(5000 + number)).unwrap();
-        index.put(&key(number * 3 + 1), &text(number)).unwrap();
+        put_with_fields(&index, &key(number * 3 + 1), number);
         index.delete(&key(number * 4)).unwrap();
     }
     index.close().unwrap();
     directory
+}
+
+/// A document with fields, of which there are more than there were now and then.
+pub(crate) fn put_with_fields(index: &Index, key: &str, number: usize) {
+    let text = text(number);
+    let document = Document::new().key(key).text(&text).field("views", number as i64);
+    let document = document.field("title", "all red").field("title", "m3");
+    let later = if number.is_multiple_of(4) {
+        document.field("seen", "2026-11-22T19:00:00Z")
+    } else {
+        document
+    };
+    index.add_document(&later).unwrap();
 }
 
 /// The merged dictionary is full, so that the newest segments are not merged.
@@ -101,7 +114,7 @@ pub(crate) fn retained() -> Directory {
 /// Next to nothing: quickly opened.
 pub(crate) fn small() -> Directory {
     let directory = Directory::new();
-    let index = options(&directory).nvm_bytes(480 << 10).open().unwrap();
+    let index = options(&directory).nvm_bytes(544 << 10).open().unwrap();
     for number in 0..40 {
         index.add(&text(number)).unwrap();
     }

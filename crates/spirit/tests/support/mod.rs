@@ -6,6 +6,7 @@ pub(crate) mod directory;
 pub(crate) mod disk;
 pub(crate) mod following;
 pub(crate) mod steps;
+pub(crate) mod stream;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -2,8 +2,13 @@
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 use proptest::prelude::*;
-use spirit::{Algorithm, HITS_MAX, Index, Operator, Query, Search};
-use spirit_oracle::{Asked, Oracle};
+use std::collections::BTreeMap;
+
+use spirit::{
+    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Search,
+    SearchError,
+};
+use spirit_oracle::{Collection, Oracle, words_of};
 
 use crate::support::Chance;
 
@@ -16,7 +21,7 @@ pub(crate) enum Step {
     DeleteNumber(u16),
     Fill(u16),
     Flush,
-    Ask(Asked),
+    Ask(Clause),
 }
 
 /// Words with a skew: `w0` is in every second document, the last ones are rare.
@@ -47,19 +52,55 @@ fn filling(marks: usize, seed: u64) -> String {
     (0..marks / 3).filter_map(mark).collect()
 }
 
-pub(crate) fn asked() -> impl Strategy<Value = Asked> {
+pub(crate) fn asked() -> impl Strategy<Value = Clause> {
     let leaf = prop_oneof![
-        8 => word().prop_map(Asked::Word),
-        1 => (0u8..40).prop_map(|k| Asked::Key(format!("k{k}"))),
-        1 => Just(Asked::Everything),
+        8 => word().prop_map(|word| Clause::term(&word)),
+        3 => phrase(),
+        2 => pattern(),
+        1 => (0u8..40).prop_map(|k| Clause::key(&format!("k{k}"))),
+        1 => Just(Clause::Everything),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
+        let several = || prop::collection::vec(inner.clone(), 1..4);
+        let few = || prop::collection::vec(inner.clone(), 0..3);
         prop_oneof![
-            prop::collection::vec(inner.clone(), 1..4).prop_map(Asked::All),
-            prop::collection::vec(inner.clone(), 1..4).prop_map(Asked::Any),
-            (inner.clone(), inner).prop_map(|(a, b)| Asked::Except(Box::new(a), Box::new(b))),
+            3 => several().prop_map(Clause::all),
+            3 => several().prop_map(Clause::any),
+            2 => (inner.clone(), inner.clone()).prop_map(|(a, b)| a.and_not(b)),
+            2 => (0u32..4, prop::collection::vec(inner.clone(), 1..6))
+                .prop_map(|(minimum, clauses)| Clause::at_least(minimum, clauses)),
+            1 => (few(), few(), few(), 0u32..3).prop_map(|(must, should, not, minimum)| {
+                Clause::Bool(Bool { must, should, not, minimum })
+            }),
+            1 => (inner.clone(), 0u8..4).prop_map(|(a, by)| a.boost(f32::from(by) / 2.0)),
         ]
     })
+}
+
+/// Terms one behind the other: those that are frequent, or hardly any document would have them so.
+fn phrase() -> impl Strategy<Value = Clause> {
+    let word = prop_oneof![
+        6 => (0u32..4).prop_map(|n| Some(format!("w{n}"))),
+        2 => word().prop_map(Some),
+        1 => Just(None),
+    ];
+    (prop::collection::vec(word, 2..4), 0u32..4).prop_map(|(words, slop)| {
+        let words = match words.iter().flatten().count() {
+            0 => vec![Some("w0".to_owned()), Some("w0".to_owned())],
+            _ => words,
+        };
+        Clause::Phrase { field: "text".to_owned(), words, slop }
+    })
+}
+
+/// What stands for several terms.
+fn pattern() -> impl Strategy<Value = Clause> {
+    prop_oneof![
+        word().prop_map(|word| Clause::prefix(&word[..word.len() - 1])),
+        word().prop_map(|word| Clause::wildcard(&format!("{}?", &word[..word.len() - 1]))),
+        word().prop_map(|word| Clause::wildcard(&format!("*{}", &word[1..]))),
+        (word(), 0u8..=2).prop_map(|(word, distance)| Clause::fuzzy(&word, distance)),
+    ]
 }
 
 pub(crate) fn step() -> impl Strategy<Value = Step> {
@@ -75,10 +116,15 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Every way to ask gives what the oracle says.
-pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
+pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     let expected = oracle.search(asked);
-    let query = asked.text();
+    let query = asked.to_string();
     let mut reader = index.reader().unwrap();
+    let built = Query::new_of(asked).unwrap();
+    if built.needs_positions() && !index.options().get_positions() {
+        assert_eq!(reader.count_text(&query), Err(SearchError::NoPositions));
+        return;
+    }
     assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
     let algorithms = [
         None,
@@ -89,12 +135,12 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
     ];
     let mut parsed = Query::new();
     index.parser(Operator::Or).parse_into(&query, &mut parsed).unwrap();
+    assert_eq!(reader.count(&built).unwrap(), expected.len() as u64, "count of {asked:?}");
     for algorithm in algorithms {
-        let count = reader.count_by(&parsed, algorithm);
+        let count = reader.count_by(&parsed, algorithm).unwrap();
         assert_eq!(count, expected.len() as u64, "count of {query} with {algorithm:?}");
         for k in [1, 10, 10_000] {
-            let search = Search::newest(k);
-            let search = algorithm.map_or(search, |a| search.algorithm(a));
+            let search = Search::newest(k).algorithm(algorithm);
             let found = reader.search_text(&query, search).unwrap().keys().unwrap();
             let expected = &expected[..k.min(expected.len())];
             assert_eq!(found, expected, "{query} with {algorithm:?}, k = {k}");
@@ -113,11 +159,68 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Asked) {
     assert_eq!(paged, expected[..paged.len().min(expected.len())], "pages of {query}");
     assert_eq!(paged.len(), expected.len(), "pages of {query}");
     check_texts(index, oracle, asked);
+    check_best(index, oracle, asked);
+}
+
+/// The best matches have the scores that the oracle gives them, and none that scores more is left out; passing over blocks
+/// changes nothing, nor do pages.
+fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
+    let mut reader = index.reader().unwrap();
+    let query = Query::new_of(asked).unwrap();
+    let mut best = |search: Search| {
+        let hits = reader.search(&query, search).unwrap();
+        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        let found: Vec<(String, f32)> = hits.keys().unwrap().into_iter().zip(scores).collect();
+        (found, hits.counts().unwrap().clone(), hits.cursor().unwrap())
+    };
+    let (all, counts, _) = best(Search::best(HITS_MAX).exhaustive());
+    for k in [1, 10, HITS_MAX] {
+        let (first, ..) = best(Search::best(k));
+        assert_eq!(first, all[..k.min(all.len())], "the best {k} of {asked}");
+    }
+    let (mut paged, mut search) = (Vec::new(), Search::best(7));
+    loop {
+        let (page, _, cursor) = best(search);
+        paged.extend(page.iter().cloned());
+        let Some(cursor) = cursor.filter(|_| page.len() == 7) else { break };
+        search = Search::best(7).after(cursor);
+    }
+    assert_eq!(paged, all, "pages of the best of {asked}");
+    check_scores(oracle, asked, &all, &counts);
+}
+
+fn check_scores(oracle: &Oracle, asked: &Clause, all: &[(String, f32)], counts: &Counts) {
+    let words = words_of(asked).into_iter().map(str::to_owned);
+    let collection = Collection {
+        documents: counts.statistics.documents,
+        words: counts.statistics.tokens,
+        with_word: words.zip(counts.with_term.iter().copied()).collect(),
+        parameters: Parameters::default(),
+    };
+    let found: BTreeMap<&str, f32> =
+        all.iter().map(|(key, score)| (key.as_str(), *score)).collect();
+    let worst = if all.len() < HITS_MAX { -1.0 } else { all[HITS_MAX - 1].1 };
+    for document in oracle.matches(asked) {
+        let Some(expected) = collection.score(asked, document) else { continue };
+        match found.get(document.key.as_str()) {
+            Some(score) => {
+                let near = (f64::from(*score) - expected).abs() <= 1e-4 * expected.max(1e-3);
+                assert!(near, "{} scores {score}, not {expected}, by {asked}", document.key);
+            }
+            None => assert!(
+                expected <= f64::from(worst) * 1.0001,
+                "{} is not among the best",
+                document.key
+            ),
+        }
+    }
+    let matches = oracle.matches(asked).count();
+    assert_eq!(all.len(), matches.min(HITS_MAX), "how many of the best of {asked}");
 }
 
 /// An index that stores texts gives them back as they were given; another says that it does not.
-fn check_texts(index: &Index, oracle: &Oracle, asked: &Asked) {
-    let query = asked.text();
+fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
+    let query = asked.to_string();
     let mut reader = index.reader().unwrap();
     let texts = reader.search_text(&query, Search::newest(HITS_MAX)).unwrap().texts();
     // There may be more documents than one search finds.

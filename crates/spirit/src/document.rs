@@ -1,0 +1,110 @@
+//! A document with fields: as it is given, and as it is given back.
+
+use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
+
+/// A document on its way into an index.
+///
+/// ```
+/// use spirit::{Document, Options};
+///
+/// let index = Options::default().dram_bytes(64 << 20).open()?;
+/// let document = Document::new()
+///     .key("moby")
+///     .text("Call me Ishmael")
+///     .field("title", "The Whale")
+///     .field("year", 1851)
+///     .field("tag", "sea")
+///     .field("tag", "whales"); // several values of one field
+/// index.add_document(&document)?;
+/// assert_eq!(index.schema().by_name("year").unwrap().kind.to_string(), "integer");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document<'a> {
+    pub(crate) key: Option<&'a str>,
+    pub(crate) text: &'a str,
+    pub(crate) fields: Vec<(&'a str, Value<'a>)>,
+}
+
+impl<'a> Document<'a> {
+    /// A document with an automatic key, an empty text and no fields.
+    pub fn new() -> Document<'a> {
+        Document::default()
+    }
+
+    /// The same under a key of its own: it replaces the document that has this key.
+    pub fn key(mut self, key: &'a str) -> Document<'a> {
+        self.key = Some(key);
+        self
+    }
+
+    /// The same with this text.
+    pub fn text(mut self, text: &'a str) -> Document<'a> {
+        self.text = text;
+        self
+    }
+
+    /// The same with one more value of a field. A field that is given several times has several values.
+    pub fn field(mut self, name: &'a str, value: impl Into<Value<'a>>) -> Document<'a> {
+        self.fields.push((name, value.into()));
+        self
+    }
+}
+
+/// A document as an index that [stores](crate::Options::store) documents gives it back.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StoredDocument {
+    /// Its text, as it was given.
+    pub text: String,
+    /// The values of its fields with the fields' names, in the order in which they were given.
+    pub fields: Vec<(String, StoredValue)>,
+}
+
+/// A value of a stored document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredValue {
+    /// Text: of a field of text, or of keywords.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A moment, in milliseconds since 1970.
+    Time(i64),
+    /// Yes or no.
+    Boolean(bool),
+}
+
+impl StoredDocument {
+    /// What these stored bytes are; none if they are not what `schema` lets be stored.
+    pub(crate) fn read(stored: &[u8], schema: &Schema) -> Option<StoredDocument> {
+        let (text, values) = encoded::split(stored);
+        let text = std::str::from_utf8(text).ok()?.to_owned();
+        let mut fields = Vec::new();
+        let is_whole = encoded::is_whole(values, |(id, value)| {
+            let named = name_of(schema, id).map(|name| (name, StoredValue::from(value)));
+            fields.extend(named);
+            schema.get(id).is_some()
+        });
+        is_whole.then_some(StoredDocument { text, fields })
+    }
+}
+
+fn name_of(schema: &Schema, id: FieldId) -> Option<String> {
+    schema.get(id).map(|field| field.name.clone())
+}
+
+impl From<FieldValue<'_>> for StoredValue {
+    fn from(value: FieldValue<'_>) -> StoredValue {
+        match value {
+            FieldValue::Text(text) | FieldValue::Keyword(text) => {
+                StoredValue::Text(text.to_owned())
+            }
+            FieldValue::Integer(number) => StoredValue::Integer(number),
+            FieldValue::Float(number) => StoredValue::Float(number),
+            FieldValue::Time(time) => StoredValue::Time(time),
+            FieldValue::Boolean(yes) => StoredValue::Boolean(yes),
+        }
+    }
+}

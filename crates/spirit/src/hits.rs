@@ -1,0 +1,159 @@
+//! Hits: what a search found. They are addresses of documents, and what these lead to is there for as long as the hits are kept,
+//! or until their lease is over.
+
+use std::cell::RefCell;
+
+use spirit_index::keys;
+use spirit_index::nvm::text_index::TextScratch;
+use spirit_index::snapshot::Snapshot;
+use spirit_mem::{PinSlot, Pins};
+use spirit_query::{Counts, Hit, Scored};
+
+use crate::index::Index;
+use crate::lease::LeaseExpired;
+use crate::search::{Cursor, RankedCursor};
+
+/// The index stays as it was seen while this lives.
+pub(crate) struct Pinned<'r> {
+    pins: &'r Pins,
+    slot: &'r PinSlot,
+}
+
+impl<'r> Pinned<'r> {
+    #[inline]
+    pub(crate) fn new(index: &Index, pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
+        pins.pin(slot);
+        if let Some(follower) = &index.follower {
+            follower.catch_up(pins, &index.parts);
+        }
+        Pinned { pins, slot }
+    }
+}
+
+impl Drop for Pinned<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.pins.unpin(self.slot);
+    }
+}
+
+/// The first matches in the order that was asked for.
+pub struct Hits<'r> {
+    pub(crate) index: &'r Index,
+    pub(crate) hits: &'r [Hit],
+    /// Of the best: how they were found.
+    ranking: Option<Ranking<'r>>,
+    /// Made when the first text is read.
+    pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
+    /// Held, but for the time of a call that reads.
+    pinned: Pinned<'r>,
+}
+
+/// How the best hits were found.
+#[derive(Clone, Copy)]
+pub(crate) struct Ranking<'r> {
+    /// The hits with their scores.
+    pub(crate) scored: &'r [Scored],
+    /// What scores were computed from.
+    pub(crate) counts: &'r Counts,
+    /// Where the documents end that were there when the first page was asked for.
+    pub(crate) limit: u64,
+}
+
+/// The slot of some hits is pinned while this lives, and held again afterwards.
+pub(crate) struct Reading<'h>(&'h Pinned<'h>);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.pins.hold(self.0.slot);
+    }
+}
+
+impl<'r> Hits<'r> {
+    #[inline]
+    pub(crate) fn new(
+        index: &'r Index,
+        hits: &'r [Hit],
+        ranking: Option<Ranking<'r>>,
+        pinned: Pinned<'r>,
+    ) -> Hits<'r> {
+        pinned.pins.hold(pinned.slot);
+        Hits { index, hits, ranking, scratch: RefCell::new(None), pinned }
+    }
+
+    /// The score of each hit, if the search was for the best.
+    pub fn scores(&self) -> Option<impl ExactSizeIterator<Item = f32> + '_> {
+        self.ranking.map(|ranking| ranking.scored.iter().map(|found| found.score))
+    }
+
+    /// Where the hits lead to can be read while the answer lives.
+    pub(crate) fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
+        if self.pinned.pins.resume(self.pinned.slot) {
+            return Ok(Reading(&self.pinned));
+        }
+        Err(LeaseExpired { lease: self.index.options.reader_lease })
+    }
+
+    /// What scores were computed from, if the search was for the best.
+    pub fn counts(&self) -> Option<&Counts> {
+        self.ranking.map(|ranking| ranking.counts)
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.hits.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.hits.is_empty()
+    }
+
+    /// The addresses of the documents, in the order of the hits: executor, segment and row. Good while this lives.
+    pub fn addresses(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+        self.hits.iter().map(|hit| (hit.executor, hit.segment.0, hit.local))
+    }
+
+    /// The sequence number of each hit: larger is newer, over the whole index.
+    pub fn sequences(&self) -> Result<Vec<u64>, LeaseExpired> {
+        let _reading = self.reading()?;
+        Ok(self.hits.iter().map(|hit| self.index.sequence(*hit)).collect())
+    }
+
+    /// Appends the key of the hit at `index` (0 is the first) to `key`.
+    ///
+    /// # Panics
+    /// If there is no such hit.
+    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
+        let hit = self.hits[index];
+        let _reading = self.reading()?;
+        let memory = &self.index.parts[hit.executor as usize].memory;
+        let segment = Snapshot::take(memory).of(hit.segment);
+        keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
+        Ok(())
+    }
+
+    /// The keys, in the order of the hits.
+    pub fn keys(&self) -> Result<Vec<String>, LeaseExpired> {
+        let key = |i| {
+            let mut key = Vec::new();
+            self.write_key(i, &mut key)?;
+            Ok(String::from_utf8_lossy(&key).into_owned())
+        };
+        (0..self.len()).map(key).collect()
+    }
+
+    /// Where the next page begins; `None` if there is no hit.
+    pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
+        let _reading = self.reading()?;
+        let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), ranked: None };
+        let Some(Ranking { scored, counts, limit }) = self.ranking else {
+            return Ok(self.hits.last().map(newest));
+        };
+        Ok(scored.last().map(|last| {
+            let Scored { score, sequence, .. } = *last;
+            let ranked = RankedCursor { score, sequence, counts: counts.clone() };
+            Cursor { limit, ranked: Some(Box::new(ranked)) }
+        }))
+    }
+}

@@ -1,0 +1,124 @@
+//! Documents with fields on their way in: what they say of their fields is encoded against the schema, which grows by it, before an
+//! executor is asked for.
+
+use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
+
+use super::{AddAllError, Index};
+use crate::collector::Contents;
+use crate::document::Document;
+use crate::error::AddError;
+use crate::ingest::{Committed, Ingester};
+
+impl Index {
+    /// Adds a document with fields; says its automatic key, if it has none of its own. When this returns, every query that
+    /// starts afterwards, on any thread, finds it.
+    ///
+    /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first value, unless the index is
+    /// [strict](crate::Options::strict). A document with a value that is none of its field's is refused whole.
+    pub fn add_document(&self, document: &Document<'_>) -> Result<Option<u64>, AddError> {
+        self.check_writable()?;
+        let fields = self.encode(document)?;
+        let Document { key, text, .. } = *document;
+        let contents = Contents { text, fields: &fields, place: None };
+        match (key, &*self.executors) {
+            (Some(key), _) => self.route(key).add(Some(key), contents).map(|_| None),
+            (None, [only]) => only.add(None, contents).map(Some),
+            (None, _) => self.add_here(None, contents),
+        }
+    }
+
+    /// The same; the document's text can be read again at `place`, as that of one [added from](Self::add_from) there. Its fields are
+    /// in the log.
+    pub fn add_document_from(
+        &self,
+        document: &Document<'_>,
+        place: &[u8],
+    ) -> Result<Option<u64>, AddError> {
+        self.check_writable()?;
+        let fields = self.encode(document)?;
+        if place.len() > REFERENCE_BYTES_MAX {
+            return Err(AddError::ReferenceTooLong { bytes: place.len() });
+        }
+        let contents = Contents { text: document.text, fields: &fields, place: Some(place) };
+        self.add_here(document.key, contents)
+    }
+
+    /// Adds documents in order, as [`add_all`](Self::add_all) does.
+    pub fn add_documents<'d, 'a: 'd>(
+        &self,
+        documents: impl IntoIterator<Item = &'d Document<'a>>,
+    ) -> Result<u64, AddAllError> {
+        self.check_writable().map_err(|error| AddAllError { added: 0, error })?;
+        let mut added = 0;
+        let [only] = &*self.executors else {
+            for document in documents {
+                self.add_document(document).map_err(|error| AddAllError { added, error })?;
+                added += 1;
+            }
+            return Ok(added);
+        };
+        let mut role = only.role().map_err(|error| AddAllError { added, error })?;
+        let mut documents = documents.into_iter();
+        let mut collected = Ok(true);
+        while collected == Ok(true) {
+            collected = self.collect(&mut role, &mut documents);
+            super::commit(only, &mut role, &mut added)?;
+        }
+        collected.map(|_| added).map_err(|error| AddAllError { added, error })
+    }
+
+    /// Adds documents together with `offset`, as [`add_group`](Self::add_group) does: all of them or none.
+    pub fn add_document_group(
+        &self,
+        documents: &[Document<'_>],
+        offset: &[u8],
+    ) -> Result<u64, AddAllError> {
+        let refused = |error| AddAllError { added: 0, error };
+        self.check_writable().map_err(refused)?;
+        let fields = documents.iter().map(|document| self.encode(document));
+        let fields: Vec<Vec<u8>> = fields.collect::<Result<_, _>>().map_err(refused)?;
+        let contents = documents.iter().zip(&fields).map(|(document, fields)| {
+            (document.key, Contents { text: document.text, fields, place: None })
+        });
+        self.add_contents(&contents.collect::<Vec<_>>(), offset)
+    }
+
+    /// Cuts documents until the batch is full; says whether there may be more of them.
+    fn collect<'d, 'a: 'd>(
+        &self,
+        role: &mut Ingester,
+        documents: &mut impl Iterator<Item = &'d Document<'a>>,
+    ) -> Result<bool, AddError> {
+        let mut collector = role.collector();
+        while !collector.is_full() {
+            let Some(document) = documents.next() else { return Ok(false) };
+            let fields = self.encode(document)?;
+            let contents = Contents { text: document.text, fields: &fields, place: None };
+            collector.collect_document(document.key.into(), contents)?;
+        }
+        Ok(true)
+    }
+
+    /// The values of a document's fields, encoded. It is not too long, so that no number is drawn for one that is refused for it.
+    fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, AddError> {
+        self.check_length(document.text.len())?;
+        if document.fields.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fields = self.fields.encode(document)?;
+        self.check_length(document.text.len() + fields.len()).map(|()| fields)
+    }
+
+    /// Adds a document in the executor that its key, or the number drawn for it, decides; says the automatic key.
+    pub(super) fn add_here(
+        &self,
+        key: Option<&str>,
+        contents: Contents<'_>,
+    ) -> Result<Option<u64>, AddError> {
+        let (executor, called, mut role) = self.admit(key)?;
+        role.collector().collect_document(called, contents)?;
+        let Committed { number, result, .. } = role.commit();
+        executor.serve(&mut role);
+        result.map(|()| key.is_none().then_some(number))
+    }
+}

@@ -1,0 +1,104 @@
+//! Snippets of hits, in every stage of a stored text and by every analyzer.
+
+mod support;
+
+use spirit::{Analyzer, Clause, Highlight, Index, Operator, Query, Search, TextError};
+use support::directory::Directory;
+use support::tiny;
+
+/// The snippets of the newest hits of `query`, marked.
+fn snippets(index: &Index, query: &str, how: Highlight) -> Vec<Vec<String>> {
+    let mut reader = index.reader().unwrap();
+    let mut highlighter = reader.highlighter_text(query, how).unwrap();
+    let hits = reader.search_text(query, Search::newest(100)).unwrap();
+    let marked = |hit| {
+        let snippets = hits.highlight(hit, &mut highlighter).unwrap();
+        snippets.iter().map(|snippet| snippet.marked("[", "]")).collect()
+    };
+    (0..hits.len()).map(marked).collect()
+}
+
+fn one(index: &Index, query: &str) -> String {
+    snippets(index, query, Highlight::default()).concat().concat()
+}
+
+#[test]
+fn hits_are_highlighted_in_every_stage() {
+    let directory = Directory::new();
+    let options = tiny(1, 2 << 20).analyzer(Analyzer::English).store(true);
+    let options = options.directory(directory.path()).nvm_bytes(8 << 20).log_bytes(1 << 20);
+    let index = options.document_bytes_max(128 << 10).open().unwrap();
+    let long = format!("{} Herons’ nests. {}", "Water. ".repeat(900), "Reed. ".repeat(900));
+    let assert_found = |index: &Index, texts: usize| {
+        let found = snippets(index, "heron", Highlight::default().characters(30));
+        assert_eq!(found.len(), texts);
+        for snippet in found {
+            let [snippet] = &snippet[..] else { panic!("{snippet:?}") };
+            assert!(snippet.contains("[Herons]’ nests."), "{snippet}");
+        }
+    };
+    for number in 1..=4 {
+        index.add(&long).unwrap();
+        assert_found(&index, number);
+    }
+    index.flush().unwrap();
+    assert_found(&index, 4);
+    index.close().unwrap();
+}
+
+#[test]
+fn each_analyzer_marks_what_it_finds() {
+    let text = "The Herons of https://reed.org/x, #Reed: don’t e-mail 日本";
+    for (analyzer, query, expected) in [
+        (Analyzer::Simple, "don", "The Herons of https://reed.org/x, #Reed: [don]’t e-mail 日本"),
+        (Analyzer::Standard, "本", "The Herons of https://reed.org/x, #Reed: don’t e-mail 日[本]"),
+        (Analyzer::Social, "#reed", "The Herons of https://reed.org/x, [#Reed]: don’t e-mail 日本"),
+        (
+            Analyzer::English,
+            "heron",
+            "The [Herons] of https://reed.org/x, #Reed: don’t e-mail 日本",
+        ),
+        (Analyzer::Keyword, &*format!("\"{text}\""), &*format!("[{text}]")),
+    ] {
+        let index = tiny(1, 2 << 20).analyzer(analyzer).store(true).open().unwrap();
+        index.add(text).unwrap();
+        assert_eq!(one(&index, query), expected, "{analyzer}");
+    }
+}
+
+#[test]
+fn a_query_that_a_program_built_is_highlighted_without_a_reader() {
+    let index = tiny(1, 2 << 20).open().unwrap();
+    let clause = Clause::near(&["grey", "heron"], 1).and_not(Clause::term("reed"));
+    let query = Query::new_of(&clause).unwrap();
+    let mut highlighter = index.highlighter(&query, Highlight::default());
+    drop(query);
+    let snippet = &highlighter.snippets("A grey old heron; reed & heron")[0];
+    assert_eq!(
+        snippet.marked_html("<b>", "</b>"),
+        "A <b>grey</b> old <b>heron</b>; reed &amp; heron"
+    );
+}
+
+#[test]
+fn words_mean_what_they_mean_to_the_reader() {
+    let index = tiny(1, 2 << 20).store(true).open().unwrap();
+    index.add("the heron and the reed").unwrap();
+    let mut reader = index.reader().unwrap();
+    reader.default_operator(Operator::And);
+    assert!(reader.highlighter_text("(", Highlight::default()).is_err());
+    let mut highlighter = reader.highlighter_text("heron reed", Highlight::default()).unwrap();
+    let hits = reader.search_text("heron reed", Search::newest(1)).unwrap();
+    let snippets = hits.highlight(0, &mut highlighter).unwrap();
+    assert_eq!(snippets[0].marked("<", ">"), "the <heron> and the <reed>");
+}
+
+#[test]
+fn an_index_that_does_not_store_says_so() {
+    let index = tiny(1, 2 << 20).open().unwrap();
+    index.add("the sea").unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut highlighter = reader.highlighter_text("sea", Highlight::default()).unwrap();
+    let hits = reader.search_text("sea", Search::newest(1)).unwrap();
+    assert_eq!(hits.highlight(0, &mut highlighter), Err(TextError::NotStored));
+}

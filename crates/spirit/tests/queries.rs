@@ -1,0 +1,173 @@
+//! What the query language finds, in which order, and what a query may cost.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use spirit::{
+    Analyzer, Clause, Document, FieldKind, Index, Limits, Options, Order, Parameters, Query,
+    Search, SearchError, Stop,
+};
+use support::tiny;
+
+fn keys(index: &Index, query: &str) -> Vec<String> {
+    let mut reader = index.reader().unwrap();
+    let found = reader.search_text(query, Search::newest(100)).unwrap().keys().unwrap();
+    assert_eq!(reader.count_text(query).unwrap(), found.len() as u64, "{query}");
+    found
+}
+
+/// Documents with fields, in a fresh segment and in flushed ones.
+fn library() -> Index {
+    let options: Options = tiny(1, 8 << 20).field("by", FieldKind::Keyword);
+    let index =
+        options.field("stems", FieldKind::Text(Analyzer::English)).strict(true).open().unwrap();
+    let books = [
+        ("a", "the grey heron stands in the reeds", "Ann Lee", "standing birds"),
+        ("b", "a heron and a grey wall", "Bo", "walls"),
+        ("c", "grey seas and grey skies", "Ann Lee", "skies and seas"),
+    ];
+    for (key, text, by, stems) in books {
+        let document = Document::new().key(key).text(text).field("by", by).field("stems", stems);
+        index.add_document(&document).unwrap();
+        index.flush().unwrap();
+    }
+    let last = Document::new().key("d").text("nothing but herons").field("by", "Bo");
+    index.add_document(&last).unwrap();
+    index
+}
+
+#[test]
+fn words_phrases_and_fields_are_found() {
+    let index = library();
+    for (query, expected) in [
+        ("heron", vec!["b", "a"]),
+        ("\"grey heron\"", vec!["a"]),
+        ("\"heron grey\"~1", vec![]),
+        ("\"heron grey\"~2", vec!["b", "a"]),
+        ("heron*", vec!["d", "b", "a"]),
+        ("h?rons", vec!["d"]),
+        ("herons~1", vec!["d", "b", "a"]),
+        ("by:Bo", vec!["d", "b"]),
+        ("by:\"Ann Lee\" -skies", vec!["a"]),
+        ("by:A*", vec!["c", "a"]),
+        ("stems:stand", vec!["a"]),
+        ("stems:(sky wall)", vec!["c", "b"]),
+        ("stems:*", vec!["c", "b", "a"]),
+        ("(grey heron wall)~2", vec!["b", "a"]),
+        ("+grey -heron", vec!["c"]),
+    ] {
+        assert_eq!(keys(&index, query), expected, "{query}");
+    }
+    let mut reader = index.reader().unwrap();
+    assert!(matches!(reader.count_text("title:x"), Err(SearchError::Parse(_))));
+}
+
+/// A field that a document brought along can be asked for by readers that were there before.
+#[test]
+fn a_reader_learns_of_new_fields() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    assert!(reader.count_text("colour:grey").is_err());
+    index.add_document(&Document::new().text("a heron").field("colour", "grey and white")).unwrap();
+    assert_eq!(reader.count_text("colour:\"grey and white\"").unwrap(), 1);
+    let clause = Clause::Term(spirit::Word { field: "colour".into(), text: "grey".into() });
+    let query = Query::in_schema(&clause, &index.schema()).unwrap();
+    assert_eq!(reader.count(&query).unwrap(), 1);
+}
+
+#[test]
+fn what_people_type_is_answered() {
+    let index = library();
+    let mut reader = index.reader().unwrap();
+    let (hits, warnings) =
+        reader.search_typed("where is the (grey heron?", Search::newest(9)).unwrap();
+    assert!(!hits.is_empty() && warnings.len() == 1, "{warnings:?}");
+}
+
+#[test]
+fn the_best_come_first_and_parameters_count() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    for text in ["sea", "sea sea sea and much else that is not the sea", "sea and sky", "sky"] {
+        index.add(text).unwrap();
+    }
+    let best = |order: Order, query: &str| {
+        let mut reader = index.reader().unwrap();
+        let hits = reader.search_text(query, Search::in_order(9, order)).unwrap();
+        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+        hits.keys().unwrap()
+    };
+    let usual = Order::Relevance(Parameters::default());
+    assert_eq!(best(usual, "sea"), ["0", "1", "2"]);
+    // Without lengths only occurrences count; without either, the newest is first.
+    assert_eq!(best(Order::Relevance(Parameters { k1: 1.2, b: 0.0 }), "sea"), ["1", "2", "0"]);
+    assert_eq!(best(Order::Relevance(Parameters { k1: 0.0, b: 0.0 }), "sea"), ["2", "1", "0"]);
+    assert_eq!(best(usual, "sea sky^9"), ["3", "2", "0", "1"]);
+    assert_eq!(best(usual, "sky^=1 sea^=3"), ["2", "1", "0", "3"]);
+}
+
+/// Pages of the best stay what they were, whatever is added between them.
+#[test]
+fn pages_of_the_best_are_not_disturbed() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    let text = |n: usize| format!("sea {}", "and sky ".repeat(n % 7));
+    for n in 0..100 {
+        index.add(&text(n)).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let whole = reader.search_text("sea sky", Search::best(100)).unwrap().keys().unwrap();
+    let (mut paged, mut search) = (Vec::new(), Search::best(9));
+    loop {
+        let hits = reader.search_text("sea sky", search).unwrap();
+        paged.extend(hits.keys().unwrap());
+        let Some(cursor) = hits.cursor().unwrap() else { break };
+        for _ in 0..5 {
+            index.add("sea sea sea").unwrap();
+        }
+        if paged.len() == 45 {
+            index.flush().unwrap();
+        }
+        let cursor = cursor.to_string().parse().unwrap();
+        search = Search::best(9).after(cursor);
+    }
+    assert_eq!(paged, whole);
+    let cursor = reader.search_text("sea", Search::best(1)).unwrap().cursor().unwrap().unwrap();
+    let other = reader.search_text("sea sky", Search::best(1).after(cursor.clone()));
+    assert_eq!(other.err(), Some(SearchError::Cursor));
+    let other = reader.search_text("sea", Search::newest(1).after(cursor));
+    assert_eq!(other.err(), Some(SearchError::Cursor));
+}
+
+#[test]
+fn a_query_ends_in_time() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    for n in 0..3000 {
+        index.add(&format!("word{n} sea")).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let stopped = |stop| Err(SearchError::Stopped(stop));
+    reader.limits(Limits { expansions: 100, ..Limits::default() });
+    assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 100 }));
+    assert_eq!(reader.count_text("word1"), Ok(1));
+    reader.limits(Limits { timeout: Some(Duration::ZERO), ..Limits::default() });
+    assert_eq!(reader.count_text("word* -sea"), stopped(Stop::TimedOut));
+    let flag = Arc::new(AtomicBool::new(true));
+    reader.limits(Limits { cancelled: Some(flag.clone()), ..Limits::default() });
+    assert_eq!(reader.count_text("sea"), stopped(Stop::Cancelled));
+    flag.store(false, Relaxed);
+    assert_eq!(reader.count_text("word*"), Ok(3000));
+}
+
+#[test]
+fn phrases_need_positions() {
+    let index = tiny(1, 8 << 20).positions(false).open().unwrap();
+    index.add("grey heron").unwrap();
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.count_text("\"grey heron\""), Err(SearchError::NoPositions));
+    assert_eq!(reader.count_text("grey AND heron"), Ok(1));
+    assert_eq!(reader.search_text("heron", Search::best(1)).unwrap().len(), 1);
+}
