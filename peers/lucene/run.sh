@@ -27,10 +27,13 @@ if stale; then
 fi
 if [ "${1-}" = --build ]; then exit 0; fi
 
-# A fixed heap whose pages are all touched before the clock starts; no collector threads.
+# A fixed heap whose pages are all touched before the clock starts, if there is one; no collector threads.
 set -- spirit.peer.Main "$@"
 task=${2-}
-options="-Xms$heap -Xmx$heap -XX:+AlwaysPreTouch -XX:+UseSerialGC"
+options="-Xms$heap -Xmx$heap -XX:+UseSerialGC"
+if [ "$task" != answers ]; then
+    options="$options -XX:+AlwaysPreTouch"
+fi
 if [ "$task" = queries ]; then
     # Short collections; code is compiled in the asking thread during the warm-up, not later.
     options="$options -Xmn128m -XX:-BackgroundCompilation"

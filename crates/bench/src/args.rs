@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// Folder of the shared corpora.
     #[arg(long, value_name = "DIR", env = "SPIRIT_DATA")]
     pub(crate) data: Option<PathBuf>,
+    /// Queries of each class in the sets of all classes.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) per_class: u64,
 }
 
 /// The engines asked for, in the order in which they take turns.

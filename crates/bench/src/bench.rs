@@ -16,9 +16,12 @@ use crate::report::{Config, Report};
 pub(crate) struct Bench {
     pub(crate) seed: u64,
     pub(crate) rounds: usize,
+    /// Queries of each class in the sets of all classes.
+    pub(crate) per_class: usize,
     pub(crate) cores: Cores,
     pub(crate) peers: Peers,
     pub(crate) report: Report,
+    data: Option<PathBuf>,
     docs: Option<u64>,
     source: Source,
     /// What was loaded last: experiments in a row use the same.
@@ -37,9 +40,11 @@ impl Bench {
         Ok(Bench {
             seed: args.seed,
             rounds: args.rounds as usize,
+            per_class: args.per_class as usize,
             cores,
             peers: Peers::new(args.peers.0.clone(), cores),
             report: Report::new(args.json.as_deref())?,
+            data: args.data.clone(),
             docs: args.docs,
             source: Source::choose(args),
             loaded: None,
@@ -74,6 +79,11 @@ impl Bench {
         let corpus = Arc::new(corpus);
         self.loaded = Some(corpus.clone());
         Ok(corpus)
+    }
+
+    /// The folder of shared data, if it has this file.
+    pub(crate) fn data_with(&self, file: &str) -> Option<PathBuf> {
+        self.data.clone().filter(|folder| folder.join(file).is_file())
     }
 
     /// Rows are of this experiment on this corpus from now on.

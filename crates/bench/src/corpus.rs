@@ -76,6 +76,16 @@ impl Corpus {
         corpus.finish().expect("generated text has documents")
     }
 
+    /// These documents.
+    pub(crate) fn of<'a>(
+        name: &str,
+        documents: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Corpus, &'static str> {
+        let mut corpus = Corpus::empty(name);
+        documents.into_iter().for_each(|document| corpus.push(document));
+        corpus.finish()
+    }
+
     fn empty(name: &str) -> Corpus {
         Corpus { name: name.to_owned(), tokens: 0, text: String::new(), ends: Vec::new() }
     }

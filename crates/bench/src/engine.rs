@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use spirit::{Analyzer, Index, OnFull, Options, Query, Stats};
+use spirit::{Analyzer, Index, OnFull, Options, Query, Reader, Search, Stats};
 
 use crate::Fallible;
 use crate::corpus::Corpus;
@@ -27,6 +27,8 @@ const SHARED_WARM_PASSES: usize = 5;
 const SHARED_WARM_QUERIES: usize = 200;
 /// Warm-up of a workload alone. Nothing of ours is compiled late, so caches are all there is to warm.
 const WARM_UP: Duration = Duration::from_millis(200);
+/// Passes after which few queries are as warm as they will be.
+const WARM_UP_PASSES_MAX: usize = 500;
 
 /// DRAM in which all of `corpus` has room.
 pub(crate) fn heap_bytes(corpus: &Corpus) -> u64 {
@@ -77,6 +79,16 @@ pub(crate) fn flushed_share(stats: &Stats) -> f64 {
 pub(crate) trait Ask: FnMut(&Query) -> usize {}
 impl<F: FnMut(&Query) -> usize> Ask for F {}
 
+/// How many documents a search finds; none if it cannot be done, which comparing answers shows.
+pub(crate) fn hits(reader: &mut Reader<'_>, query: &Query, search: Search) -> usize {
+    reader.search(query, search).map_or(0, |hits| hits.len())
+}
+
+/// The same of a count.
+pub(crate) fn count(reader: &mut Reader<'_>, query: &Query) -> usize {
+    reader.count(query).map_or(0, |count| count as usize)
+}
+
 /// Warms up and measures every workload `rounds` times; goes on where `all` ends, which has an entry for each.
 pub(crate) fn measure(
     workloads: &[Workload],
@@ -94,7 +106,7 @@ pub(crate) fn measure(
     for (workload, all) in workloads.iter().zip(all) {
         let mut latencies = Latencies::with_capacity(workload.queries.len());
         let start = Instant::now();
-        while start.elapsed() < WARM_UP {
+        for _ in (0..WARM_UP_PASSES_MAX).take_while(|_| start.elapsed() < WARM_UP) {
             pass(&workload.queries, &mut latencies, &mut ask);
         }
         for _ in 0..rounds {

@@ -5,17 +5,28 @@
 //! failed or an engine answered otherwise than ours, with 2 if it was called wrongly.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod args;
 mod bench;
+mod bm25;
+mod busy;
 mod cores;
 mod corpus;
+mod edits;
 mod engine;
+mod equal;
 mod experiments;
+mod form;
+mod judged;
+mod language;
+mod lengths;
 mod peers;
+mod query_sets;
 mod random;
 mod report;
 mod scratch;
 mod segment_tables;
+mod sloppy;
 mod timing;
 mod turns;
 mod workloads;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use spirit_peer_protocol::{Answer, AnswerLine, Unsupported};
 
 use crate::Fallible;
 use crate::cores::{Cores, On};
@@ -38,6 +39,11 @@ impl System {
             System::Lucene => "lucene",
             System::Sqlite => "sqlite",
         }
+    }
+
+    /// Whether it makes the same terms of every text as we do.
+    pub(crate) fn analyzes_alike(self) -> bool {
+        self != System::Sqlite
     }
 }
 
@@ -111,6 +117,9 @@ impl Rows {
     }
 }
 
+/// What came of a query: an answer, or that there is no such query.
+pub(crate) type Outcome = Result<Answer, Unsupported>;
+
 /// A run of a peer program.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -157,6 +166,21 @@ impl Peers {
         Ok(path)
     }
 
+    /// The corpus as another file, of objects with columns, written when first asked for.
+    pub(crate) fn objects_file(
+        &mut self,
+        corpus: &Corpus,
+        lines: impl FnOnce() -> String,
+    ) -> Fallible<PathBuf> {
+        // Indexes are kept beside their documents, under the name without its ending.
+        let name = format!("{}-{}-columns.jsonl", corpus.name, corpus.len());
+        let path = self.work()?.join(name);
+        if !path.exists() {
+            fs::write(&path, lines())?;
+        }
+        Ok(path)
+    }
+
     /// A file of queries beside the documents.
     pub(crate) fn query_file(&mut self, name: &str, content: &str) -> Fallible<PathBuf> {
         let path = self.work()?.join(name);
@@ -166,6 +190,16 @@ impl Peers {
 
     /// Runs a peer to its end. The error says, in a line, why there are no rows.
     pub(crate) fn run(&mut self, system: System, call: &Call) -> Result<Rows, String> {
+        Rows::parse(&self.output(system, call)?)
+    }
+
+    /// What a peer answers to each query of a file.
+    pub(crate) fn answers(&mut self, system: System, call: &Call) -> Result<Vec<Outcome>, String> {
+        let output = self.output(system, call)?;
+        output.lines().map(|line| AnswerLine::parse(line).map(AnswerLine::outcome)).collect()
+    }
+
+    fn output(&mut self, system: System, call: &Call) -> Result<String, String> {
         if !self.wants(system) {
             return Err("not asked for".to_owned());
         }
@@ -181,7 +215,7 @@ impl Peers {
         if !output.status.success() {
             return Err(last_line(&output.stderr, "failed"));
         }
-        Rows::parse(&String::from_utf8_lossy(&output.stdout))
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     fn command(&self, system: System, call: &Call) -> Command {

@@ -170,7 +170,9 @@ fn verdict(
         Bound::AtMost(limit) => ('≤', limit),
     };
     let against = if against.is_empty() { String::new() } else { format!(" {against}") };
-    let bar = format!("bar  {what} {sign} {limit:.1}{unit}{against}");
+    // Of small bars a digit more, and of what was measured one more than of its bar.
+    let digits = if limit < 0.1 { 2 } else { 1 };
+    let bar = format!("bar  {what} {sign} {limit:.digits$}{unit}{against}");
     let reached = |value: f64| match bound {
         Bound::AtLeast(limit) => value >= limit,
         Bound::AtMost(limit) => value <= limit,
@@ -178,7 +180,7 @@ fn verdict(
     match measured {
         Ok(value) => {
             let word = if reached(*value) { "ok" } else { "MISSED" };
-            format!("{bar}: measured {value:.2}{unit} {word}")
+            format!("{bar}: measured {value:.*}{unit} {word}", digits + 1)
         }
         Err(reason) => format!("{bar}: not measured: {reason}"),
     }
@@ -195,6 +197,10 @@ mod tests {
         assert_eq!(
             say(Bound::AtMost(2.2), Ok(2.3)),
             "bar  MM ≤ 2.2× tantivy: measured 2.30× MISSED"
+        );
+        assert_eq!(
+            verdict("MAP", Bound::AtMost(0.01), "", "", &Ok(0.0049)),
+            "bar  MAP ≤ 0.01: measured 0.005 ok"
         );
         let none = say(Bound::AtLeast(5.0), Err("no Java".to_owned()));
         assert_eq!(none, "bar  MM ≥ 5.0× tantivy: not measured: no Java");

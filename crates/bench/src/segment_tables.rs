@@ -172,7 +172,7 @@ mod tests {
             (&["none"], 0),
         ] {
             let query = Query::all_of(words).unwrap();
-            assert_eq!(reader.count(&query), wanted, "{words:?}");
+            assert_eq!(reader.count(&query).unwrap(), wanted, "{words:?}");
             assert_eq!(reader.count_finding(&query, &tables), wanted, "{words:?}");
         }
     }

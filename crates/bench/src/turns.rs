@@ -36,6 +36,12 @@ impl Contender {
         }
     }
 
+    /// Its mode of the task `queries`.
+    pub(crate) fn mode(&self) -> &str {
+        let mode = self.call.options.iter().find(|(option, _)| *option == "--mode");
+        mode.map_or("", |(_, mode)| mode.as_str())
+    }
+
     /// The rows, or why there are none.
     pub(crate) fn rows(&self) -> Result<&Rows, String> {
         match &self.outcome {
@@ -82,9 +88,9 @@ pub(crate) fn answers(
 ) -> Fallible<Vec<Vec<Answer>>> {
     let mut reader = index.reader()?;
     let mut answer = |query| match newest {
-        None => Ok(Answer { found: reader.count(query), key_sum: None }),
+        None => Ok(Answer { found: reader.count(query)?, key_sum: None }),
         Some(k) => {
-            let hits = reader.search(query, Search::newest(k));
+            let hits = reader.search(query, Search::newest(k))?;
             let keys =
                 hits.keys()?.iter().map(|key| key.parse::<u64>()).collect::<Result<Vec<_>, _>>()?;
             Ok(Answer { found: keys.len() as u64, key_sum: Some(keys.iter().sum()) })
@@ -112,8 +118,8 @@ pub(crate) fn compare(
             }
         };
         for (workload, ours) in workloads.iter().zip(ours) {
-            let theirs = answer_in(&rows, workload.name)?;
-            let asked = rows.find(workload.name, "p50_us").and_then(|row| row.operations);
+            let theirs = answer_in(&rows, &workload.name)?;
+            let asked = rows.find(&workload.name, "p50_us").and_then(|row| row.operations);
             let asked = asked.map_or(ours.len(), |n| n as usize).min(ours.len());
             if sum(&ours[..asked]) != theirs {
                 return Err(first_difference(bench, contender, &call, workload, ours)?.into());
@@ -153,16 +159,15 @@ fn first_difference(
     ours: &[Answer],
 ) -> Fallible<String> {
     let lines: String = (0..ours.len()).map(|q| workload.line(q, &format!("q{q}"))).collect();
-    let queries = bench.peers.query_file("one-by-one.txt", &lines)?;
+    let queries = bench.peers.query_file("one-by-one.jsonl", &lines)?;
     let call = Call { queries: Some(queries), ..call.clone() };
     let rows = bench.peers.run(contender.system, &call)?;
     for (q, ours) in ours.iter().enumerate() {
         let theirs = answer_in(&rows, &format!("q{q}"))?;
         if theirs != *ours {
-            let (label, name, terms) =
-                (&contender.label, workload.name, workload.terms[q].join(" "));
+            let (label, name, text) = (&contender.label, &workload.name, workload.text(q));
             return Ok(format!(
-                "results differ at {name} query `{terms}`: spirit {ours:?}, {label} {theirs:?}"
+                "results differ at {name} query `{text}`: spirit {ours:?}, {label} {theirs:?}"
             ));
         }
     }
@@ -177,7 +182,7 @@ pub(crate) fn write_queries(
     bench: &mut Bench,
     workloads: &[Workload],
 ) -> Fallible<std::path::PathBuf> {
-    bench.peers.query_file("queries.txt", &query_file(workloads))
+    bench.peers.query_file("queries.jsonl", &query_file(workloads))
 }
 
 #[cfg(test)]

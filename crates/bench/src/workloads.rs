@@ -5,15 +5,20 @@
 //! | L, M, H | one term | 10 to 100 documents; 0.1 to 1 %; 2 to 20 % of the documents |
 //! | LL, MM, HH | two different terms, both wanted | the same |
 //!
-//! Terms of a class are equally likely, whatever their frequency, and may be drawn again.
+//! Terms of a class are equally likely, whatever their frequency, and may be drawn again. The classes of a
+//! [query set](crate::query_sets) are workloads too, as far as our engine has their queries.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use spirit::Query;
+use spirit_peer_protocol::{Named, Query as Tree, Unsupported};
 
 use crate::Fallible;
 use crate::corpus::{Corpus, tokenizer};
+use crate::form;
+use crate::language;
+use crate::query_sets::QuerySet;
 use crate::random::Random;
 
 /// Queries of a workload.
@@ -24,11 +29,11 @@ pub(crate) const NAMES: [&str; 6] = ["L", "M", "H", "LL", "MM", "HH"];
 
 /// Queries of one kind.
 pub(crate) struct Workload {
-    /// One of [`NAMES`].
-    pub(crate) name: &'static str,
-    /// The terms of each query.
-    pub(crate) terms: Vec<Vec<String>>,
-    /// The same as the engine takes them.
+    /// One of [`NAMES`], or the class of a query set.
+    pub(crate) name: String,
+    /// The queries as the peers take them.
+    trees: Vec<Tree>,
+    /// The same as our engine takes them.
     pub(crate) queries: Vec<Query>,
 }
 
@@ -57,7 +62,7 @@ pub(crate) fn draw(corpus: &Corpus, seed: u64) -> Fallible<Vec<Workload>> {
 }
 
 /// The document frequencies of a workload's terms.
-fn class(name: &str, documents: usize) -> RangeInclusive<u64> {
+pub(crate) fn class(name: &str, documents: usize) -> RangeInclusive<u64> {
     let share = |thousandths: u64| (documents as u64 * thousandths).div_ceil(1000).max(1);
     match &name[..1] {
         "L" => 10..=100,
@@ -66,7 +71,7 @@ fn class(name: &str, documents: usize) -> RangeInclusive<u64> {
     }
 }
 
-fn document_frequencies(corpus: &Corpus) -> HashMap<String, u32> {
+pub(crate) fn document_frequencies(corpus: &Corpus) -> HashMap<String, u32> {
     struct Entry {
         documents: u32,
         last: usize,
@@ -89,32 +94,46 @@ fn document_frequencies(corpus: &Corpus) -> HashMap<String, u32> {
 
 impl Workload {
     fn new(name: &'static str, class: &[&str], random: &mut Random) -> Fallible<Workload> {
-        let mut terms = Vec::with_capacity(QUERIES);
-        for _ in 0..QUERIES {
-            terms.push(draw_different(class, name.len(), random));
-        }
-        let query = |terms: &Vec<String>| {
-            let words: Vec<&str> = terms.iter().map(String::as_str).collect();
-            Query::all_of(&words).map_err(|error| format!("{words:?}: {error}"))
+        let mut query = || {
+            let mut terms = draw_different(class, name.len(), random);
+            if terms.len() == 1 { terms.remove(0) } else { Tree::all_of(terms) }
         };
-        let queries = terms.iter().map(query).collect::<Result<_, _>>()?;
-        Ok(Workload { name, terms, queries })
+        Ok(Workload::of(name, (0..QUERIES).map(|_| query()).collect())?)
+    }
+
+    /// These queries, all of which we have.
+    fn of(name: &str, trees: Vec<Tree>) -> Result<Workload, Unsupported> {
+        let queries = trees.iter().map(form::query).collect::<Result<_, _>>()?;
+        Ok(Workload { name: name.to_owned(), trees, queries })
+    }
+
+    /// A query as one would type it.
+    pub(crate) fn text(&self, query: usize) -> String {
+        language::shown(&self.trees[query])
     }
 
     /// The query's line in the peers' query file, under `name`.
     pub(crate) fn line(&self, query: usize, name: &str) -> String {
-        let terms = &self.terms[query];
-        let kind = if terms.len() == 1 { "term" } else { "and" };
-        format!("{name} {kind} {}\n", terms.join(" "))
+        Named { name: name.to_owned(), query: self.trees[query].clone() }.line()
     }
 }
 
-fn draw_different(class: &[&str], count: usize, random: &mut Random) -> Vec<String> {
-    let mut drawn: Vec<String> = Vec::with_capacity(count);
+/// The classes of a query set: of each those queries that we have. Classes of which we have none are left out.
+pub(crate) fn of_set(set: &QuerySet) -> Vec<Workload> {
+    let classes = set.queries.chunk_by(|a, b| a.name == b.name);
+    let workload = |class: &[Named]| {
+        let had = class.iter().map(|named| &named.query).filter(|tree| form::query(tree).is_ok());
+        Workload::of(&class[0].name, had.cloned().collect()).expect("we have all that is left")
+    };
+    classes.map(workload).filter(|workload| !workload.queries.is_empty()).collect()
+}
+
+fn draw_different(class: &[&str], count: usize, random: &mut Random) -> Vec<Tree> {
+    let mut drawn = Vec::with_capacity(count);
     while drawn.len() < count {
-        let term = class[random.below(class.len())];
-        if drawn.iter().all(|other| other != term) {
-            drawn.push(term.to_owned());
+        let term = Tree::term(class[random.below(class.len())]);
+        if !drawn.contains(&term) {
+            drawn.push(term);
         }
     }
     drawn
@@ -122,7 +141,7 @@ fn draw_different(class: &[&str], count: usize, random: &mut Random) -> Vec<Stri
 
 /// The query file of the peers: every query under its workload's name.
 pub(crate) fn query_file(workloads: &[Workload]) -> String {
-    let lines = |w: &Workload| (0..w.terms.len()).map(|q| w.line(q, w.name)).collect::<String>();
+    let lines = |w: &Workload| (0..w.trees.len()).map(|q| w.line(q, &w.name)).collect::<String>();
     workloads.iter().map(lines).collect()
 }
 
@@ -138,19 +157,17 @@ mod tests {
     fn terms_have_the_frequency_of_their_class() {
         let corpus = Corpus::generate(3, Some(5000));
         let workloads = draw(&corpus, 42).unwrap();
-        assert_eq!(workloads.iter().map(|w| w.name).collect::<Vec<_>>(), NAMES);
+        assert_eq!(workloads.iter().map(|w| w.name.as_str()).collect::<Vec<_>>(), NAMES);
         for workload in &workloads {
-            assert_eq!((workload.terms.len(), workload.queries.len()), (QUERIES, QUERIES));
-            for terms in workload.terms.iter().step_by(100) {
-                assert_eq!(terms.len(), workload.name.len());
+            assert_eq!((workload.trees.len(), workload.queries.len()), (QUERIES, QUERIES));
+            for query in (0..QUERIES).step_by(100) {
+                let (name, text) = (&workload.name, workload.text(query));
+                let terms: Vec<&str> = text.split(' ').map(|term| term.trim_matches('+')).collect();
+                assert_eq!(terms.len(), name.len());
                 assert!(terms.len() == 1 || terms[0] != terms[1]);
                 for term in terms {
                     let df = corpus.iter().filter(|text| has(text, term)).count() as u64;
-                    assert!(
-                        class(workload.name, 5000).contains(&df),
-                        "{} {term} {df}",
-                        workload.name
-                    );
+                    assert!(class(name, 5000).contains(&df), "{name} {term} {df}");
                 }
             }
         }
@@ -169,12 +186,28 @@ mod tests {
         let [a, b, c] = [42, 42, 43].map(|seed| query_file(&draw(&corpus, seed).unwrap()));
         assert_eq!(a, b);
         assert_ne!(a, c);
-        assert!(a.lines().all(|line| line.split(' ').count() >= 3));
+        assert_eq!(a.lines().count(), NAMES.len() * QUERIES);
+        assert!(a.starts_with("{\"name\":\"L\",\"query\":{\"term\":"), "{}", &a[..60]);
+    }
+
+    #[test]
+    fn a_set_is_asked_for_as_far_as_we_have_it() {
+        let named = |name: &str, query| Named { name: name.to_owned(), query };
+        let deep = |tree: Tree, _| Tree::any_of(vec![tree]);
+        let nowhere = (0..1000).fold(Tree::term("x"), deep);
+        let queries = vec![
+            named("some", Tree::term("a")),
+            named("some", nowhere.clone()),
+            named("none", nowhere),
+        ];
+        let workloads = of_set(&QuerySet { queries, ..QuerySet::default() });
+        assert_eq!(workloads.len(), 1);
+        assert_eq!((workloads[0].name.as_str(), workloads[0].text(0)), ("some", "a".to_owned()));
     }
 
     #[test]
     fn a_class_without_terms_is_left_out() {
         let corpus = Corpus::generate(3, Some(20));
-        assert!(draw(&corpus, 42).unwrap().iter().all(|w| !w.terms.is_empty()));
+        assert!(draw(&corpus, 42).unwrap().iter().all(|w| !w.queries.is_empty()));
     }
 }

@@ -7,13 +7,16 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 10] = [
+const EXPERIMENTS: [(&str, &str); 13] = [
     ("ingest", "docs_per_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),
     ("newest-busy", "docs_per_s"),
     ("count", "p95_us"),
+    ("equal", "equal"),
+    ("queries", "mean_us"),
+    ("queries-busy", "docs_per_s"),
     ("segments", "mean_us"),
     ("memory", "bytes_per_posting"),
     ("intersect", "p50_us"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, UNIX_EPOCH};
 
 /// Raised whenever an index built earlier is of no use to the program as it is now.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The order in which an index stores its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,25 +4,31 @@
 //! each of them: how documents and queries are read, what is timed and how it is summed up.
 #![forbid(unsafe_code)]
 
+mod answers;
+mod columns;
 mod corpus;
 mod indexes;
 mod ingest;
 mod options;
 mod pace;
 mod queries;
+mod query;
 mod rows;
 mod searches;
 mod stats;
 mod tokens;
 
+pub use answers::{Answer, AnswerLine, Unsupported, write_answers};
+pub use columns::{Column, Values};
 pub use corpus::{Corpus, marker};
 pub use indexes::{Layout, cached_index, directory_bytes, fresh_directory};
 pub use ingest::{IngestRound, measure_ingest};
-pub use options::{Mode, Options};
+pub use options::{Bm25, Mode, Options, Order};
 pub use pace::Pace;
-pub use queries::{Kind, Query, Workload, read_workloads};
+pub use queries::{Named, Workload, read_queries, read_workloads};
+pub use query::{Clauses, Query, TEXT};
 pub use rows::Reporter;
-pub use searches::{Engine, measure_searches};
+pub use searches::{Engine, measure_searches, prepare};
 pub use stats::{Latencies, Rounds, median};
 pub use tokens::{LONGEST_TOKEN, count_tokens};
 

@@ -15,6 +15,8 @@ pub enum Mode {
     Count,
     /// The number of matches by the engine's own counting call.
     CountFast,
+    /// The best by BM25, by the engine's own call, which need not visit every match.
+    Top,
 }
 
 impl Mode {
@@ -25,6 +27,7 @@ impl Mode {
             Mode::Newest => "newest",
             Mode::Count => "count",
             Mode::CountFast => "count-fast",
+            Mode::Top => "top",
         }
     }
 }
@@ -33,17 +36,54 @@ impl FromStr for Mode {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Mode, String> {
-        [Mode::NewestSorted, Mode::Newest, Mode::Count, Mode::CountFast]
+        [Mode::NewestSorted, Mode::Newest, Mode::Count, Mode::CountFast, Mode::Top]
             .into_iter()
             .find(|mode| mode.name() == name)
             .ok_or_else(|| format!("no such mode: {name}"))
     }
 }
 
+/// Which documents the task `answers` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The best by BM25; of equals the oldest.
+    Bm25,
+    /// Those with the highest keys.
+    Newest,
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Order, String> {
+        match name {
+            "bm25" => Ok(Order::Bm25),
+            "newest" => Ok(Order::Newest),
+            _ => Err(format!("no such order: {name}")),
+        }
+    }
+}
+
+/// The two parameters of BM25.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bm25 {
+    /// How much the second and later occurrences of a term count.
+    pub k1: f32,
+    /// How much the length of a document counts.
+    pub b: f32,
+}
+
+impl Default for Bm25 {
+    /// What Lucene and tantivy begin with.
+    fn default() -> Bm25 {
+        Bm25 { k1: 1.2, b: 0.75 }
+    }
+}
+
 /// What the caller asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `ingest`, `queries`, `visible` or `freshness`.
+    /// `ingest`, `queries`, `answers`, `visible` or `freshness`.
     pub task: String,
     /// The documents, one a line.
     pub docs: PathBuf,
@@ -57,6 +97,12 @@ pub struct Options {
     pub work: PathBuf,
     /// How `queries` asks.
     pub mode: Mode,
+    /// `answers`: which documents are shown.
+    pub order: Order,
+    /// `answers` and mode `top`: how many documents are shown.
+    pub k: usize,
+    /// `answers` and mode `top`: how they are scored.
+    pub bm25: Bm25,
     /// A pass over a workload's queries stops after so many seconds.
     pub pass_seconds_max: f64,
     /// `visible`: documents made visible one at a time, per round.
@@ -72,7 +118,8 @@ pub struct Options {
 impl Options {
     /// Reads the arguments that follow the program's name.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Fallible<Options> {
-        let task = arguments.next().ok_or("say a task: ingest, queries, visible or freshness")?;
+        let task =
+            arguments.next().ok_or("say a task: ingest, queries, answers, visible or freshness")?;
         let mut options = Options::defaults(task);
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -96,6 +143,9 @@ impl Options {
             rounds: 5,
             work: PathBuf::from("/dev/shm/spirit-peers"),
             mode: Mode::NewestSorted,
+            order: Order::Bm25,
+            k: 10,
+            bm25: Bm25::default(),
             pass_seconds_max: 10.0,
             adds: 1000,
             warm_adds: 500,
@@ -112,6 +162,10 @@ impl Options {
             "--rounds" => self.rounds = number(name, value)?,
             "--work" => self.work = value.into(),
             "--mode" => self.mode = value.parse()?,
+            "--order" => self.order = value.parse()?,
+            "--k" => self.k = number(name, value)?,
+            "--k1" => self.bm25.k1 = number(name, value)?,
+            "--b" => self.bm25.b = number(name, value)?,
             "--pass-seconds-max" => self.pass_seconds_max = number(name, value)?,
             "--adds" => self.adds = number(name, value)?,
             "--warm-adds" => self.warm_adds = number(name, value)?,
@@ -126,8 +180,8 @@ impl Options {
         if self.docs.as_os_str().is_empty() {
             return Err("--docs FILE is missing".into());
         }
-        if self.rounds == 0 || self.adds == 0 {
-            return Err("--rounds and --adds must be at least 1".into());
+        if self.rounds == 0 || self.adds == 0 || self.k == 0 {
+            return Err("--rounds, --adds and --k must be at least 1".into());
         }
         for (name, value) in [("--rate", self.rate), ("--seconds", self.seconds)] {
             if value <= 0.0 || value.is_nan() {

@@ -1,83 +1,66 @@
-//! The queries: lines `NAME KIND TERM [TERM]...`, grouped into workloads by NAME.
+//! The query file: a line a query, `{"name": CLASS, "query": TREE}`.
 
-use crate::Fallible;
+use crate::{Fallible, Query};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How the terms of a query go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// One term.
-    Term,
-    /// All terms.
-    And,
-    /// At least one term.
-    Or,
-    /// The terms in this order, next to each other.
-    Phrase,
+/// A query of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// Its class, for instance `MM`.
+    pub name: String,
+    /// What is asked.
+    pub query: Query,
 }
 
-/// One query; its terms are already lower-cased tokens.
-#[derive(Clone, Debug)]
-pub struct Query {
-    /// How the terms go together.
-    pub kind: Kind,
-    /// One term or more.
-    pub terms: Vec<String>,
-}
-
-/// The queries of one name, in the order of the file.
+/// The queries of one class, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Workload<Q> {
-    /// For instance `MM`.
+    /// The class.
     pub name: String,
     /// At least one.
     pub queries: Vec<Q>,
 }
 
-impl<Q> Workload<Q> {
-    /// The same workload with each query in the engine's own form.
-    pub fn prepare<P>(self, form: impl FnMut(&Q) -> P) -> Workload<P> {
-        let queries = self.queries.iter().map(form).collect();
-        Workload { name: self.name, queries }
-    }
-}
-
-/// Reads a query file.
-pub fn read_workloads(path: &Path) -> Fallible<Vec<Workload<Query>>> {
+/// Reads a query file in its order.
+pub fn read_queries(path: &Path) -> Fallible<Vec<Named>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("cannot read the queries {}: {error}", path.display()))?;
-    let mut workloads: Vec<Workload<Query>> = Vec::new();
+    let mut queries = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let (name, query) = parse(line)
+        let query = Named::parse(line)
             .map_err(|reason| format!("{} line {}: {reason}", path.display(), number + 1))?;
+        queries.push(query);
+    }
+    if queries.is_empty() {
+        return Err(format!("{} holds no queries", path.display()).into());
+    }
+    Ok(queries)
+}
+
+/// Reads a query file class by class.
+pub fn read_workloads(path: &Path) -> Fallible<Vec<Workload<Query>>> {
+    let mut workloads: Vec<Workload<Query>> = Vec::new();
+    for Named { name, query } in read_queries(path)? {
         match workloads.iter_mut().find(|workload| workload.name == name) {
             Some(workload) => workload.queries.push(query),
-            None => workloads.push(Workload { name: name.to_owned(), queries: vec![query] }),
+            None => workloads.push(Workload { name, queries: vec![query] }),
         }
-    }
-    if workloads.is_empty() {
-        return Err(format!("{} holds no queries", path.display()).into());
     }
     Ok(workloads)
 }
 
-fn parse(line: &str) -> Result<(&str, Query), String> {
-    let mut words = line.split_whitespace();
-    let (Some(name), Some(kind)) = (words.next(), words.next()) else {
-        return Err("a query is NAME KIND TERM [TERM]...".to_owned());
-    };
-    let kind = match kind {
-        "term" => Kind::Term,
-        "and" => Kind::And,
-        "or" => Kind::Or,
-        "phrase" => Kind::Phrase,
-        _ => return Err(format!("no such kind of query: {kind}")),
-    };
-    let terms: Vec<String> = words.map(str::to_owned).collect();
-    if (kind == Kind::Term) != (terms.len() == 1) || terms.is_empty() {
-        return Err("a term query has one term, any other at least two".to_owned());
+impl Named {
+    fn parse(line: &str) -> Result<Named, String> {
+        let named: Named = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        named.query.check().map(|()| named)
     }
-    Ok((name, Query { kind, terms }))
+
+    /// The line of the file, with its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("a tree of texts and numbers") + "\n"
+    }
 }
 
 #[cfg(test)]
@@ -85,12 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_name_kind_terms() {
-        let (name, query) = parse("MM and big data").expect("well formed");
-        assert_eq!((name, query.kind, query.terms.len()), ("MM", Kind::And, 2));
-        assert!(parse("MM and big").is_err());
-        assert!(parse("M term big data").is_err());
-        assert!(parse("M near big data").is_err());
-        assert!(parse("M").is_err());
+    fn a_line_is_a_name_and_a_tree() {
+        let named = Named::parse(r#"{"name": "M", "query": {"term": {"value": "big"}}}"#).unwrap();
+        assert_eq!(named, Named { name: "M".to_owned(), query: Query::term("big") });
+        assert_eq!(Named::parse(named.line().trim_end()), Ok(named));
+        for wrong in
+            ["M term big", "{}", r#"{"name": "M"}"#, r#"{"name": 1, "query": {"all": {}}}"#]
+        {
+            assert!(Named::parse(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The measuring loop of the task `queries`, the same for every engine and mode.
 
-use crate::{Fallible, Latencies, Mode, Options, Reporter, Rounds, Workload};
+use crate::{Fallible, Latencies, Mode, Options, Query, Reporter, Rounds, Unsupported, Workload};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,26 @@ pub trait Engine {
 
     /// The keys of the documents in the last answer; empty in the counting modes.
     fn keys(&mut self) -> Fallible<Vec<u64>>;
+}
+
+/// The workloads in the engine's own form. One with a query that the engine does not have is left
+/// out, since no other engine's time for it could be compared; a row says so.
+pub fn prepare<Q>(
+    workloads: Vec<Workload<Query>>,
+    reporter: &Reporter,
+    mut form: impl FnMut(&Query) -> Result<Q, Unsupported>,
+) -> Fallible<Vec<Workload<Q>>> {
+    let mut prepared = Vec::new();
+    for Workload { name, queries } in workloads {
+        match queries.iter().map(&mut form).collect() {
+            Ok(queries) => prepared.push(Workload { name, queries }),
+            Err(reason) => {
+                eprintln!("{name} left out: {reason}");
+                reporter.counted(&name, "unsupported", "queries", queries.len() as u64)?;
+            }
+        }
+    }
+    Ok(prepared)
 }
 
 /// Warms, measures and reports every workload.
@@ -102,7 +122,7 @@ fn report_answers<E: Engine>(
     }
     match mode {
         Mode::Count | Mode::CountFast => reporter.counted(&workload.name, "matches", "docs", found),
-        Mode::Newest | Mode::NewestSorted => {
+        Mode::Newest | Mode::NewestSorted | Mode::Top => {
             reporter.counted(&workload.name, "hits", "docs", found)?;
             reporter.counted(&workload.name, "checksum", "keys", key_sum)
         }

@@ -10,6 +10,9 @@ const TRANSACTION: u64 = 10_000;
 /// The statement that adds one document.
 pub(crate) const INSERT: &str = "INSERT INTO posts(rowid, text) VALUES (?1, ?2)";
 
+/// FTS5 has no shorter way to a count than to visit every match.
+pub(crate) const COUNT: &str = "SELECT count(*) FROM posts WHERE posts MATCH ?1";
+
 const FILE: &str = "posts.db";
 
 /// A 256 MB cache and 2 GiB mapped; a commit reaches the log without waiting for the disk.

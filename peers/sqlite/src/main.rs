@@ -1,7 +1,9 @@
 //! SQLite FTS5 as a peer of SPIRIT's benchmarks; see `peers/README.md`.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod database;
+mod form;
 mod ingest;
 mod searches;
 mod visible;
@@ -24,6 +26,7 @@ fn task_named(name: &str) -> Fallible<Task> {
     match name {
         "ingest" => Ok(ingest::ingest),
         "queries" => Ok(searches::searches),
+        "answers" => Ok(answers::answers),
         "visible" => Ok(visible::visible),
         "freshness" => Err("there is no task freshness: a row is visible once inserted".into()),
         _ => Err(format!("no such task: {name}").into()),

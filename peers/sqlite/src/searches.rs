@@ -1,9 +1,11 @@
 //! Task `queries`: searches on a finished database.
 
+use crate::answers::unscored;
 use crate::database;
+use crate::form::form;
 use rusqlite::{Connection, Statement};
 use spirit_peer_protocol::{
-    Corpus, Fallible, Kind, Layout, Mode, Options, Query, Reporter, cached_index, measure_searches,
+    Corpus, Fallible, Layout, Mode, Options, Reporter, cached_index, measure_searches, prepare,
     read_workloads,
 };
 
@@ -13,9 +15,6 @@ const WANTED: usize = 10;
 /// FTS5 walks its lists from the end, so this stops by itself.
 const NEWEST: &str = "SELECT rowid FROM posts WHERE posts MATCH ?1 ORDER BY rowid DESC LIMIT 10";
 
-/// FTS5 has no shorter way to a count than to visit every match.
-const COUNT: &str = "SELECT count(*) FROM posts WHERE posts MATCH ?1";
-
 pub(crate) fn searches(options: &Options, corpus: &Corpus, mut reporter: Reporter) -> Fallible<()> {
     let workloads = read_workloads(options.queries_file()?)?;
     let layout = Layout::OldestFirst;
@@ -24,9 +23,8 @@ pub(crate) fn searches(options: &Options, corpus: &Corpus, mut reporter: Reporte
     })?;
     let connection = database::open(&path)?;
     check_documents(&connection, corpus)?;
-    let workloads: Vec<_> =
-        workloads.into_iter().map(|workload| workload.prepare(match_text)).collect();
     reporter.add("mode", options.mode.name());
+    let workloads = prepare(workloads, &reporter, form)?;
     measure_searches(&mut Searches::new(&connection, options.mode)?, &workloads, options, &reporter)
 }
 
@@ -39,16 +37,6 @@ fn check_documents(connection: &Connection, corpus: &Corpus) -> Fallible<()> {
     Ok(())
 }
 
-/// The query as FTS5 wants it. Terms are alphanumeric, so quoting needs no escapes.
-fn match_text(query: &Query) -> String {
-    let quoted: Vec<String> = query.terms.iter().map(|term| format!("\"{term}\"")).collect();
-    match query.kind {
-        Kind::Term | Kind::And => quoted.join(" AND "),
-        Kind::Or => quoted.join(" OR "),
-        Kind::Phrase => format!("\"{}\"", query.terms.join(" ")),
-    }
-}
-
 /// The prepared statement and the last answer.
 struct Searches<'a> {
     statement: Statement<'a>,
@@ -58,10 +46,11 @@ struct Searches<'a> {
 }
 
 impl<'a> Searches<'a> {
-    fn new(connection: &'a Connection, mode: Mode) -> rusqlite::Result<Searches<'a>> {
+    fn new(connection: &'a Connection, mode: Mode) -> Fallible<Searches<'a>> {
         let sql = match mode {
             Mode::Newest | Mode::NewestSorted => NEWEST,
-            Mode::Count | Mode::CountFast => COUNT,
+            Mode::Count | Mode::CountFast => database::COUNT,
+            Mode::Top => return Err(unscored().into()),
         };
         let statement = connection.prepare(sql)?;
         Ok(Searches { statement, mode, answer: [0; WANTED], answered: 0 })
@@ -88,8 +77,8 @@ impl spirit_peer_protocol::Engine for Searches<'_> {
 
     fn ask(&mut self, query: &String) -> Fallible<u64> {
         Ok(match self.mode {
-            Mode::Newest | Mode::NewestSorted => self.newest(query)?,
             Mode::Count | Mode::CountFast => self.count(query)?,
+            _ => self.newest(query)?,
         })
     }
 

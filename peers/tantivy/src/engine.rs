@@ -1,12 +1,14 @@
 //! The index every task uses: schema, analyzer, writer, and the forced order of documents.
 
-use spirit_peer_protocol::{Corpus, Fallible, Kind, LONGEST_TOKEN, Layout, Query};
+use crate::form::Form;
+use spirit_peer_protocol::{
+    Column, Corpus, Fallible, LONGEST_TOKEN, Layout, Query, TEXT, Unsupported, Values,
+};
 use std::path::Path;
 use tantivy::index::SegmentId;
 use tantivy::indexer::NoMergePolicy;
-use tantivy::query::{BooleanQuery, PhraseQuery, TermQuery};
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    FAST, Field, IndexRecordOption, STRING, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{LowerCaser, RemoveLongFilter, SimpleTokenizer, TextAnalyzer};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
@@ -23,17 +25,22 @@ pub(crate) const SINGLE_BYTES: usize = 15_000_000;
 
 const ANALYZER: &str = "simple-lower";
 
-/// An index and its two fields.
+/// The field with the document's number.
+pub(crate) const KEY: &str = "key";
+
+/// An index and its fields.
 pub(crate) struct Engine {
     pub(crate) index: Index,
     text: Field,
     key: Field,
+    /// In the order of the corpus.
+    columns: Vec<Field>,
 }
 
 impl Engine {
-    /// A new index in an empty folder.
-    pub(crate) fn create(path: &Path) -> Fallible<Engine> {
-        Ok(Engine::with(Index::create_in_dir(path, schema())?)?)
+    /// A new index in an empty folder, for documents with these columns.
+    pub(crate) fn create(path: &Path, columns: &[Column]) -> Fallible<Engine> {
+        Ok(Engine::with(Index::create_in_dir(path, schema(columns))?)?)
     }
 
     /// The index in this folder.
@@ -48,8 +55,10 @@ impl Engine {
             .filter(RemoveLongFilter::limit(LONGEST_TOKEN + 1))
             .build();
         index.tokenizers().register(ANALYZER, analyzer);
-        let (text, key) = (index.schema().get_field("text")?, index.schema().get_field("key")?);
-        Ok(Engine { index, text, key })
+        let (text, key) = (index.schema().get_field(TEXT)?, index.schema().get_field(KEY)?);
+        let fields = index.schema();
+        let columns = fields.fields().map(|(field, _)| field).filter(|f| ![text, key].contains(f));
+        Ok(Engine { text, key, columns: columns.collect(), index })
     }
 
     /// One indexing thread with this much memory.
@@ -62,13 +71,41 @@ impl Engine {
         self.index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()
     }
 
-    /// Hands one document to the indexing thread.
+    /// Hands one text to the indexing thread.
     pub(crate) fn add(&self, writer: &IndexWriter, key: u64, text: &str) -> tantivy::Result<()> {
+        writer.add_document(self.document(key, text))?;
+        Ok(())
+    }
+
+    /// The same for documents of the corpus with all they have.
+    pub(crate) fn add_all(
+        &self,
+        writer: &IndexWriter,
+        corpus: &Corpus,
+        keys: impl Iterator<Item = usize>,
+    ) -> tantivy::Result<()> {
+        for key in keys {
+            let mut document = self.document(key as u64, corpus.get(key));
+            for (field, column) in self.columns.iter().zip(corpus.columns()) {
+                match &column.values {
+                    Values::Integers(values) => {
+                        values[key].inspect(|value| document.add_i64(*field, *value));
+                    }
+                    Values::Keywords(values) => {
+                        values[key].as_ref().inspect(|value| document.add_text(*field, value));
+                    }
+                }
+            }
+            writer.add_document(document)?;
+        }
+        Ok(())
+    }
+
+    fn document(&self, key: u64, text: &str) -> TantivyDocument {
         let mut document = TantivyDocument::new();
         document.add_text(self.text, text);
         document.add_u64(self.key, key);
-        writer.add_document(document)?;
-        Ok(())
+        document
     }
 
     /// Adds all documents in the order of the layout and merges them into one segment.
@@ -76,8 +113,8 @@ impl Engine {
         let mut writer = self.writer(BULK_BYTES)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         match layout {
-            Layout::OldestFirst => self.add_all(&writer, corpus.iter())?,
-            Layout::NewestFirst => self.add_all(&writer, corpus.iter().rev())?,
+            Layout::OldestFirst => self.add_all(&writer, corpus, 0..corpus.len())?,
+            Layout::NewestFirst => self.add_all(&writer, corpus, (0..corpus.len()).rev())?,
         }
         writer.commit()?;
         let segments = self.segments_in(layout)?;
@@ -92,20 +129,9 @@ impl Engine {
     /// Adds and commits the first documents; segments and merges are tantivy's own choice.
     pub(crate) fn build_base(&self, corpus: &Corpus, documents: usize) -> Fallible<()> {
         let mut writer = self.writer(BULK_BYTES)?;
-        self.add_all(&writer, corpus.iter().take(documents))?;
+        self.add_all(&writer, corpus, 0..documents)?;
         writer.commit()?;
         writer.wait_merging_threads()?;
-        Ok(())
-    }
-
-    fn add_all<'a>(
-        &self,
-        writer: &IndexWriter,
-        documents: impl Iterator<Item = (u64, &'a str)>,
-    ) -> tantivy::Result<()> {
-        for (key, text) in documents {
-            self.add(writer, key, text)?;
-        }
         Ok(())
     }
 
@@ -114,7 +140,7 @@ impl Engine {
         let searcher = self.reader()?.searcher();
         let mut segments = Vec::new();
         for segment in searcher.segment_readers() {
-            let key = segment.fast_fields().u64("key")?.first(0).ok_or("a document has no key")?;
+            let key = segment.fast_fields().u64(KEY)?.first(0).ok_or("a document has no key")?;
             segments.push((key, segment.segment_id()));
         }
         segments.sort_unstable();
@@ -128,30 +154,28 @@ impl Engine {
         Term::from_field_text(self.text, term)
     }
 
-    /// The query as tantivy's own object.
-    pub(crate) fn query(&self, query: &Query) -> Box<dyn tantivy::query::Query> {
-        let term = |term: &String| -> Box<dyn tantivy::query::Query> {
-            Box::new(TermQuery::new(self.term(term), IndexRecordOption::Basic))
-        };
-        match query.kind {
-            Kind::Term => term(&query.terms[0]),
-            Kind::And => {
-                Box::new(BooleanQuery::intersection(query.terms.iter().map(term).collect()))
-            }
-            Kind::Or => Box::new(BooleanQuery::union(query.terms.iter().map(term).collect())),
-            Kind::Phrase => {
-                Box::new(PhraseQuery::new(query.terms.iter().map(|word| self.term(word)).collect()))
-            }
-        }
+    /// The query as tantivy's own object, with what scores need or without.
+    pub(crate) fn query(
+        &self,
+        query: &Query,
+        scored: bool,
+    ) -> Result<Box<dyn tantivy::query::Query>, Unsupported> {
+        Form { schema: &self.index.schema(), scored }.of(query)
     }
 }
 
-fn schema() -> Schema {
+fn schema(columns: &[Column]) -> Schema {
     let indexing = TextFieldIndexing::default()
         .set_tokenizer(ANALYZER)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let mut schema = SchemaBuilder::default();
-    schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-    schema.add_u64_field("key", FAST);
+    schema.add_text_field(TEXT, TextOptions::default().set_indexing_options(indexing));
+    schema.add_u64_field(KEY, FAST);
+    for column in columns {
+        match column.values {
+            Values::Integers(_) => schema.add_i64_field(&column.name, FAST),
+            Values::Keywords(_) => schema.add_text_field(&column.name, STRING),
+        };
+    }
     schema.build()
 }

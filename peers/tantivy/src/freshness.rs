@@ -4,8 +4,8 @@
 use crate::collectors::Newest;
 use crate::engine::{Engine, SINGLE_BYTES};
 use spirit_peer_protocol::{
-    Corpus, Fallible, Kind, Latencies, Options, Pace, Query, Reporter, Rounds, fresh_directory,
-    marker, read_workloads,
+    Corpus, Fallible, Latencies, Options, Pace, Query, Reporter, Rounds, fresh_directory, marker,
+    read_queries,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -35,12 +35,12 @@ struct Asked {
 }
 
 pub(crate) fn freshness(options: &Options, corpus: &Corpus, reporter: Reporter) -> Fallible<()> {
-    let workloads = read_workloads(options.queries_file()?)?;
+    let queries = read_queries(options.queries_file()?)?;
     let path = fresh_directory(&options.work, "tantivy-freshness")?;
-    let engine = Engine::create(&path)?;
+    let engine = Engine::create(&path, corpus.columns())?;
     engine.build_base(corpus, base(corpus))?;
     let queries: Vec<_> =
-        workloads.iter().flat_map(|workload| &workload.queries).map(|q| engine.query(q)).collect();
+        queries.iter().map(|named| engine.query(&named.query, false)).collect::<Result<_, _>>()?;
     let shared = Shared {
         engine: &engine,
         corpus,
@@ -128,8 +128,8 @@ fn look_for_marked(shared: &Shared<'_>, asked: &mut Asked) -> Fallible<bool> {
         marked.as_ref().map(|marked| (marked.turn, marked.start))
     };
     let Some((turn, start)) = sought else { return Ok(false) };
-    let query = Query { kind: Kind::Term, terms: vec![marker(turn)] };
-    let answer = shared.reader.searcher().search(&shared.engine.query(&query), &Newest)?;
+    let query = shared.engine.query(&Query::term(&marker(turn)), false)?;
+    let answer = shared.reader.searcher().search(&query, &Newest)?;
     if answer.iter().all(|ring| ring.docs().is_empty()) {
         return Ok(true);
     }

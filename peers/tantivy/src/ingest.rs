@@ -13,12 +13,10 @@ pub(crate) fn ingest(options: &Options, corpus: &Corpus, reporter: Reporter) -> 
 
 fn round(options: &Options, corpus: &Corpus) -> Fallible<IngestRound> {
     let path = fresh_directory(&options.work, "tantivy-ingest")?;
-    let engine = Engine::create(&path)?;
+    let engine = Engine::create(&path, corpus.columns())?;
     let mut writer = engine.writer(BULK_BYTES)?;
     let start = Instant::now();
-    for (key, text) in corpus.iter() {
-        engine.add(&writer, key, text)?;
-    }
+    engine.add_all(&writer, corpus, 0..corpus.len())?;
     let add = start.elapsed();
     writer.commit()?;
     let add_commit = start.elapsed();

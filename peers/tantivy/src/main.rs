@@ -1,8 +1,10 @@
 //! tantivy as a peer of SPIRIT's benchmarks; see `peers/README.md`.
 #![forbid(unsafe_code)]
 
+mod answers;
 mod collectors;
 mod engine;
+mod form;
 mod freshness;
 mod ingest;
 mod restart;
@@ -30,6 +32,7 @@ fn task_named(name: &str) -> Fallible<Task> {
     match name {
         "ingest" => Ok(ingest::ingest),
         "queries" => Ok(searches::searches),
+        "answers" => Ok(answers::answers),
         "visible" => Ok(visible::visible),
         "freshness" => Ok(freshness::freshness),
         "restart" => Ok(restart::restart),

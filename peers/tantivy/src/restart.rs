@@ -2,7 +2,9 @@
 //! opens the index of one segment and counts the first query's matches.
 
 use crate::engine::{Engine, VERSION};
-use spirit_peer_protocol::{Corpus, Fallible, Layout, Options, Reporter, cached_index, read_workloads};
+use spirit_peer_protocol::{
+    Corpus, Fallible, Layout, Options, Reporter, cached_index, read_queries,
+};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +12,7 @@ use std::time::Instant;
 
 pub(crate) fn restart(options: &Options, corpus: &Corpus, reporter: Reporter) -> Fallible<()> {
     let path = cached_index(options, "tantivy", VERSION, Layout::OldestFirst, |path| {
-        Engine::create(path)?.build_one_segment(corpus, Layout::OldestFirst)
+        Engine::create(path, corpus.columns())?.build_one_segment(corpus, Layout::OldestFirst)
     })?;
     let (mut taken, mut matches) = (Vec::new(), 0);
     // The first start reads the program from the disk.
@@ -47,9 +49,8 @@ fn first_answer(options: &Options, index: &Path) -> Fallible<u64> {
 /// Task `answer`: `--docs` is the folder of the index.
 pub(crate) fn answer(options: &Options) -> Fallible<()> {
     let engine = Engine::open(&options.docs)?;
-    let workloads = read_workloads(options.queries_file()?)?;
-    let query = workloads.first().and_then(|workload| workload.queries.first());
-    let query = engine.query(query.ok_or("no queries")?);
+    let queries = read_queries(options.queries_file()?)?;
+    let query = engine.query(&queries.first().ok_or("no queries")?.query, false)?;
     println!("{}", query.count(&engine.reader()?.searcher())?);
     Ok(())
 }

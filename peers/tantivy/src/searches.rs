@@ -1,11 +1,13 @@
 //! Task `queries`: searches on a finished index of one segment.
 
+use crate::answers::check_bm25;
 use crate::collectors::{Newest, Ring, Visited, WANTED};
-use crate::engine::{Engine, VERSION};
+use crate::engine::{Engine, KEY, VERSION};
 use spirit_peer_protocol::{
-    Corpus, Fallible, Layout, Mode, Options, Reporter, cached_index, measure_searches,
+    Corpus, Fallible, Layout, Mode, Options, Reporter, cached_index, measure_searches, prepare,
     read_workloads,
 };
+use tantivy::collector::TopDocs;
 use tantivy::columnar::Column;
 use tantivy::query::{EnableScoring, Query};
 use tantivy::{DocId, DocSet, Searcher, TERMINATED};
@@ -14,19 +16,20 @@ pub(crate) fn searches(options: &Options, corpus: &Corpus, mut reporter: Reporte
     let workloads = read_workloads(options.queries_file()?)?;
     let layout = match options.mode {
         Mode::NewestSorted => Layout::NewestFirst,
-        Mode::Newest | Mode::Count | Mode::CountFast => Layout::OldestFirst,
+        Mode::Newest | Mode::Count | Mode::CountFast | Mode::Top => Layout::OldestFirst,
     };
+    let scored = options.mode == Mode::Top;
+    if scored {
+        check_bm25(options.bm25)?;
+    }
     let path = cached_index(options, "tantivy", VERSION, layout, |path| {
-        Engine::create(path)?.build_one_segment(corpus, layout)
+        Engine::create(path, corpus.columns())?.build_one_segment(corpus, layout)
     })?;
     let engine = Engine::open(&path)?;
-    let mut searches = Searches::new(&engine, options.mode)?;
+    let mut searches = Searches::new(&engine, options)?;
     searches.check_order(corpus, layout)?;
-    let workloads: Vec<_> = workloads
-        .into_iter()
-        .map(|workload| workload.prepare(|query| engine.query(query)))
-        .collect();
     reporter.add("mode", options.mode.name());
+    let workloads = prepare(workloads, &reporter, |query| engine.query(query, scored))?;
     measure_searches(&mut searches, &workloads, options, &reporter)
 }
 
@@ -35,18 +38,19 @@ struct Searches {
     searcher: Searcher,
     keys: Column<u64>,
     mode: Mode,
-    answer: [DocId; WANTED],
-    answered: usize,
+    k: usize,
+    answer: Vec<DocId>,
 }
 
 impl Searches {
-    fn new(engine: &Engine, mode: Mode) -> Fallible<Searches> {
+    fn new(engine: &Engine, options: &Options) -> Fallible<Searches> {
         let searcher = engine.reader()?.searcher();
         let [segment] = searcher.segment_readers() else {
             return Err(format!("{} segments, not one", searcher.segment_readers().len()).into());
         };
-        let keys = segment.fast_fields().u64("key")?;
-        Ok(Searches { searcher, keys, mode, answer: [0; WANTED], answered: 0 })
+        let keys = segment.fast_fields().u64(KEY)?;
+        let answer = Vec::with_capacity(options.k.max(WANTED));
+        Ok(Searches { searcher, keys, mode: options.mode, k: options.k, answer })
     }
 
     /// Early stopping and "the last ten" are right only in this order.
@@ -72,24 +76,29 @@ impl Searches {
         let weight = query.weight(EnableScoring::disabled_from_searcher(&self.searcher))?;
         let mut matches = weight.scorer(self.searcher.segment_reader(0), 1.0)?;
         let mut doc = matches.doc();
-        let mut found = 0;
-        while doc != TERMINATED && found < WANTED {
-            self.answer[found] = doc;
-            found += 1;
-            if found < WANTED {
+        self.answer.clear();
+        while doc != TERMINATED && self.answer.len() < WANTED {
+            self.answer.push(doc);
+            if self.answer.len() < WANTED {
                 doc = matches.advance();
             }
         }
-        self.answered = found;
-        Ok(found as u64)
+        Ok(self.answer.len() as u64)
     }
 
     fn newest(&mut self, query: &dyn Query) -> tantivy::Result<u64> {
         let rings = self.searcher.search(query, &Newest)?;
         let docs = rings.first().map_or(&[][..], Ring::docs);
-        self.answered = docs.len();
-        self.answer[..self.answered].copy_from_slice(docs);
-        Ok(self.answered as u64)
+        self.answer.clear();
+        self.answer.extend_from_slice(docs);
+        Ok(self.answer.len() as u64)
+    }
+
+    fn top(&mut self, query: &dyn Query) -> tantivy::Result<u64> {
+        let best = self.searcher.search(query, &TopDocs::with_limit(self.k).order_by_score())?;
+        self.answer.clear();
+        self.answer.extend(best.iter().map(|(_, address)| address.doc_id));
+        Ok(self.answer.len() as u64)
     }
 }
 
@@ -102,11 +111,12 @@ impl spirit_peer_protocol::Engine for Searches {
             Mode::Newest => self.newest(query)?,
             Mode::Count => self.searcher.search(query, &Visited)?,
             Mode::CountFast => query.count(&self.searcher)? as u64,
+            Mode::Top => self.top(query)?,
         })
     }
 
     fn keys(&mut self) -> Fallible<Vec<u64>> {
         let key = |doc: &DocId| self.keys.first(*doc).ok_or_else(|| "no key".into());
-        self.answer[..self.answered].iter().map(key).collect()
+        self.answer.iter().map(key).collect()
     }
 }

@@ -12,7 +12,7 @@ pub(crate) const TAIL: usize = 200;
 
 pub(crate) fn visible(options: &Options, corpus: &Corpus, reporter: Reporter) -> Fallible<()> {
     let path = fresh_directory(&options.work, "tantivy-visible")?;
-    let engine = Engine::create(&path)?;
+    let engine = Engine::create(&path, corpus.columns())?;
     engine.build_base(corpus, corpus.len().saturating_sub(TAIL))?;
     let mut live = Live::new(&engine, corpus)?;
     live.add(options.warm_adds)?;

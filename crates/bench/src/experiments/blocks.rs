@@ -67,7 +67,7 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus) -> Fallible<()> {
             let index = kind.index.as_ref().expect("filled above");
             let mut reader = index.reader()?;
             engine::measure(&workloads, 1, &mut kind.rounds, |query| {
-                reader.search(query, Search::newest(K)).len()
+                engine::hits(&mut reader, query, Search::newest(K))
             });
         }
     }
@@ -99,12 +99,8 @@ fn same_answers(kinds: &[Kind; 2], workloads: &[Workload]) -> Fallible<()> {
     let [variable, fixed] = [of(&kinds[0])?, of(&kinds[1])?];
     for (workload, (a, b)) in workloads.iter().zip(variable.iter().zip(&fixed)) {
         if let Some(q) = a.iter().zip(b).position(|(a, b)| a != b) {
-            let terms = workload.terms[q].join(" ");
-            return Err(format!(
-                "results differ at {} query `{terms}`: VSB and FSB",
-                workload.name
-            )
-            .into());
+            let (name, text) = (&workload.name, workload.text(q));
+            return Err(format!("results differ at {name} query `{text}`: VSB and FSB").into());
         }
     }
     Ok(())

@@ -273,7 +273,7 @@ impl<'a> Counter<'a> {
 
     fn count(&mut self, query: &Query) -> u64 {
         match self.tables {
-            None => self.reader.count(query),
+            None => engine::count(&mut self.reader, query) as u64,
             Some(tables) => self.reader.count_finding(query, tables),
         }
     }
@@ -306,7 +306,7 @@ fn print(
         corpus.name
     );
     let head = ["index", "segments", "merged", "in DRAM dictionary"];
-    let names = workloads.iter().map(|workload| workload.name);
+    let names = workloads.iter().map(|workload| workload.name.as_str());
     let head: Vec<_> = head.into_iter().chain(names).chain(["QPS"]).collect();
     let mut table = Table::new(title, &head);
     for capped in all {
@@ -337,7 +337,7 @@ fn print(
 
 /// Every way's P50 against the first's.
 fn print_ratios(workloads: &[Workload], group: &[Capped]) {
-    let names = workloads.iter().map(|workload| workload.name);
+    let names = workloads.iter().map(|workload| workload.name.as_str());
     let head: Vec<_> = ["index"].into_iter().chain(names).collect();
     let mut table = Table::new(format!("P50 against `{}`", group[0].way), &head);
     for capped in &group[1..] {

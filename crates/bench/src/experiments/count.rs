@@ -28,7 +28,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let index = engine::filled(engine::options(&corpus), &corpus)?;
     println!("{}", engine::describe(&index)?);
     let modes = [("count-fast", "fast"), ("count", "")];
-    let mut contenders = contenders(bench, &corpus, &workloads, &modes)?;
+    let mut contenders = contenders(bench, &corpus, &workloads, &modes, &[])?;
     let found = answers(&index, &workloads, None)?;
     compare(bench, &mut contenders, &workloads, &found)?;
 
@@ -36,7 +36,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let rounds = bench.rounds;
     take_turns(&mut bench.peers, &mut contenders, || {
         let mut reader = index.reader()?;
-        engine::measure(&workloads, rounds, &mut ours, |query| reader.count(query) as usize);
+        engine::measure(&workloads, rounds, &mut ours, |query| engine::count(&mut reader, query));
         Ok(())
     })?;
     print(bench, &format!("{}: exact count, µs", corpus.name), &workloads, &ours, &contenders)?;

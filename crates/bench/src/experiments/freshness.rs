@@ -96,7 +96,7 @@ fn contenders(bench: &mut Bench, corpus: &Corpus) -> Fallible<Vec<Contender>> {
             let docs = bench.peers.docs_file(corpus)?;
             let drawn = workloads::draw(corpus, bench.seed)?;
             let queries =
-                Some(bench.peers.query_file("queries.txt", &workloads::query_file(&drawn))?);
+                Some(bench.peers.query_file("queries.jsonl", &workloads::query_file(&drawn))?);
             let options = vec![("--rate", PEER_RATE.to_string())];
             let call = Call { task: "freshness", docs, queries, on: On::Both, options };
             contenders.push(Contender::new(system, "", call));
@@ -137,7 +137,8 @@ fn round(index: &Index, corpus: &Corpus, cores: Cores, turn: usize) -> Fallible<
         let added = index.add(own.unwrap_or_else(|| text(number)));
         added.map(drop).map_err(|error| error.to_string())
     };
-    let found = |mark: u64| !reader.search(&queries[mark as usize], Search::newest(10)).is_empty();
+    let found =
+        |mark: u64| engine::hits(&mut reader, &queries[mark as usize], Search::newest(10)) > 0;
     both_threads(cores, add, found)
 }
 

@@ -47,23 +47,20 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 }
 
 fn search(k: usize, algorithm: Option<Algorithm>) -> Search {
-    let search = Search::newest(k);
-    algorithm.map_or(search, |algorithm| search.algorithm(algorithm))
+    Search::newest(k).algorithm(algorithm)
 }
 
 fn same_answers(index: &Index, workloads: &[Workload], k: usize) -> Fallible<()> {
     let mut reader = index.reader()?;
     for workload in workloads {
-        for (query, terms) in workload.queries.iter().zip(&workload.terms) {
-            let auto: Vec<u64> = reader.search(query, search(k, None)).sequences()?;
+        for (q, query) in workload.queries.iter().enumerate() {
+            let auto: Vec<u64> = reader.search(query, search(k, None))?.sequences()?;
             for (name, algorithm) in ALGORITHMS {
-                if reader.search(query, search(k, algorithm)).sequences()? != auto {
-                    let terms = terms.join(" ");
-                    return Err(format!(
-                        "results differ at {} query `{terms}`: {name}",
-                        workload.name
-                    )
-                    .into());
+                if reader.search(query, search(k, algorithm))?.sequences()? != auto {
+                    let (workload, text) = (&workload.name, workload.text(q));
+                    return Err(
+                        format!("results differ at {workload} query `{text}`: {name}").into()
+                    );
                 }
             }
         }
@@ -83,7 +80,7 @@ fn measure(
     for _ in 0..rounds {
         for ((_, algorithm), rounds) in ALGORITHMS.iter().zip(&mut all) {
             engine::measure(workloads, 1, rounds, |query| {
-                reader.search(query, search(k, *algorithm)).len()
+                engine::hits(&mut reader, query, search(k, *algorithm))
             });
         }
     }
@@ -100,7 +97,7 @@ fn print(
         std::iter::once("workload").chain(ALGORITHMS.map(|(name, _)| name)).collect();
     let mut table = Table::new(title, &head);
     for (number_of, workload) in workloads.iter().enumerate() {
-        let mut cells = vec![workload.name.to_owned()];
+        let mut cells = vec![workload.name.clone()];
         for ((name, _), rounds) in ALGORITHMS.iter().zip(all) {
             let config = [("workload", json!(workload.name)), ("algorithm", json!(name))];
             bench.report.rounds("spirit", &config, &rounds[number_of])?;

@@ -108,7 +108,7 @@ fn stream(corpus: &Corpus, keys: &[String], way: Way) -> Fallible<(Index, f64)> 
             Way::Table => index.put(key, text)?,
             Way::Terms => {
                 parser.parse_into(key, &mut query)?;
-                std::hint::black_box(reader.search(&query, Search::newest(1)).len());
+                std::hint::black_box(engine::hits(&mut reader, &query, Search::newest(1)));
                 index.add(&with_key[number])?;
             }
         }
@@ -130,7 +130,7 @@ fn find(index: &Index, keys: &[String], way: Way) -> Fallible<[Option<f64>; 2]> 
         let text = if way == Way::Table { format!("key:{key}") } else { key.clone() };
         parser.parse_into(&text, &mut query)?;
         let start = Instant::now();
-        let found = reader.search(&query, Search::newest(1)).len();
+        let found = engine::hits(&mut reader, &query, Search::newest(1));
         latencies.push(start.elapsed());
         if found != 1 {
             return Err(format!("no document has the key {key}").into());

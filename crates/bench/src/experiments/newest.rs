@@ -36,7 +36,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let _pinned = bench.cores.pin(On::Second);
     let index = engine::filled(engine::options(&corpus), &corpus)?;
     println!("{}", engine::describe(&index)?);
-    let mut contenders = contenders(bench, &corpus, &workloads, &[("newest-sorted", "")])?;
+    let mut contenders = contenders(bench, &corpus, &workloads, &[("newest-sorted", "")], &[])?;
     let found = answers(&index, &workloads, Some(K))?;
     compare(bench, &mut contenders, &workloads, &found)?;
 
@@ -45,7 +45,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     take_turns(&mut bench.peers, &mut contenders, || {
         let mut reader = index.reader()?;
         engine::measure(&workloads, rounds, &mut ours, |query| {
-            reader.search(query, Search::newest(K)).len()
+            engine::hits(&mut reader, query, Search::newest(K))
         });
         Ok(())
     })?;
@@ -54,19 +54,20 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     for (workload, ours) in workloads.iter().zip(&ours) {
         let bound = Bound::AtLeast(if workload.name == "MM" { 5.0 } else { 3.0 });
         let theirs =
-            tantivy.map_or(Err("not asked for".to_owned()), |t| t.value(workload.name, "p50_us"));
+            tantivy.map_or(Err("not asked for".to_owned()), |t| t.value(&workload.name, "p50_us"));
         let measured = theirs.map(|theirs| theirs / ours.median().p50());
-        bar(workload.name, bound, "×", "tantivy", &measured);
+        bar(&workload.name, bound, "×", "tantivy", &measured);
     }
     Ok(())
 }
 
-/// tantivy and Lucene, each in these modes with these names.
+/// tantivy and Lucene, each in these modes with these names, and with more options.
 pub(super) fn contenders(
     bench: &mut Bench,
     corpus: &Corpus,
     workloads: &[Workload],
     modes: &[(&'static str, &'static str)],
+    more: &[(&'static str, String)],
 ) -> Fallible<Vec<Contender>> {
     let wanted: Vec<System> =
         [System::Tantivy, System::Lucene].into_iter().filter(|s| bench.peers.wants(*s)).collect();
@@ -78,14 +79,24 @@ pub(super) fn contenders(
     let mut contenders = Vec::new();
     for (mode, way) in modes {
         for system in &wanted {
-            let options =
+            let mut options =
                 vec![("--mode", (*mode).to_owned()), ("--rounds", bench.rounds.to_string())];
+            options.extend_from_slice(more);
             let (docs, queries) = (docs.clone(), Some(queries.clone()));
             let call = Call { task: "queries", docs, queries, on: On::Second, options };
             contenders.push(Contender::new(*system, way, call));
         }
     }
     Ok(contenders)
+}
+
+/// A peer's rows of a workload.
+pub(super) fn report_peer(bench: &mut Bench, workload: &str, peer: &Contender) -> Fallible<()> {
+    let config = [("workload", json!(workload)), ("mode", json!(peer.mode()))];
+    for row in peer.rows()?.0.iter().filter(|row| row.workload == workload) {
+        bench.report.row(peer.system.name(), &config, &row.metric, &row.unit, &row.runs)?;
+    }
+    Ok(())
 }
 
 /// The table of a query experiment, and its rows.
@@ -114,14 +125,10 @@ pub(super) fn print(
                     continue;
                 }
             };
-            let mode = peer.call.options.iter().find(|(option, _)| *option == "--mode");
-            let config = [config[0].clone(), ("mode", json!(mode.map(|(_, mode)| mode)))];
-            for row in rows.0.iter().filter(|row| row.workload == workload.name) {
-                bench.report.row(peer.system.name(), &config, &row.metric, &row.unit, &row.runs)?;
-            }
+            report_peer(bench, &workload.name, peer)?;
             let values =
-                METRICS.map(|metric| rows.value(workload.name, metric).map_or_else(|e| e, number));
-            let ratio = rows.value(workload.name, "p50_us")? / median.p50();
+                METRICS.map(|metric| rows.value(&workload.name, metric).map_or_else(|e| e, number));
+            let ratio = rows.value(&workload.name, "p50_us")? / median.p50();
             table.line(
                 [name(&peer.label)]
                     .into_iter()

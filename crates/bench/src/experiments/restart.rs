@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use spirit::{Index, Options};
+use spirit_peer_protocol::{Named, Query as Tree};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -32,8 +33,6 @@ use crate::scratch::Scratch;
 use crate::timing::median;
 
 const QUERY: &str = "the AND monday";
-/// The same in the words of a peer's file.
-const PEER_QUERY: &str = "first and the monday\n";
 /// What the program calls itself with.
 pub(crate) const ANSWER: &str = "--answer";
 const SIZES: [usize; 3] = [100_000, 1_000_000, usize::MAX];
@@ -132,13 +131,19 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus, all: &mut Vec<Measured>) -> Fal
     Ok(())
 }
 
+/// The query as a peer's file has it.
+fn peer_query() -> String {
+    let query = Tree::all_of(QUERY.split(" AND ").map(Tree::term).collect());
+    Named { name: "first".to_owned(), query }.line()
+}
+
 /// tantivy's time, if its program can be had.
 fn peer(bench: &mut Bench, corpus: &Corpus, answer: u64) -> Fallible<Result<f64, String>> {
     if !bench.peers.wants(System::Tantivy) {
         return Ok(Err("not asked for".into()));
     }
     let docs = bench.peers.docs_file(corpus)?;
-    let queries = Some(bench.peers.query_file("restart.txt", PEER_QUERY)?);
+    let queries = Some(bench.peers.query_file("restart.jsonl", &peer_query())?);
     let options = vec![("--rounds", bench.rounds.to_string())];
     let call = Call { task: "restart", docs, queries, on: On::Both, options };
     let rows = match bench.peers.run(System::Tantivy, &call) {

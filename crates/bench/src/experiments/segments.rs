@@ -59,7 +59,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         for cut in &mut cuts {
             let mut reader = cut.index.reader()?;
             engine::measure(&workloads, 1, &mut cut.rounds, |query| {
-                reader.search(query, Search::newest(K)).len()
+                engine::hits(&mut reader, query, Search::newest(K))
             });
         }
     }
@@ -124,10 +124,10 @@ fn same_answers(cuts: &[Cut], workloads: &[Workload]) -> Fallible<()> {
         for (workload, (one, other)) in workloads.iter().zip(first.iter().zip(of(cut)?)) {
             let differs = |(a, b): (&Answer, &Answer)| a != b;
             if let Some(q) = one.iter().zip(&other).position(differs) {
-                let (name, terms) = (workload.name, workload.terms[q].join(" "));
+                let (name, text) = (&workload.name, workload.text(q));
                 let (a, b) = (cuts[0].segments, cut.segments);
                 return Err(format!(
-                    "results differ at {name} query `{terms}`: {a} and {b} segments"
+                    "results differ at {name} query `{text}`: {a} and {b} segments"
                 )
                 .into());
             }
@@ -142,7 +142,7 @@ fn print(bench: &mut Bench, corpus: &Corpus, workloads: &[Workload], cuts: &[Cut
     let head = ["workload", &names[0], &names[1], &names[2], "64 / 1", "512 / 1"];
     let mut table = Table::new(title, &head);
     for (number_of, workload) in workloads.iter().enumerate() {
-        let mut cells = vec![workload.name.to_owned()];
+        let mut cells = vec![workload.name.clone()];
         for (cut, wanted) in cuts.iter().zip(WANTED) {
             let config = [
                 ("workload", json!(workload.name)),
@@ -160,7 +160,7 @@ fn print(bench: &mut Bench, corpus: &Corpus, workloads: &[Workload], cuts: &[Cut
     }
     table.print();
     for (number_of, workload) in workloads.iter().enumerate() {
-        let bound = if matches!(workload.name, "LL" | "MM") { 2.2 } else { 1.6 };
+        let bound = if matches!(workload.name.as_str(), "LL" | "MM") { 2.2 } else { 1.6 };
         let measured = Ok(p50(cuts, 1, number_of) / p50(cuts, 0, number_of));
         let what = format!("{} with 64 segments", workload.name);
         bar(&what, Bound::AtMost(bound), "×", "with 1", &measured);

@@ -126,7 +126,7 @@ impl Live<'_> {
             let start = Instant::now();
             self.index.add(&text)?;
             latencies.push(start.elapsed());
-            if reader.count(&Query::all_of(&[&marker]).map_err(|e| e.to_string())?) != 1 {
+            if reader.count(&Query::all_of(&[&marker]).map_err(|e| e.to_string())?)? != 1 {
                 return Err(format!("added document {} is not visible", self.turn).into());
             }
             self.turn += 1;

@@ -1,12 +1,21 @@
-// The one exception whose message is meant for the caller as it is.
+// The exceptions whose messages are meant for the caller as they are.
 
 package spirit.peer;
 
 /** A failure explained in one line. */
-final class Failure extends Exception {
+class Failure extends Exception {
   private static final long serialVersionUID = 1L;
 
   Failure(String line) {
     super(line);
+  }
+
+  /** The index has nothing that such a query could be asked of. */
+  static final class Unsupported extends Failure {
+    private static final long serialVersionUID = 1L;
+
+    Unsupported(String line) {
+      super(line);
+    }
   }
 }

@@ -46,11 +46,13 @@ final class Freshness {
   }
 
   static void run(Options options, Corpus corpus) throws Exception {
-    List<Query> queries =
-        Workload.read(options.queriesFile()).stream().flatMap(w -> w.queries().stream()).toList();
     int base = corpus.size() / 5 * 4;
     Path path = Index.fresh(options.work, "lucene-freshness");
     try (Live live = new Live(path, corpus, base)) {
+      List<Query> queries =
+          Workload.read(options.queriesFile(), live.form()).stream()
+              .flatMap(workload -> workload.queries().stream())
+              .toList();
       int warmed = warm(live, corpus, queries, base, options);
       Freshness freshness = new Freshness(live, corpus, base, options.rate);
       freshness.bothThreads(queries, options.seconds, warmed);

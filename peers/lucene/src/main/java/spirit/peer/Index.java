@@ -1,4 +1,4 @@
-// The index every task uses: its fields, its writer's settings and the folder it lives in.
+// The index every task uses: its writer's settings and the folder it lives in.
 
 package spirit.peer;
 
@@ -8,11 +8,6 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
-import org.apache.lucene.document.Document;
-import org.apache.lucene.document.Field;
-import org.apache.lucene.document.FieldType;
-import org.apache.lucene.document.NumericDocValuesField;
-import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LogByteSizeMergePolicy;
@@ -30,7 +25,7 @@ final class Index {
   static final String KEY = "key";
 
   /** Raised whenever an index built earlier is of no use to the program as it is now. */
-  private static final int FORMAT = 1;
+  private static final int FORMAT = 2;
 
   private static final double BUFFER_MB = 256;
 
@@ -94,41 +89,6 @@ final class Index {
     return settings;
   }
 
-  /** Adds documents one after the other, reusing the objects as Lucene recommends. */
-  static final class Adder {
-    private final IndexWriter writer;
-    private final Field text = new Field(TEXT, "", textType());
-    private final NumericDocValuesField key = new NumericDocValuesField(KEY, 0);
-    private final Document document = new Document();
-
-    Adder(IndexWriter writer) {
-      this.writer = writer;
-      document.add(text);
-      document.add(key);
-    }
-
-    void add(long key, String text) throws IOException {
-      this.text.setStringValue(text);
-      this.key.setLongValue(key);
-      writer.addDocument(document);
-    }
-
-    /** Adds the first documents of the corpus. */
-    void addAll(Corpus corpus, int documents) throws IOException {
-      for (int key = 0; key < documents; key++) {
-        add(key, corpus.get(key));
-      }
-    }
-  }
-
-  private static FieldType textType() {
-    FieldType type = new FieldType();
-    type.setTokenized(true);
-    type.setIndexOptions(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS);
-    type.freeze();
-    return type;
-  }
-
   /** The folder with the one-segment index of these documents, built unless its stamp fits. */
   static Path cached(Options options, Corpus corpus, Layout layout) throws Exception {
     String name = "lucene-" + layout.text;
@@ -151,7 +111,7 @@ final class Index {
   private static void buildOneSegment(Path path, Corpus corpus, Layout layout) throws IOException {
     try (Directory directory = open(path);
         IndexWriter writer = new IndexWriter(directory, orderedSettings(layout))) {
-      new Adder(writer).addAll(corpus, corpus.size());
+      new Adder(writer).addAll(corpus, 0, corpus.size());
       writer.forceMerge(1);
       writer.commit();
     }

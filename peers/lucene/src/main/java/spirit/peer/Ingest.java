@@ -73,9 +73,9 @@ final class Ingest {
     Round round;
     try (Directory directory = Index.open(path);
         IndexWriter writer = new IndexWriter(directory, Index.serialSettings())) {
-      Index.Adder adder = new Index.Adder(writer);
+      Adder adder = new Adder(writer);
       long start = System.nanoTime();
-      adder.addAll(corpus, corpus.size());
+      adder.addAll(corpus, 0, corpus.size());
       double add = (System.nanoTime() - start) / 1e9;
       writer.commit();
       double addCommit = (System.nanoTime() - start) / 1e9;

@@ -6,6 +6,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
@@ -13,7 +14,7 @@ import org.apache.lucene.store.Directory;
 
 /** A writer with Lucene's background merges and a near-real-time reader. */
 final class Live implements Closeable {
-  final Index.Adder adder;
+  final Adder adder;
   private final Directory directory;
   private final IndexWriter writer;
   private DirectoryReader reader;
@@ -23,11 +24,16 @@ final class Live implements Closeable {
   Live(Path path, Corpus corpus, int documents) throws IOException {
     directory = Index.openLive(path);
     writer = new IndexWriter(directory, Index.liveSettings());
-    adder = new Index.Adder(writer);
-    adder.addAll(corpus, documents);
+    adder = new Adder(writer);
+    adder.addAll(corpus, 0, documents);
     writer.commit();
     reader = DirectoryReader.open(writer);
     searcher = searcherOf(reader);
+  }
+
+  /** Lucene's objects for queries, without scores. */
+  Form form() {
+    return new Form(FieldInfos.getMergedFieldInfos(reader), false);
   }
 
   /** Makes everything added so far visible. */

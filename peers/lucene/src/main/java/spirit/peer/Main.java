@@ -26,6 +26,7 @@ public final class Main {
     return switch (name) {
       case "ingest" -> Ingest::run;
       case "queries" -> Searches::run;
+      case "answers" -> Answers::run;
       case "visible" -> Visible::run;
       case "freshness" -> Freshness::run;
       case "merge" -> Merge::run;

@@ -36,12 +36,11 @@ final class Merge {
   /** Adds everything in so many segments; says how many there are. */
   private static int fill(IndexWriter writer, Directory directory, Corpus corpus, int segments)
       throws IOException {
-    Index.Adder adder = new Index.Adder(writer);
+    Adder adder = new Adder(writer);
     for (int segment = 0, key = 0; segment < segments; segment++) {
       int end = (int) ((segment + 1L) * corpus.size() / segments);
-      for (; key < end; key++) {
-        adder.add(key, corpus.get(key));
-      }
+      adder.addAll(corpus, key, end);
+      key = end;
       writer.flush();
     }
     writer.commit();

@@ -1,4 +1,4 @@
-// The four ways in which the task queries asks.
+// The ways in which the task queries asks.
 
 package spirit.peer;
 
@@ -11,7 +11,9 @@ enum Mode {
   /** The number of matches, visiting every match. */
   COUNT("count", Layout.OLDEST_FIRST),
   /** The number of matches by the engine's own counting call. */
-  COUNT_FAST("count-fast", Layout.OLDEST_FIRST);
+  COUNT_FAST("count-fast", Layout.OLDEST_FIRST),
+  /** The best by BM25, by the engine's own call, which need not visit every match. */
+  TOP("top", Layout.OLDEST_FIRST);
 
   final String text;
   final Layout layout;

@@ -22,6 +22,13 @@ final class Options {
   double rate = 1000;
   double seconds = 10;
   int segments = 64;
+  int k = 10;
+  boolean byScore = true;
+  float k1 = 1.2f;
+  float b = 0.75f;
+
+  /** So many matches are counted before any may be skipped; the least stops the earliest. */
+  int hitsThreshold = 1;
 
   private Options(String task) {
     this.task = task;
@@ -29,7 +36,7 @@ final class Options {
 
   static Options parse(String[] arguments) throws Failure {
     if (arguments.length == 0) {
-      throw new Failure("say a task: ingest, queries, visible, freshness or merge");
+      throw new Failure("say a task: ingest, queries, answers, visible, freshness or merge");
     }
     Options options = new Options(arguments[0]);
     for (int i = 1; i < arguments.length; i += 2) {
@@ -65,6 +72,11 @@ final class Options {
         case "--rate" -> rate = Double.parseDouble(value);
         case "--seconds" -> seconds = Double.parseDouble(value);
         case "--segments" -> segments = Integer.parseInt(value);
+        case "--k" -> k = Integer.parseInt(value);
+        case "--order" -> byScore = isByScore(value);
+        case "--k1" -> k1 = Float.parseFloat(value);
+        case "--b" -> b = Float.parseFloat(value);
+        case "--hits-threshold" -> hitsThreshold = Integer.parseInt(value);
         default -> throw new Failure("no such option: " + name);
       }
     } catch (NumberFormatException error) {
@@ -72,12 +84,20 @@ final class Options {
     }
   }
 
+  private static boolean isByScore(String order) throws Failure {
+    return switch (order) {
+      case "bm25" -> true;
+      case "newest" -> false;
+      default -> throw new Failure("no such order: " + order);
+    };
+  }
+
   private void check() throws Failure {
     if (docs == null) {
       throw new Failure("--docs FILE is missing");
     }
-    if (rounds < 1 || adds < 1 || segments < 1) {
-      throw new Failure("--rounds, --adds and --segments must be at least 1");
+    if (rounds < 1 || adds < 1 || segments < 1 || k < 1) {
+      throw new Failure("--rounds, --adds, --segments and --k must be at least 1");
     }
     if (!(rate > 0) || !(seconds > 0)) {
       throw new Failure("--rate and --seconds must be above 0");

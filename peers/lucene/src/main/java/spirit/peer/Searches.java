@@ -7,14 +7,18 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FieldInfos;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.Scorer;
+import org.apache.lucene.search.TopScoreDocCollectorManager;
 import org.apache.lucene.search.Weight;
+import org.apache.lucene.search.similarities.BM25Similarity;
 import org.apache.lucene.store.Directory;
 
 /** The index, opened, and the last answer. */
@@ -22,28 +26,39 @@ final class Searches {
   private final IndexSearcher searcher;
   private final LeafReaderContext leaf;
   private final Mode mode;
-  private final int[] answer = new int[Collectors.WANTED];
+  private final Options options;
+  private final int[] answer;
   private int answered;
 
-  private Searches(DirectoryReader reader, Mode mode) throws Failure {
+  private Searches(DirectoryReader reader, Options options) throws Failure {
     if (reader.leaves().size() != 1) {
       throw new Failure(reader.leaves().size() + " segments, not one");
     }
-    this.searcher = new IndexSearcher(reader);
-    this.searcher.setQueryCache(null);
+    this.searcher = searcher(reader, options);
     this.leaf = reader.leaves().get(0);
-    this.mode = mode;
+    this.mode = options.mode;
+    this.options = options;
+    this.answer = new int[Math.max(options.k, Collectors.WANTED)];
+  }
+
+  /** A searcher without a cache that scores as the caller wants. */
+  static IndexSearcher searcher(DirectoryReader reader, Options options) {
+    IndexSearcher searcher = new IndexSearcher(reader);
+    searcher.setQueryCache(null);
+    searcher.setSimilarity(new BM25Similarity(options.k1, options.b));
+    return searcher;
   }
 
   static void run(Options options, Corpus corpus) throws Exception {
-    List<Workload> workloads = Workload.read(options.queriesFile());
     Path path = Index.cached(options, corpus, options.mode.layout);
     Reporter reporter = new Reporter(options.task);
     reporter.add("mode", options.mode.text);
     try (Directory directory = Index.open(path);
         DirectoryReader reader = DirectoryReader.open(directory)) {
-      Searches searches = new Searches(reader, options.mode);
+      Searches searches = new Searches(reader, options);
       searches.checkOrder(corpus);
+      Form form = new Form(FieldInfos.getMergedFieldInfos(reader), options.mode == Mode.TOP);
+      List<Workload> workloads = Workload.read(options.queriesFile(), form);
       new SearchLoop(searches, options, reporter).run(workloads);
     }
   }
@@ -55,6 +70,7 @@ final class Searches {
       case NEWEST -> newest(query);
       case COUNT -> count(query);
       case COUNT_FAST -> searcher.count(query);
+      case TOP -> top(query);
     };
   }
 
@@ -97,6 +113,15 @@ final class Searches {
     searcher.search(query, newest);
     answered = newest.filled();
     System.arraycopy(newest.docs, 0, answer, 0, answered);
+    return answered;
+  }
+
+  private long top(Query query) throws IOException {
+    var best = new TopScoreDocCollectorManager(options.k, null, options.hitsThreshold);
+    ScoreDoc[] found = searcher.search(query, best).scoreDocs;
+    for (answered = 0; answered < found.length; answered++) {
+      answer[answered] = found[answered].doc;
+    }
     return answered;
   }
 

@@ -1,0 +1,99 @@
+//! `equal`: whether all engines answer every class of query alike: counted, the ten newest, the ten best by BM25.
+//!
+//! Nothing is timed. Ours answers on an index in several segments, the last of which is fresh; it is compared with itself where
+//! every match is scored, and where the documents lie otherwise (`fresh`: as ingest leaves them, in segments of
+//! the usual size; `flushed`: the same with all segments flushed), which has to be the same to the last bit. The peers
+//! answer on an index of one segment each. Of two engines counts and newest documents have to be the same, and each ranked list has
+//! to be what its own engine promises ([`crate::equal`]), its scores recomputed from the documents.
+//!
+//! The table says of how many queries everything is equal; the first query of a class that differs is printed with both
+//! answers, and then the experiment ends with an error.
+//!
+//! Corpora: posts with queries drawn from them, and from columns drawn for them, by the seed; articles with the same and with the published
+//! sets ([`crate::query_sets`]). With `--docs 20000` all of it takes a minute.
+//!
+//! Caveats: a query is not compared where an engine does not have it, or says that it means something else by it. SQLite
+//! analyzes otherwise where a text is not ASCII: its differences are shown and are no error. Scores that depend on columns,
+//! and of slop with more than two terms, are not recomputed.
+
+mod asked;
+mod ours;
+mod side;
+mod tally;
+
+use serde_json::json;
+
+use crate::Fallible;
+use crate::bench::Bench;
+use crate::bm25::Statistics;
+use crate::corpus::Corpus;
+use crate::query_sets::columns::Columns;
+use crate::query_sets::{ARCHIVE, QuerySet, drawn, game, luceneutil};
+pub(super) use asked::{Asked, FirstDifference};
+use ours::LAYOUTS;
+pub(super) use side::{Side, peers};
+
+/// Documents shown.
+pub(super) const K: usize = 10;
+/// The set that needs columns beside the text.
+const COLUMNS: &str = "columns";
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let mut errors = Vec::new();
+    for name in bench.corpora(true) {
+        let corpus = bench.corpus(name)?;
+        let statistics = Statistics::of(&corpus);
+        let columns = Columns::draw(corpus.len(), bench.seed);
+        let mut sets = text_sets(bench, &corpus)?;
+        sets.push((COLUMNS, columns.queries(&corpus, bench.per_class, bench.seed)));
+        let mut ours: Vec<Vec<Side>> = sets.iter().map(|_| Vec::new()).collect();
+        for layout in &LAYOUTS {
+            let index = layout.filled(&corpus)?;
+            for ((_, set), sides) in sets.iter().zip(&mut ours) {
+                sides.extend(layout.ask(&index, set)?);
+            }
+        }
+        for ((name, set), mut sides) in sets.into_iter().zip(ours) {
+            bench.begin("equal", &corpus, &[("set", json!(name)), ("k", json!(K))]);
+            print_dropped(name, &set);
+            let docs = match name {
+                COLUMNS => bench.peers.objects_file(&corpus, || columns.lines(&corpus))?,
+                _ => bench.peers.docs_file(&corpus)?,
+            };
+            sides.extend(peers(bench, &docs, name, &set)?);
+            let asked =
+                Asked { corpus: &corpus, statistics: &statistics, set: &set, sides: &sides };
+            let differences = asked.print(bench, name)?;
+            errors.extend(differences.into_iter().filter(|difference| difference.is_error));
+        }
+    }
+    outcome(&errors)
+}
+
+/// An error if there are differences.
+pub(super) fn outcome(errors: &[FirstDifference]) -> Fallible<()> {
+    match errors.first() {
+        None => Ok(()),
+        Some(FirstDifference { class, text, .. }) => {
+            Err(format!("{} classes differ; first {class}, {text}", errors.len()).into())
+        }
+    }
+}
+
+/// The sets that ask for text alone. The published ones are about an encyclopedia.
+pub(super) fn text_sets(bench: &Bench, corpus: &Corpus) -> Fallible<Vec<(&'static str, QuerySet)>> {
+    let (most, seed) = (bench.per_class, bench.seed);
+    let mut sets = vec![("drawn", drawn::draw(corpus, most, seed))];
+    if let Some(data) = bench.data_with(ARCHIVE).filter(|_| corpus.name == "articles") {
+        sets.push(("game", game::load(&data, most, seed)?));
+        sets.push(("luceneutil", luceneutil::load(&data, most, seed)?));
+    }
+    Ok(sets)
+}
+
+fn print_dropped(name: &str, set: &QuerySet) {
+    println!("{name}: {} queries of {} classes", set.queries.len(), set.classes().len());
+    for (class, (queries, reason)) in &set.dropped {
+        println!("  dropped: {queries} of {class}, the first because of {reason}");
+    }
+}
