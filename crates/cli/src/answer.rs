@@ -4,16 +4,20 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Hits, Index, ParseError, Reader, Search};
+use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet};
 
 use crate::args::AnsweringArgs;
 use crate::choice::{OperatorName, YesNo};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
-use crate::queries::{Place, Queries, malformed};
+use crate::queries::{Place, Queries, refused};
+use crate::snippets::{self, Marks};
 
 /// Characters of a text that are shown to people.
 const LINE_CHARACTERS: usize = 100;
+
+/// Digits of a score behind the point: as many as its 24 bits are good for.
+const SCORE_DIGITS: i32 = 5;
 
 /// One query's answer, in the shape that `--json` prints.
 #[derive(Serialize)]
@@ -39,6 +43,9 @@ struct Hit {
     /// Only of an index that stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// Only if it is to be highlighted.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "snippets::as_html")]
+    snippets: Option<Vec<Snippet>>,
 }
 
 /// A reader of `index` with the operator that was asked for.
@@ -57,6 +64,7 @@ pub(crate) fn answer_all(
     args: &AnsweringArgs,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    args.check_texts(index)?;
     let mut reader = reader(index, args.default_operator)?;
     queries.for_each(|query, place| {
         let answer = answer(index, &mut reader, query, place, args)?;
@@ -77,21 +85,23 @@ fn answer<'a>(
     place: Place<'_>,
     args: &AnsweringArgs,
 ) -> Result<Answer<'a>, Failure> {
-    let malformed = |error: ParseError| malformed(place, &error);
+    let refused = |error: SearchError| refused(place, &error);
     // Asked for none, one is looked for all the same: the shortest page that the engine has.
-    let mut search = Search::newest(args.k.max(1));
-    if let Some(cursor) = args.after {
-        search = search.after(cursor);
+    let mut search = Search::in_order(args.k.max(1), args.order());
+    if let Some(cursor) = &args.after {
+        search = search.after(cursor.clone());
     }
     if let Some(algorithm) = args.algorithm.algorithm() {
         search = search.algorithm(algorithm);
     }
+    let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
+    let mut highlighter = highlighter.transpose().map_err(refused)?;
     let started = Instant::now();
     let counted = match args.count {
-        YesNo::Yes => Some(reader.count_text(query).map_err(malformed)?),
+        YesNo::Yes => Some(reader.count_text(query).map_err(refused)?),
         YesNo::No => None,
     };
-    let hits = reader.search_text(query, search).map_err(malformed)?;
+    let hits = reader.search_text(query, search).map_err(refused)?;
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
@@ -108,34 +118,53 @@ fn answer<'a>(
             .map_err(Failure::work)?
             .filter(|_| more && shown > 0)
             .map(|cursor| cursor.to_string()),
-        hits: found(index, &hits, shown)?,
+        hits: found(index, &hits, shown, highlighter.as_mut())?,
         took,
     })
 }
 
-/// The first `shown` hits, with their texts if the index stores them.
-fn found(index: &Index, hits: &Hits<'_>, shown: usize) -> Result<Vec<Hit>, Failure> {
+/// The first `shown` hits, with their texts if the index stores them, and snippets of these if they are to be highlighted.
+fn found(
+    index: &Index,
+    hits: &Hits<'_>,
+    shown: usize,
+    mut highlighter: Option<&mut Highlighter>,
+) -> Result<Vec<Hit>, Failure> {
     let text = |hit| {
         let mut text = Vec::new();
         hits.write_text(hit, &mut text).map_err(Failure::work)?;
         Ok::<_, Failure>(String::from_utf8_lossy(&text).into_owned())
     };
     let keys = hits.keys().map_err(Failure::work)?;
+    let scores: Vec<f32> = hits.scores().map_or_else(Vec::new, Iterator::collect);
     let stored = index.options().get_store();
     let hit = |(hit, key)| {
         let text = stored.then(|| text(hit)).transpose()?;
-        Ok(Hit { key, score: None, text })
+        let score = scores.get(hit).map(|score| rounded(f64::from(*score), SCORE_DIGITS));
+        let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
+        let snippets = snippets.transpose().map_err(Failure::work)?;
+        Ok(Hit { key, score, text, snippets })
     };
     keys.into_iter().take(shown).enumerate().map(hit).collect()
 }
 
 fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    let marks = Marks::for_output();
     let least = if answer.exact { "" } else { "at least " };
     writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
     for hit in &answer.hits {
-        writeln!(out, "{}", hit.key)?;
-        if let Some(text) = &hit.text {
-            writeln!(out, "    {}", shortened(text))?;
+        match hit.score {
+            Some(score) => writeln!(out, "{}  {score}", hit.key)?,
+            None => writeln!(out, "{}", hit.key)?,
+        }
+        match (&hit.snippets, &hit.text) {
+            (Some(snippets), _) => {
+                for snippet in snippets {
+                    writeln!(out, "    {}", snippets::line(snippet, marks))?;
+                }
+            }
+            (None, Some(text)) => writeln!(out, "    {}", shortened(text))?,
+            (None, None) => {}
         }
     }
     match &answer.cursor {

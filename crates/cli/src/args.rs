@@ -10,6 +10,7 @@ use crate::choice::{
     YesNo,
 };
 use crate::document::Format;
+use crate::schema::Fields;
 use crate::size::Size;
 
 /// Real-time full-text search: a document is found the instant it is added
@@ -146,7 +147,11 @@ A configuration file:
   directory = \"news\"
   dram = \"4GiB\"
   analyzer = \"english\"
-  positions = false";
+  positions = false
+
+  [fields]
+  at = \"time(seconds)\"
+  channel = \"keyword\"";
 
 /// Answers queries, newest documents first
 ///
@@ -169,6 +174,7 @@ const SEARCH_EXAMPLES: &str = "\
 Examples:
   spirit search -d news 'fox OR wolf'
   spirit search -d news -k 20 --after 4711 fox            the next page
+  spirit search -d news --highlight 'heron AND reed*'     where in the texts that is, if they are stored
   spirit search --in a.tsv b.tsv --queries queries.txt --json
   spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash";
 
@@ -349,9 +355,15 @@ pub(crate) struct AnsweringArgs {
     /// How many documents
     #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents
+    /// The order of documents: the newest first, or the most relevant
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
+    /// For bm25: how long further occurrences of a word count, from 0 [default: 1.2]
+    #[arg(long, value_name = "N", value_parser = not_negative)]
+    pub(crate) k1: Option<f32>,
+    /// For bm25: how much the length of a document counts, from 0 to 1 [default: 0.75]
+    #[arg(long, value_name = "N", value_parser = share)]
+    pub(crate) b: Option<f32>,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -367,6 +379,13 @@ pub(crate) struct AnsweringArgs {
     /// What two neighbouring words mean
     #[arg(long, value_name = "or|and", hide_possible_values = true)]
     pub(crate) default_operator: Option<OperatorName>,
+    /// Show the part of each text that says best why it was found, and mark there what was: in colour on a terminal, unless
+    /// NO_COLOR is set, else «so»; with --json as HTML in `snippets`, <em>so</em>. The index has to store texts
+    #[arg(long)]
+    pub(crate) highlight: bool,
+    /// Highlight, in about so many characters of each text [default: 150]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) snippet: Option<u32>,
 }
 
 fn hits_wanted(text: &str) -> Result<usize, String> {
@@ -374,6 +393,16 @@ fn hits_wanted(text: &str) -> Result<usize, String> {
         Ok(k) if k <= HITS_MAX => Ok(k),
         _ => Err(format!("choose 0 to {HITS_MAX}, and go on with --after")),
     }
+}
+
+fn not_negative(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number: &f32| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| "choose a number from 0 on".into())
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let number = not_negative(text).ok().filter(|number| *number <= 1.0);
+    number.ok_or_else(|| "choose a number from 0 to 1".into())
 }
 
 fn cursor(text: &str) -> Result<Cursor, String> {
@@ -418,6 +447,13 @@ pub(crate) struct IndexArgs {
     /// Keep the documents' text: `search` prints it with what it finds [default: no]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) store: Option<YesNo>,
+    /// Fields of the documents with their kinds, `ts:time(seconds),channel:keyword`, or a file of them that ends in .toml. A document may
+    /// bring others along. Kinds: text, text(ANALYZER), keyword, integer, float, time, time(seconds), boolean
+    #[arg(long, value_name = "FIELDS|FILE.toml")]
+    pub(crate) schema: Option<Fields>,
+    /// Refuse documents with fields that are not in the schema
+    #[arg(long)]
+    pub(crate) strict_schema: bool,
     /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,

@@ -8,6 +8,7 @@ use toml::Value;
 
 use crate::args::{IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::failure::Failure;
+use crate::schema;
 
 /// Fills in what was not typed from the file at `path`.
 pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
@@ -16,6 +17,11 @@ pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
     let table: toml::Table =
         text.parse().map_err(|error: toml::de::Error| invalid(error.message()))?;
     for (key, value) in &table {
+        if let ("fields", Value::Table(fields)) = (key.as_str(), value) {
+            let fields = schema::of_table(fields).map_err(|reason| invalid(&reason))?;
+            args.index.schema.get_or_insert(fields);
+            continue;
+        }
         let text = text_of(value).ok_or_else(|| invalid(&format!("`{key}` is no simple value")))?;
         match set(args, key, &text) {
             None => return Err(invalid(&format!("unknown key `{key}`"))),
@@ -67,6 +73,8 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
         "executors" => parsed(&mut args.executors, value),
         "positions" => choice(&mut args.positions, value),
         "store" => choice(&mut args.store, value),
+        "schema" => parsed(&mut args.schema, value),
+        "strict-schema" => flag(&mut args.strict_schema, value),
         "on-full" => choice(&mut args.on_full, value),
         "retain" => parsed(&mut args.retain, value),
         _ => return None,

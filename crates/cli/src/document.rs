@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::Path;
 
 use clap::ValueEnum;
-use serde::Deserialize;
 use serde_json::Value;
 use spirit::DOCUMENT_BYTES_MAX;
+
+use crate::object::{Given, Object};
 
 /// How a line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -16,15 +17,16 @@ pub(crate) enum Format {
     Lines,
     /// `KEY<TAB>TEXT`
     Tsv,
-    /// An object a line: `key` (or `id`) and `text`
+    /// An object a line: `key` (or `id`) and `text`; what else it has becomes fields
     Jsonl,
 }
 
 /// A document as it was read. Without a key it gets its number.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Document<'a> {
     pub(crate) key: Option<Cow<'a, str>>,
     pub(crate) text: Cow<'a, str>,
+    pub(crate) fields: Vec<(String, Given)>,
 }
 
 /// A line that is no document.
@@ -81,22 +83,17 @@ impl Format {
         let line = std::str::from_utf8(line)
             .map_err(|error| Malformed::Utf8 { byte: error.valid_up_to() + 1 })?;
         match self {
-            Format::Lines => Ok(Document { key: None, text: line.into() }),
+            Format::Lines => Ok(Document { key: None, text: line.into(), fields: Vec::new() }),
             Format::Tsv => line
                 .split_once('\t')
-                .map(|(key, text)| Document { key: Some(key.into()), text: text.into() })
+                .map(|(key, text)| {
+                    let (key, text) = (Some(key.into()), text.into());
+                    Document { key, text, fields: Vec::new() }
+                })
                 .ok_or(Malformed::NoTab),
             Format::Jsonl => object(line),
         }
     }
-}
-
-#[derive(Deserialize)]
-struct Object<'a> {
-    key: Option<Value>,
-    id: Option<Value>,
-    #[serde(borrow)]
-    text: Cow<'a, str>,
 }
 
 fn object(line: &str) -> Result<Document<'_>, Malformed> {
@@ -112,7 +109,7 @@ fn object(line: &str) -> Result<Document<'_>, Malformed> {
         Some(Value::Number(number)) => Some(number.to_string().into()),
         Some(_) => return Err(Malformed::Key),
     };
-    Ok(Document { key, text: object.text })
+    Ok(Document { key, text: object.text, fields: object.fields })
 }
 
 #[cfg(test)]
@@ -120,7 +117,7 @@ mod tests {
     use super::*;
 
     fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Malformed> {
-        Ok(Document { key: key.map(Cow::from), text: text.into() })
+        Ok(Document { key: key.map(Cow::from), text: text.into(), fields: Vec::new() })
     }
 
     #[test]
@@ -151,7 +148,12 @@ mod tests {
         let parse = |line: &'static str| Format::Jsonl.parse(line.as_bytes());
         assert_eq!(parse(r#"{"text": "a"}"#), document(None, "a"));
         assert_eq!(parse(r#"{"key": null, "text": "a"}"#), document(None, "a"));
-        assert_eq!(parse(r#"{"id": 17, "text": "a\nb", "n": [1]}"#), document(Some("17"), "a\nb"));
+        assert_eq!(parse(r#"{"id": 17, "text": "a\nb", "n": []}"#), document(Some("17"), "a\nb"));
+        let with_field = parse(r#"{"n": 3}"#).unwrap();
+        assert_eq!(
+            (&*with_field.text, with_field.fields),
+            ("", vec![("n".into(), Given::Integer(3))])
+        );
         assert_eq!(parse(r#"{"id": "i", "key": "k", "text": ""}"#), document(Some("k"), ""));
         assert_eq!(parse(r#"{"key": true, "text": "a"}"#), Err(Malformed::Key));
         for line in ["", "[null, null, \"a\"]", "{", r#"{"key": "k"}"#, r#"{"text": 3}"#] {

@@ -145,6 +145,9 @@ impl<'a> Loader<'a> {
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
                 None if self.is_resumable => self.add_group(path, next),
+                None if self.chunk.has_fields() => {
+                    self.index.add_documents(&self.chunk.documents(next))
+                }
                 None => self.index.add_all(self.chunk.from(next)),
             };
             let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
@@ -165,8 +168,13 @@ impl<'a> Loader<'a> {
         let mut count = self.chunk.len() - first;
         loop {
             let place = Place::new(path, self.chunk.line(first + count - 1));
-            let documents = self.chunk.from(first).take(count);
-            match self.index.add_group(documents, &place.bytes()) {
+            let added = if self.chunk.has_fields() {
+                let documents = self.chunk.documents(first);
+                self.index.add_document_group(&documents[..count], &place.bytes())
+            } else {
+                self.index.add_group(self.chunk.from(first).take(count), &place.bytes())
+            };
+            match added {
                 Err(AddAllError { error, .. }) if count > 1 && is_of_group(&error) => count /= 2,
                 added => return added,
             }
@@ -175,11 +183,12 @@ impl<'a> Loader<'a> {
 
     /// Adds the document at `index` and acknowledges it.
     fn add_one(&mut self, index: usize) -> Result<Result<u64, AddAllError>, Failure> {
-        let Some((own, text)) = self.chunk.from(index).next() else { return Ok(Ok(0)) };
-        let key = match own {
-            Some(own) => self.index.put(own, text).map(|()| own.to_owned()),
-            None => self.index.add(text).map(|number| number.to_string()),
-        };
+        let own = self.chunk.key(index);
+        let added = self.index.add_document(&self.chunk.document(index));
+        let key = added.map(|number| match (own, number) {
+            (Some(own), _) => own.to_owned(),
+            (None, number) => number.map_or(String::new(), |number| number.to_string()),
+        });
         match (key, &mut self.acks) {
             (Err(error), _) => return Ok(Err(AddAllError { added: 0, error })),
             (Ok(key), Some(out)) => {
@@ -230,6 +239,7 @@ fn is_of_group(error: &AddError) -> bool {
         AddError::GroupTooLarge { .. }
             | AddError::GroupBeyondSegment { .. }
             | AddError::DocumentTooLong { .. }
+            | AddError::Field(_)
             | AddError::Key { .. }
     )
 }

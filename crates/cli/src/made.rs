@@ -25,6 +25,7 @@ pub(crate) fn check(
 ) -> Result<(), Failure> {
     let name = directory.display();
     let options = of_index(index.options(), args).into_iter().chain(of_tier(index, args, tier));
+    let options = options.chain(of_schema(index, args));
     for (option, differing) in options {
         if let Some((asked, made)) = differing {
             return Err(Failure::usage(format_args!(
@@ -36,6 +37,19 @@ pub(crate) fn check(
         note(format_args!("--reserve: not used; the index in {name} is there already"));
     }
     Ok(())
+}
+
+/// The first field that is of another kind. One that is not there joins the others.
+fn of_schema(index: &Index, args: &IndexArgs) -> [Compared; 2] {
+    let schema = index.schema();
+    let asked = args.schema.iter().flat_map(|fields| &fields.0);
+    let both = asked.filter_map(|(name, kind)| Some((name, kind, schema.by_name(name)?.kind)));
+    let other = both.clone().find(|(_, asked, made)| *asked != made);
+    let field =
+        other.map(|(name, asked, made)| (format!("{name}:{asked}"), format!("{name}:{made}")));
+    let dynamic = args.strict_schema && schema.is_dynamic();
+    let strict = dynamic.then(|| (String::new(), "no --strict-schema".to_owned()));
+    [("--schema", field), ("--strict-schema", strict)]
 }
 
 fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 7] {

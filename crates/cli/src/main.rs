@@ -19,12 +19,15 @@ mod interrupt;
 mod kept;
 mod load;
 mod made;
+mod object;
 mod output;
 mod progress;
 mod queries;
 mod resume;
+mod schema;
 mod settings;
 mod size;
+mod snippets;
 mod stats;
 
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit::{ParseError, QUERY_BYTES_MAX};
+use spirit::{QUERY_BYTES_MAX, SearchError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -48,8 +48,8 @@ impl Queries {
     }
 }
 
-/// A query that is none.
-pub(crate) fn malformed(place: Place<'_>, error: &ParseError) -> Failure {
+/// A query that cannot be answered.
+pub(crate) fn refused(place: Place<'_>, error: &SearchError) -> Failure {
     match place {
         None => Failure::work(format_args!("query: {error}")),
         Some((path, line)) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spirit::{Index, Options};
+use spirit::{Highlight, Index, Options, Parameters};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::choice::{Mode, Order, Reserve, YesNo};
@@ -39,6 +39,12 @@ impl IndexArgs {
         }
         if let Some(store) = self.store {
             options = options.store(store == YesNo::Yes);
+        }
+        for (name, kind) in self.schema.iter().flat_map(|fields| &fields.0) {
+            options = options.field(name, *kind);
+        }
+        if self.strict_schema {
+            options = options.strict(true);
         }
         if let Some(on_full) = self.on_full {
             options = options.on_full(on_full.into());
@@ -151,11 +157,41 @@ impl TierArgs {
 
 impl AnsweringArgs {
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        let given = [(self.k1.is_some(), "--k1"), (self.b.is_some(), "--b")];
+        match given.into_iter().find(|(given, _)| *given && self.order == Order::Newest) {
+            Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order bm25"))),
+            None => Ok(()),
+        }
+    }
+
+    /// How texts are highlighted, if they are.
+    pub(crate) fn highlight(&self) -> Option<Highlight> {
+        match self.snippet {
+            Some(characters) => Some(Highlight::default().characters(characters as usize)),
+            None => self.highlight.then(Highlight::default),
+        }
+    }
+
+    /// Fails if texts are to be highlighted that `index` does not have.
+    pub(crate) fn check_texts(&self, index: &Index) -> Result<(), Failure> {
+        if self.highlight().is_none() || index.options().get_store() {
+            return Ok(());
+        }
+        let name = if self.highlight { "--highlight" } else { "--snippet" };
+        Err(Failure::usage(format!(
+            "{name}: the index does not store the documents' texts; index them anew with --store yes"
+        )))
+    }
+
+    /// The order that was asked for.
+    pub(crate) fn order(&self) -> spirit::Order {
+        let usual = Parameters::default();
         match self.order {
-            Order::Newest => Ok(()),
-            Order::Bm25 => Err(Failure::usage(
-                "--order bm25: this version does not score yet; use --order newest",
-            )),
+            Order::Newest => spirit::Order::Newest,
+            Order::Bm25 => spirit::Order::Relevance(Parameters {
+                k1: self.k1.unwrap_or(usual.k1),
+                b: self.b.unwrap_or(usual.b),
+            }),
         }
     }
 }

@@ -24,9 +24,18 @@ pub(crate) struct Stats {
     pub(crate) bytes: Bytes,
     pub(crate) heap: Heap,
     pub(crate) mode: String,
+    /// The fields of the documents, and whether documents may bring others along.
+    schema: Vec<Field>,
+    strict: bool,
     /// Of an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
+}
+
+#[derive(Serialize)]
+struct Field {
+    name: String,
+    kind: String,
 }
 
 #[derive(Serialize)]
@@ -103,6 +112,8 @@ impl Stats {
         let stats = index.stats().map_err(Failure::work)?;
         let documents =
             Documents { live: stats.documents, accepted: stats.accepted, deleted: stats.deleted };
+        let schema = index.schema();
+        let fields = schema.fields().iter();
         Ok(Stats {
             documents,
             tokens: stats.tokens,
@@ -117,6 +128,10 @@ impl Stats {
             bytes: bytes(&stats.bytes),
             heap: heap(&stats),
             mode: index.mode().to_string(),
+            schema: fields
+                .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
+                .collect(),
+            strict: !schema.is_dynamic(),
             kept: None,
         })
     }
@@ -152,6 +167,12 @@ impl Stats {
             None => lines.push(("heap, second tier".into(), "none: the index is in memory".into())),
         }
         lines.push(("mode".into(), self.mode.clone()));
+        for field in &self.schema {
+            lines.push((format!("field {}", field.name), field.kind.clone()));
+        }
+        if self.strict {
+            lines.push(("other fields".into(), "refused".into()));
+        }
         if let Some(kept) = &self.kept {
             lines.extend(kept.lines());
         }

@@ -132,9 +132,10 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(ingest(&["--order", "bm25", &file]).failed(2).contains("--order bm25: this version"));
-    let line = spirit(&["search", "--in", &file, "--order", "bm25", "a"]).failed(2);
-    assert!(line.contains("--order bm25: this version does not score yet"), "{line}");
+    assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: it is for --order bm25"));
+    let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--b", "2", "a"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("choose a number from 0 to 1"), "{}", refused.err);
     let unused = ingest(&["--nvm", "1GiB", "--store", "no", &file]);
     assert_eq!(unused.err, "spirit: --nvm is not used in volatile mode\n");
     unused.done();

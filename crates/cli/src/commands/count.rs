@@ -11,7 +11,7 @@ use crate::choice::OperatorName;
 use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::queries::{Queries, malformed};
+use crate::queries::{Queries, refused};
 
 #[derive(Serialize)]
 struct Count<'a> {
@@ -37,7 +37,7 @@ fn count_all(
 ) -> Result<(), Failure> {
     let mut reader = reader(index, operator)?;
     queries.for_each(|query, place| {
-        let count = reader.count_text(query).map_err(|error| malformed(place, &error))?;
+        let count = reader.count_text(query).map_err(|error| refused(place, &error))?;
         match json {
             true => json_line(out, &Count { query, count }),
             false => Ok(writeln!(out, "{count}")?),

@@ -43,6 +43,9 @@ fn ingest(
     interrupt: &Interrupt,
     out: &mut Out,
 ) -> Result<(), Failure> {
+    if args.queries.is_some() {
+        args.answering.check_texts(index)?;
+    }
     let mut progress = Progress::new(args.progress);
     let mut loader =
         Loader::new(index, (&args.reading).into(), &mut progress).until(interrupt.clone());

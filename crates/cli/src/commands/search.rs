@@ -4,13 +4,18 @@ use std::io::Write;
 
 use crate::answer::answer_all;
 use crate::args::SearchArgs;
+use crate::choice::YesNo;
 use crate::directory;
 use crate::failure::Failure;
 use crate::output::out;
 
-pub(crate) fn run(args: SearchArgs) -> Result<(), Failure> {
+pub(crate) fn run(mut args: SearchArgs) -> Result<(), Failure> {
     args.answering.check()?;
     let (source, queries) = args.source.settled()?;
+    if args.answering.highlight().is_some() && source.directory().is_none() {
+        // An index that is made for this command alone.
+        args.index.store.get_or_insert(YesNo::Yes);
+    }
     let index = source.open(&args.reading, &args.index)?;
     let mut out = out();
     let answered = answer_all(&index, &queries, &args.answering, &mut out);

@@ -22,6 +22,7 @@ const MANY_WORDS_IN_RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "11")]);
 const RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "10")]);
 const KEPT_IN_VIEW: Tests = histories(&[("SPIRIT_SIM_SEED", "6")]);
 const GROUPS_IN_BOTH: Tests = histories(&[("SPIRIT_SIM_SEED", "8")]);
+const NEW_FIELDS: Tests = histories(&[("SPIRIT_SIM_SEED", "13")]);
 
 const fn histories(environment: &'static [(&'static str, &'static str)]) -> Tests {
     let named = "what_was_acknowledged_is_there_after_every_cut";
@@ -368,6 +369,22 @@ pub(super) const BUGS: &[Bug] = &[
         old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(AddError::SyncFailed);\n        }",
         new: "",
         found_by: tests("-p spirit --test failing_disk", ""),
+    },
+    Bug {
+        name: "fields-forgotten",
+        what: "a field that a document brings along is known, and not kept",
+        file: "crates/spirit/src/fields.rs",
+        old: "            here.write(&grown)?;",
+        new: "            let _ = here;",
+        found_by: tests("-p spirit --test fields", ""),
+    },
+    Bug {
+        name: "fields-not-durable",
+        what: "the log names fields of a list that is not durable",
+        file: "crates/index/src/nvm/field_list.rs",
+        old: "    door.fence(Site::FieldsFence, region);\n",
+        new: "",
+        found_by: NEW_FIELDS,
     },
     Bug {
         name: "other-boot",

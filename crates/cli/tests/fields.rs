@@ -1,0 +1,66 @@
+//! Members of JSON lines become fields: by a schema that was typed, is in a file, or grows with what comes.
+
+mod common;
+
+use common::{Folder, spirit};
+
+const LINES: &str = r#"{"key": "a", "text": "red", "views": 3, "user": {"name": "Ann"}, "tags": ["x", "y"]}
+{"key": "b", "text": "red", "views": "many"}
+{"key": "c", "text": "blue", "views": null, "ts": 1700000000}
+{"text": "no", "no name": 1}
+{"key": "d", "ts": "2026-11-22T19:00:00Z"}
+"#;
+
+#[test]
+fn members_become_fields_and_what_does_not_fit_is_reported() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.jsonl", LINES), folder.path("index"));
+    let schema = "ts:time(seconds),user.name:keyword";
+    let run = spirit(&["ingest", "-d", &index, &file, "--schema", schema]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("\"documents\":3,\"refused\":2"), "{}", run.out);
+    let misfit = "a.jsonl:2: field \"views\" holds values of kind integer, which \"many\" is not";
+    assert!(run.err.contains(misfit), "{}", run.err);
+    assert!(run.err.contains("a.jsonl:4: no field can be called \"no name\""), "{}", run.err);
+    let stats = spirit(&["stats", "-d", &index]).done();
+    for (name, kind) in [
+        ("text", "text(standard)"),
+        ("ts", "time(seconds)"),
+        ("user.name", "keyword"),
+        ("views", "integer"),
+        ("tags", "text(standard)"),
+    ] {
+        let line = format!("{:<32}{kind}", format!("field {name}"));
+        assert!(stats.lines().any(|found| found == line), "{line} in {stats}");
+    }
+    let count = |query: &str| spirit(&["count", "-d", &index, query]).done();
+    assert_eq!(count("red").trim(), "1");
+    assert_eq!(count("*").trim(), "3");
+}
+
+#[test]
+fn a_strict_schema_takes_nothing_else() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", LINES);
+    let schema = folder.file("s.toml", "[fields]\nts = \"time\"\nviews = \"integer\"\n");
+    let index = folder.path("index");
+    let run = spirit(&["ingest", "-d", &index, &file, "--schema", &schema, "--strict-schema"]);
+    assert!(run.out.contains("\"documents\":2,\"refused\":3"), "{} {}", run.out, run.err);
+    assert!(run.err.contains("a.jsonl:1: field \"user.name\""), "{}", run.err);
+    let again = spirit(&["ingest", "-d", &index, &file, "--schema", "ts:keyword"]);
+    assert_eq!(again.code, 2, "{}", again.err);
+    assert!(again.err.contains("--schema ts:keyword"), "{}", again.err);
+}
+
+#[test]
+fn a_configuration_file_has_fields() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", "{\"text\": \"red\", \"channel\": \"a b\"}\n");
+    let config = "strict-schema = true\n[fields]\nchannel = \"keyword\"\n";
+    let config = folder.file("c.toml", config);
+    let index = folder.path("index");
+    spirit(&["ingest", "-d", &index, &file, "--config", &config]).done();
+    let stats = spirit(&["stats", "-d", &index, "--json"]).done();
+    let schema = r#""schema":[{"name":"text","kind":"text(standard)"},{"name":"channel","kind":"keyword"}],"strict":true"#;
+    assert!(stats.contains(schema), "{stats}");
+}
