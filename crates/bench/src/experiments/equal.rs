@@ -6,7 +6,7 @@
 //! answer on an index of one segment each. Of two engines counts and newest documents have to be the same, and each ranked list has
 //! to be what its own engine promises ([`crate::equal`]), its scores recomputed from the documents.
 //!
-//! The table says of how many queries everything is equal; the first query of a class that differs is printed with both
+//! The table says of how many queries everything is equal, how many differ, and how many one of the two lacks; the first query of a class that differs is printed with both
 //! answers, and then the experiment ends with an error.
 //!
 //! Corpora: posts with queries drawn from them, and from columns drawn for them, by the seed; articles with the same and with the published
@@ -30,7 +30,6 @@ use crate::corpus::Corpus;
 use crate::query_sets::columns::Columns;
 use crate::query_sets::{ARCHIVE, QuerySet, drawn, game, luceneutil};
 pub(super) use asked::{Asked, FirstDifference};
-use ours::LAYOUTS;
 pub(super) use side::{Side, peers};
 
 /// Documents shown.
@@ -42,32 +41,31 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let mut errors = Vec::new();
     for name in bench.corpora(true) {
         let corpus = bench.corpus(name)?;
-        let statistics = Statistics::of(&corpus);
-        let columns = Columns::draw(corpus.len(), bench.seed);
-        let mut sets = text_sets(bench, &corpus)?;
-        sets.push((COLUMNS, columns.queries(&corpus, bench.per_class, bench.seed)));
-        let mut ours: Vec<Vec<Side>> = sets.iter().map(|_| Vec::new()).collect();
-        for layout in &LAYOUTS {
-            let index = layout.filled(&corpus)?;
-            for ((_, set), sides) in sets.iter().zip(&mut ours) {
-                sides.extend(layout.ask(&index, set)?);
-            }
-        }
-        for ((name, set), mut sides) in sets.into_iter().zip(ours) {
-            bench.begin("equal", &corpus, &[("set", json!(name)), ("k", json!(K))]);
-            print_dropped(name, &set);
-            let docs = match name {
-                COLUMNS => bench.peers.objects_file(&corpus, || columns.lines(&corpus))?,
-                _ => bench.peers.docs_file(&corpus)?,
-            };
-            sides.extend(peers(bench, &docs, name, &set)?);
-            let asked =
-                Asked { corpus: &corpus, statistics: &statistics, set: &set, sides: &sides };
-            let differences = asked.print(bench, name)?;
-            errors.extend(differences.into_iter().filter(|difference| difference.is_error));
-        }
+        errors.extend(compare(bench, &corpus)?);
     }
     outcome(&errors)
+}
+
+/// All sets that there are for a corpus; what differs and must not.
+fn compare(bench: &mut Bench, corpus: &Corpus) -> Fallible<Vec<FirstDifference>> {
+    let statistics = Statistics::of(corpus);
+    let columns = Columns::draw(corpus.len(), bench.seed);
+    let mut sets = text_sets(bench, corpus)?;
+    sets.push((COLUMNS, columns.queries(corpus, bench.per_class, bench.seed)));
+    let mut errors = Vec::new();
+    for ((name, set), mut sides) in sets.iter().zip(ours::ask(corpus, &sets)?) {
+        bench.begin("equal", corpus, &[("set", json!(name)), ("k", json!(K))]);
+        print_dropped(name, set);
+        let docs = match *name {
+            COLUMNS => bench.peers.objects_file(corpus, || columns.lines(corpus))?,
+            _ => bench.peers.docs_file(corpus)?,
+        };
+        sides.extend(peers(bench, &docs, name, set)?);
+        let asked = Asked { corpus, statistics: &statistics, set, sides: &sides };
+        let differences = asked.print(bench, name)?;
+        errors.extend(differences.into_iter().filter(|difference| difference.is_error));
+    }
+    Ok(errors)
 }
 
 /// An error if there are differences.

@@ -38,7 +38,8 @@ impl Asked<'_> {
         bench: &mut Bench,
         name: &str,
     ) -> Fallible<Vec<FirstDifference>> {
-        let title = format!("{}, {name}: queries answered alike", self.corpus.name);
+        let title =
+            format!("{}, {name}: queries answered alike (-: none compared)", self.corpus.name);
         let pairs: Vec<String> = self.pairs().map(|[a, b]| self.label(a, b)).collect();
         let head = ["class", "queries"].into_iter().chain(pairs.iter().map(String::as_str));
         let mut table = Table::new(title, &head.collect::<Vec<_>>());

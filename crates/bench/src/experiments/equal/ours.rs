@@ -18,7 +18,7 @@ use super::side::Side;
 const PARTS: usize = 8;
 
 /// Where an index's documents lie.
-pub(super) struct Layout {
+struct Layout {
     name: &'static str,
     /// Segments that are ended early, each with as many documents.
     parts: usize,
@@ -29,15 +29,27 @@ pub(super) struct Layout {
 }
 
 /// The first is what all else is compared with.
-pub(super) const LAYOUTS: [Layout; 3] = [
+const LAYOUTS: [Layout; 3] = [
     Layout { name: "spirit", parts: PARTS, flushed: false, exhaustive: Some("exhaustive") },
     Layout { name: "fresh", parts: 1, flushed: false, exhaustive: None },
     Layout { name: "flushed", parts: 1, flushed: true, exhaustive: None },
 ];
 
+/// What we answer to each set in all layouts, of which one at a time is in memory.
+pub(super) fn ask(corpus: &Corpus, sets: &[(&str, QuerySet)]) -> Fallible<Vec<Vec<Side>>> {
+    let mut all: Vec<Vec<Side>> = sets.iter().map(|_| Vec::new()).collect();
+    for layout in &LAYOUTS {
+        let index = layout.filled(corpus)?;
+        for ((_, set), sides) in sets.iter().zip(&mut all) {
+            sides.extend(layout.ask(&index, set)?);
+        }
+    }
+    Ok(all)
+}
+
 impl Layout {
     /// An index of the corpus; segments may be ended earlier where they are full.
-    pub(super) fn filled(&self, corpus: &Corpus) -> Fallible<Index> {
+    fn filled(&self, corpus: &Corpus) -> Fallible<Index> {
         let index = engine::options(corpus).open()?;
         let part = corpus.len().div_ceil(self.parts);
         for start in (0..corpus.len()).step_by(part) {
@@ -55,7 +67,7 @@ impl Layout {
         Ok(index)
     }
 
-    pub(super) fn ask(&self, index: &Index, set: &QuerySet) -> Fallible<Vec<Side>> {
+    fn ask(&self, index: &Index, set: &QuerySet) -> Fallible<Vec<Side>> {
         let first = Side::ours(self.name, index, set)?;
         let Some(name) = self.exhaustive else { return Ok(vec![first]) };
         let best = answers(index, set, &Search::best(K).exhaustive())?;

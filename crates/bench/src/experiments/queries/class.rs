@@ -7,6 +7,9 @@ use crate::peers::System;
 /// Sets that the bars are for.
 const PUBLISHED: [&str; 2] = ["game", "luceneutil"];
 
+/// A peer in one of its ways: how many times our P50 its own is, or why it has none.
+pub(super) type Ratio = (System, String, Result<f64, String>);
+
 /// What was measured of a class.
 pub(super) struct Class {
     pub(super) set: &'static str,
@@ -15,8 +18,7 @@ pub(super) struct Class {
     pub(super) is_plain: bool,
     /// Whether an engine answers one of its queries otherwise than we do.
     pub(super) differs: bool,
-    /// By peer and its way, their P50 in ours; or why there is none.
-    pub(super) ratios: Vec<(System, String, Result<f64, String>)>,
+    pub(super) ratios: Vec<Ratio>,
 }
 
 impl Class {

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::super::equal::FirstDifference;
-use super::super::newest::report_peer;
-use super::class::{Class, geometric_mean, is_plain};
+use super::class::{Class, Ratio, geometric_mean, is_plain};
 use crate::Fallible;
 use crate::bench::Bench;
+use crate::experiments::equal::FirstDifference;
+use crate::experiments::newest::report_peer;
 use crate::query_sets::QuerySet;
 use crate::report::{Table, number};
 use crate::timing::Rounds;
@@ -39,7 +39,7 @@ impl Measured<'_> {
         self.workloads.iter().enumerate().map(class).collect()
     }
 
-    fn ratios(&self, number: usize) -> Vec<(crate::peers::System, String, Result<f64, String>)> {
+    fn ratios(&self, number: usize) -> Vec<Ratio> {
         let ours = self.rounds[0][number].median().p50();
         let name = &self.workloads[number].name;
         let ratio = |peer: &Contender| {
