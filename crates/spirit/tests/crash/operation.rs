@@ -180,6 +180,9 @@ const KEYS: [&str; 6] = ["k0", "k1", "k2", "akeythatisstored", "7", "12"];
 pub(crate) const WORDS: [&str; 8] =
     ["w0", "w1", "w2", "w3", "w4", "w5", "averylongwordthatdoesnotfitinakey", "longwordsagain"];
 
+/// Words of a long text that no other has.
+const WORDS_OF_ITS_OWN: usize = 40;
+
 /// A random history.
 pub(crate) fn history(kind: Kind, seed: u64) -> Vec<Operation> {
     let chance = &mut Chance::new(seed);
@@ -237,11 +240,12 @@ fn any_key(chance: &mut Chance) -> String {
 fn text(kind: Kind, chance: &mut Chance) -> String {
     let word = |chance: &mut Chance| WORDS[chance.below(WORDS.len() as u64) as usize];
     let words: Vec<&str> = (0..chance.below(5)).map(|_| word(chance)).collect();
-    // A long text is few words many times: as heavy in the heap, and as easily looked through.
-    let times = if kind == Kind::Long && !words.is_empty() {
-        ((4000 + chance.below(1500)) as usize / (words.join(" ").len() + 1)).max(1)
-    } else {
-        1
-    };
-    vec![words.join(" "); times].join(" ")
+    if kind != Kind::Long || words.is_empty() {
+        return words.join(" ");
+    }
+    // A long text is few words many times, as easily looked through, and some that no other text has: these are heavy.
+    let times = (3000 + chance.below(1500)) as usize / (words.join(" ").len() + 1);
+    let own = chance.below(u64::MAX);
+    let own = (0..WORDS_OF_ITS_OWN).map(|word| format!("n{own:x}w{word}"));
+    vec![words.join(" "); times].into_iter().chain(own).collect::<Vec<_>>().join(" ")
 }
