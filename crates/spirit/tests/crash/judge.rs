@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
 
 use crate::model::{Document, Model};
-use crate::operation::{Operation, TAG, TAGS, WORDS};
+use crate::operation::{Operation, TAG, TAGS, WEIGHT, WORDS};
 use crate::patient::Expected;
 use crate::retention::Floor;
 
@@ -28,7 +28,8 @@ impl Questions {
             }
             for (key, text, _) in operation.documents() {
                 questions.keys.extend(key.map(str::to_owned));
-                questions.words.extend(text.split_whitespace().map(str::to_owned));
+                let asked = text.split_whitespace().filter(|word| !word.starts_with(WEIGHT));
+                questions.words.extend(asked.map(str::to_owned));
             }
         }
         questions
@@ -141,6 +142,9 @@ fn expect_contents(reader: &mut Reader<'_>, documents: &[Document]) -> Result<()
     let mut at = 0;
     while at < newest_first.len() {
         let hits = reader.search_text("*", Search::newest(1000)).unwrap();
+        if hits.len() != documents.len() {
+            return Err(format!("* finds {} documents, not {}", hits.len(), documents.len()));
+        }
         while let Some(document) = newest_first.get(at) {
             match hits.document(at) {
                 // Whoever was stopped for longer than the lease asks again.

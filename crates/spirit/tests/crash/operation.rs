@@ -180,8 +180,10 @@ const KEYS: [&str; 6] = ["k0", "k1", "k2", "akeythatisstored", "7", "12"];
 pub(crate) const WORDS: [&str; 8] =
     ["w0", "w1", "w2", "w3", "w4", "w5", "averylongwordthatdoesnotfitinakey", "longwordsagain"];
 
-/// Words of a long text that no other has.
+/// Words of a long text that no other has,
 const WORDS_OF_ITS_OWN: usize = 40;
+/// which begin with this, and which nobody asks for.
+pub(crate) const WEIGHT: &str = "weight";
 
 /// A random history.
 pub(crate) fn history(kind: Kind, seed: u64) -> Vec<Operation> {
@@ -246,6 +248,6 @@ fn text(kind: Kind, chance: &mut Chance) -> String {
     // A long text is few words many times, as easily looked through, and some that no other text has: these are heavy.
     let times = (3000 + chance.below(1500)) as usize / (words.join(" ").len() + 1);
     let own = chance.below(u64::MAX);
-    let own = (0..WORDS_OF_ITS_OWN).map(|word| format!("n{own:x}w{word}"));
+    let own = (0..WORDS_OF_ITS_OWN).map(|word| format!("{WEIGHT}{own:x}w{word}"));
     vec![words.join(" "); times].into_iter().chain(own).collect::<Vec<_>>().join(" ")
 }
