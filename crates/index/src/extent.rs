@@ -130,6 +130,12 @@ impl<'a> Extent<'a> {
         key.write(long.into_iter().flatten(), out)
     }
 
+    /// Asks for the record of an ordinal.
+    #[inline]
+    pub fn prefetch_term(&self, ordinal: u32) {
+        prefetch(self.record(ordinal).line());
+    }
+
     /// The ordinals of all terms, in no order; those that are new meanwhile may be among them.
     pub fn ordinals(&self) -> impl Iterator<Item = u32> + use<'a> {
         // Acquire: the record was written before.

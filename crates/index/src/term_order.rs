@@ -25,7 +25,7 @@ use crate::term::FieldId;
 const HEAD_WORDS: u64 = 4;
 const WORD: u64 = size_of::<u64>() as u64;
 /// Bytes of a term in its prefix.
-const PREFIX_BYTES: usize = 7;
+pub const PREFIX_BYTES: usize = 7;
 
 /// A term's field and its first seven bytes, zero padded, as a number that grows as they do.
 pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
@@ -35,6 +35,12 @@ pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
         *to = *from;
     }
     u64::from_be_bytes(key)
+}
+
+/// The field and the bytes of a prefix: those of the term, if it has fewer and no zeros at its end.
+pub fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
+    let [field, bytes @ ..] = prefix.to_be_bytes();
+    (FieldId(field), bytes)
 }
 
 /// Bytes of the order of so many terms.
@@ -116,6 +122,19 @@ impl<'a> TermOrder<'a> {
         self.prefixes[index].load(Relaxed)
     }
 
+    /// The first term from `index` on whose prefix is above `prefix`, or [`len`](Self::len): in steps that double, since it is often near.
+    pub(crate) fn behind(&self, index: usize, prefix: u64) -> usize {
+        let (mut low, mut step) = (index, 1);
+        while let Some(word) = self.prefixes.get(low + step - 1)
+            && word.load(Relaxed) <= prefix
+        {
+            low += step;
+            step *= 2;
+        }
+        let high = self.len().min(low + step - 1);
+        low + self.prefixes[low..high].partition_point(|word| word.load(Relaxed) <= prefix)
+    }
+
     /// The number of the term at `index`.
     pub(crate) fn number(&self, index: usize) -> u32 {
         self.numbers[index].load(Relaxed)
@@ -154,6 +173,20 @@ mod tests {
             let of = |(field, bytes): &(u8, Vec<u8>)| prefix(FieldId(*field), bytes);
             let order = of(&a).cmp(&of(&b));
             prop_assert!(order == a.cmp(&b) || order == Ordering::Equal);
+        }
+
+        #[test]
+        fn terms_are_passed_up_to_the_first_above(
+            mut words in prop::collection::vec(0u64..40, 0..60),
+            prefix in 0u64..41,
+            from in 0usize..60,
+        ) {
+            words.sort_unstable();
+            let from = from.min(words.len());
+            let expected = from + words[from..].partition_point(|word| *word <= prefix);
+            let prefixes: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+            let order = TermOrder { prefixes: &prefixes, numbers: &[] };
+            prop_assert_eq!(order.behind(from, prefix), expected);
         }
     }
 

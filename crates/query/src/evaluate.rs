@@ -14,6 +14,7 @@ mod phrase;
 mod rank;
 mod term;
 mod tree;
+mod union;
 mod window;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
@@ -167,12 +168,23 @@ impl<'a, C: Collector> Evaluation<'a, C> {
                 let terms = &terms[..count];
                 self.step_back(older, terms.iter().copied(), |part| part.all_registered(terms));
             }
-            Plan::Tree { bounded } => {
-                self.tree(bounded);
-                let terms = 0..self.query.terms.len() as u32;
-                self.step_back(older, terms, |part| part.tree_registered(bounded));
-            }
+            Plan::Any(terms, count) => self.tree_of(true, &terms[..count], older),
+            Plan::Tree { bounded } => self.tree_of(bounded, &[], older),
         }
+    }
+}
+
+impl<C: Collector> Evaluation<'_, C> {
+    /// Evaluates a tree; `union` are the terms of one that is nothing but an OR of them.
+    fn tree_of<O: FindOlder>(
+        &mut self,
+        bounded: bool,
+        union: &[u32],
+        older: impl FnOnce() -> Option<O>,
+    ) {
+        self.tree(bounded, union);
+        let terms = 0..self.query.terms.len() as u32;
+        self.step_back(older, terms, |part| part.tree_registered(bounded, union));
     }
 }
 

@@ -185,6 +185,15 @@ impl Leaf {
         &whole[self.at..]
     }
 
+    /// The whole list, if it lies in one piece and nothing of it was read.
+    pub(crate) fn whole<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
+        match self.place {
+            Place::Region(list) => Some(context.lists.region.view(list)),
+            Place::Entry(index) => Some(self.entries(context.lists).single(index)),
+            Place::Scratch(_) => None,
+        }
+    }
+
     /// The whole list, if it lies in the region; else it is a single posting, a fresh one or none.
     pub(crate) fn list<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
         match self.place {

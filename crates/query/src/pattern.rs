@@ -79,6 +79,26 @@ impl<'p> Matcher<'p> {
     }
 }
 
+impl Matcher<'_> {
+    /// How many bytes of a term no term may begin with, if its first bytes, filled up with zeros, tell; all of them: nor may
+    /// one with these bytes, zeros and all, be there.
+    pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
+        match self {
+            Matcher::Fuzzy(fuzzy) => fuzzy.rules_out(begins),
+            _ => None,
+        }
+    }
+
+    /// Whether a term matches. Terms come in any order.
+    pub(crate) fn matches(&mut self, term: &[u8]) -> bool {
+        let near = match self {
+            Matcher::Fuzzy(fuzzy) => fuzzy.may_be_near(term),
+            _ => true,
+        };
+        near && self.test(term) == Verdict::Match
+    }
+}
+
 /// Bytes at the beginning of a wildcard pattern that stand for themselves.
 fn literal(pattern: &[u8]) -> usize {
     pattern.iter().position(|byte| matches!(byte, b'*' | b'?' | b'\\')).unwrap_or(pattern.len())

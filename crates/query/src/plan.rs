@@ -16,6 +16,8 @@ pub(crate) enum Plan {
     Term(u32),
     /// An AND of this many terms.
     All([u32; TERMS_INLINE], usize),
+    /// An OR of this many terms.
+    Any([u32; TERMS_INLINE], usize),
     /// A tree of cursors. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -31,7 +33,7 @@ impl Plan {
             Kind::Key(term) => Plan::Key(term),
             Kind::Term(term) => Plan::Term(term),
             Kind::Everything => Plan::Tree { bounded: false },
-            Kind::Clauses { minimum: 0 } => Plan::of_clauses(query),
+            Kind::Clauses { minimum: 0 | 1 } => Plan::of_clauses(query),
             Kind::Clauses { .. } => Plan::Tree { bounded: query.is_bounded(query.root) },
             Kind::Phrase { .. } => Plan::Tree { bounded: true },
             Kind::Pattern(_) => Plan::Tree { bounded: false },
@@ -39,23 +41,29 @@ impl Plan {
     }
 
     fn of_clauses(query: &Query) -> Plan {
-        let mut terms = [0; TERMS_INLINE];
-        let mut count = 0;
+        let tree = Plan::Tree { bounded: query.is_bounded(query.root) };
+        let (mut terms, mut count, mut occur) = ([0; TERMS_INLINE], 0, None);
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Nothing => {}
-                Kind::Term(term) if node.occur == Occur::Must && count < TERMS_INLINE => {
+                Kind::Term(term)
+                    if count < TERMS_INLINE && *occur.get_or_insert(node.occur) == node.occur =>
+                {
                     terms[count] = term;
                     count += 1;
                 }
-                _ => return Plan::Tree { bounded: query.is_bounded(query.root) },
+                _ => return tree,
             }
         }
-        match count {
-            0 => Plan::Nothing,
-            1 => Plan::Term(terms[0]),
-            _ => Plan::All(terms, count),
+        let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
+        match occur {
+            None => Plan::Nothing,
+            Some(Occur::Must) if plain && count == 1 => Plan::Term(terms[0]),
+            Some(Occur::Must) if plain => Plan::All(terms, count),
+            Some(Occur::Should) if count == 1 => Plan::Term(terms[0]),
+            Some(Occur::Should) => Plan::Any(terms, count),
+            Some(_) => tree,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::nvm::named_nodes::NamedNodes;
 use crate::nvm::node::Node;
 use crate::nvm::shape;
 use crate::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
-use crate::term_order::{Leads, TermOrder, prefix};
+use crate::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
 
 /// A term of a segment. Its bytes are where the [cursor](TermCursor::next_term) was told to write them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,19 @@ impl<'a> Segment<'a> {
 }
 
 impl TermCursor<'_> {
+    /// The field of the next term and its first bytes, filled up with zeros: known without looking at the term itself. None if there
+    /// are no more.
+    #[inline]
+    pub fn begins(&self) -> Option<(FieldId, [u8; PREFIX_BYTES])> {
+        (self.next < self.order.len()).then(|| of_prefix(self.order.prefix(self.next)))
+    }
+
+    /// Passes over all terms that begin with the same `count` bytes as the next one, of [those known](Self::begins).
+    pub fn pass(&mut self, count: usize) {
+        let behind = u64::MAX.checked_shr(8 * (1 + count as u32)).unwrap_or(0);
+        self.next = self.order.behind(self.next, self.order.prefix(self.next) | behind);
+    }
+
     /// The next term, whose bytes are written to the front of `out`; none if there are no more. What is not what was stored is
     /// passed over.
     pub fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {

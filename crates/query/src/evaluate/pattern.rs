@@ -26,6 +26,9 @@ use crate::query::PATTERNS_MAX;
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;
 
+/// Terms of a fresh segment that are asked for together: they lie anywhere.
+const GROUP: usize = 32;
+
 /// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
 pub(crate) struct PatternBits {
     bits: Vec<u64>,
@@ -137,11 +140,16 @@ impl Expansion<'_, '_> {
         // The bytes that terms are passed for, and how many there were.
         let (mut passing, mut passed) = ([0; TERM_BYTES_MAX], 0);
         let mut passing_len = 0;
-        while let Some(OrderedTerm { field, len, entry, .. }) = cursor.next_term(&mut term) {
-            let bytes = &term[..len];
+        while let Some((field, begins)) = cursor.begins() {
             if field != self.field || !self.meter.step() {
                 return;
             }
+            if let Some(count) = self.matcher.rules_out(&begins) {
+                cursor.pass(count);
+                continue;
+            }
+            let Some(OrderedTerm { len, entry, .. }) = cursor.next_term(&mut term) else { return };
+            let bytes = &term[..len];
             if passing_len > 0 && bytes.starts_with(&passing[..passing_len]) {
                 passed += 1;
                 if passed > PASSED_MAX {
@@ -167,19 +175,36 @@ impl Expansion<'_, '_> {
     }
 
     fn fresh(&mut self, extent: &Extent<'_>) {
-        let mut term = [0; TERM_BYTES_MAX];
-        for ordinal in extent.ordinals() {
-            let (field, len) = extent.write_term(ordinal, &mut term);
-            if !self.meter.step() {
+        let mut ordinals = extent.ordinals();
+        let mut group = [0; GROUP];
+        loop {
+            let mut count = 0;
+            for (place, ordinal) in group.iter_mut().zip(&mut ordinals) {
+                extent.prefetch_term(ordinal);
+                *place = ordinal;
+                count += 1;
+            }
+            if count == 0 || !group[..count].iter().all(|ordinal| self.fresh_term(extent, *ordinal))
+            {
                 return;
             }
-            if field == self.field && self.matcher.test(&term[..len]) == Verdict::Match {
-                if !self.meter.expand() {
-                    return;
-                }
-                self.add_fresh(extent, ordinal);
-            }
         }
+    }
+
+    /// Looks at one term of a fresh segment; says whether to go on.
+    fn fresh_term(&mut self, extent: &Extent<'_>, ordinal: u32) -> bool {
+        let mut term = [0; TERM_BYTES_MAX];
+        let (field, len) = extent.write_term(ordinal, &mut term);
+        if !self.meter.step() {
+            return false;
+        }
+        if field == self.field && self.matcher.matches(&term[..len]) {
+            if !self.meter.expand() {
+                return false;
+            }
+            self.add_fresh(extent, ordinal);
+        }
+        true
     }
 
     fn add_entry(

@@ -18,8 +18,8 @@ use crate::query::{Kind, NodeId, Occur};
 const FEW: u64 = 16;
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers what the tree matches.
-    pub(super) fn tree(&mut self, bounded: bool) {
+    /// Offers what the tree matches, which is any of the terms `union` if there are some.
+    pub(super) fn tree(&mut self, bounded: bool, union: &[u32]) {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
@@ -33,11 +33,11 @@ impl<C: Collector> Evaluation<'_, C> {
                 return;
             }
         }
-        self.tree_registered(bounded);
+        self.tree_registered(bounded, union);
     }
 
     /// The same in the registered segments at hand.
-    pub(super) fn tree_registered(&mut self, bounded: bool) {
+    pub(super) fn tree_registered(&mut self, bounded: bool, union: &[u32]) {
         let spirit_index::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
@@ -45,10 +45,18 @@ impl<C: Collector> Evaluation<'_, C> {
             end = position;
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
-            if let Some(place) = self.place(segment, false) {
-                self.walk(&place);
+            let Some(place) = self.place(segment, false) else { continue };
+            match self.union_of(&place, union) {
+                Some(count) => self.collector.skip(count),
+                None => self.walk(&place),
             }
         }
+    }
+
+    /// How many rows of a segment have any of the terms, if that is all that is asked, and can be counted at once.
+    fn union_of(&mut self, place: &Place<'_>, union: &[u32]) -> Option<u64> {
+        let at_once = C::COUNTS && place.whole && !place.has_dead && !union.is_empty();
+        (at_once && self.meter.step()).then(|| self.union_count(place, union)).flatten()
     }
 
     /// Offers every row of a segment that the tree matches.
