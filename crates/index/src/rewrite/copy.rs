@@ -232,6 +232,7 @@ impl<'a> Copy<'a> {
         new.set_lengths(self.lengths.start());
         new.set_counts(0);
         new.set_term_order(self.order);
+        new.set_columns(0);
         new.set_posting_words(self.postings.len());
         new.set_term_map(self.term_map.start());
         new.set_terms(self.term_map.len());

@@ -1,8 +1,9 @@
 //! Documents with fields against the naive index: random schemas and documents, flushed, engraved, merged, closed and killed
-//! between the operations. Terms are found in their field alone, documents are given back as they came, and the values of rows
-//! that are not flushed yet are those of their documents.
+//! between the operations. Terms are found in their field alone, documents are given back as they came, and the values of rows, in
+//! the columns of their segment or not flushed yet, are those of their documents.
 
 mod act;
+mod columns;
 mod naive;
 mod rules;
 #[path = "../support/mod.rs"]
@@ -17,6 +18,7 @@ use spirit::{
     AddError, Analyzer, Document, EngravePolicy, FieldError, FieldId, FieldKind, HITS_MAX, Index,
     Mode, OnFull, Options, PointerUpdate, Query, Schema, Search, TimeUnit, Value,
 };
+use spirit_index::descriptor::SegmentId;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::Term;
 use spirit_index::values::{RowValue, ValueKind};
@@ -220,6 +222,8 @@ fn check(index: &Index, oracle: &Oracle) {
     for ((executor, segment, local), document) in addresses.into_iter().zip(&newest_first) {
         let snapshot = Snapshot::take(memories[executor as usize]);
         let Some(segment) = snapshot.fresh().find(|fresh| fresh.id().0 == segment) else {
+            let segment = snapshot.of(SegmentId(segment));
+            columns::check_row(&schema, &segment, local, document);
             continue;
         };
         let term_of = |value: RowValue| match value.kind {
