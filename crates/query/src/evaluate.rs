@@ -11,7 +11,9 @@ mod key;
 mod older;
 mod pattern;
 mod phrase;
+mod range;
 mod rank;
+mod sort;
 mod term;
 mod tree;
 mod window;
@@ -150,6 +152,14 @@ struct Place<'a> {
     has_dead: bool,
     /// Everything from rank `first` on is the whole segment.
     whole: bool,
+}
+
+impl Place<'_> {
+    /// Whether the segment is being filled, or is not registered yet.
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.context.extent.is_some()
+    }
 }
 
 impl<'a, C: Collector> Evaluation<'a, C> {

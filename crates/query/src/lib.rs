@@ -17,8 +17,11 @@ mod parse;
 mod pattern;
 mod plan;
 mod query;
+mod range;
 mod rank;
 mod sloppy;
+mod sort;
+mod target;
 mod top;
 
 pub use clause::{Bool, Clause, TEXT, Word};
@@ -30,8 +33,9 @@ pub use limits::{EXPANSIONS_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use rank::{Counts, Parameters, Ranking};
+pub use sort::{Direction, SortBy, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
-pub use top::{Scored, Top};
+pub use top::{Placed, Scored, Top};
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
@@ -39,6 +43,7 @@ use spirit_index::snapshot::Snapshot;
 use collect::{Collector, Count, Newest};
 use evaluate::{Evaluation, Ranked};
 use limits::Meter;
+use sort::Sorting;
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
 pub fn newest(
@@ -81,6 +86,26 @@ pub fn best(
     }
     scratch.weights = weights;
     done
+}
+
+/// Offers to `top` the matches in `executor`'s snapshot that may be among the first in the order of a field's values.
+pub fn sorted(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    by: SortBy,
+    scratch: &mut Scratch,
+    executor: u32,
+    top: &mut Top<Sorted>,
+) -> Result<(), Stop> {
+    if !top.takes_any() {
+        return Ok(());
+    }
+    top.enter_executor(executor);
+    let sorting = Sorting { top, by, executor };
+    let older = || OlderEntries::new(snapshot.memory());
+    let sort = |evaluation: &mut Evaluation<'_, Sorting<'_>>| evaluation.sort(older);
+    evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
 }
 
 /// The exact number of matches in a snapshot.

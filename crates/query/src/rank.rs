@@ -134,7 +134,9 @@ impl Weights {
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
             Kind::Nothing => Weight::Constant(0.0),
-            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => Weight::Constant(boost),
+            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => {
+                Weight::Constant(boost)
+            }
             Kind::Term(term) => {
                 let bm25 = norm.of(boost, idf(term));
                 self.terms[term as usize] = bm25;

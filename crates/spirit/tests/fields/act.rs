@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use spirit_oracle as oracle;
 
+use crate::asks::{Ask, ask};
+
 /// Fields that documents have: a name has values of one kind, some of which are declared to be of another that they fit.
 const NAMES: [&str; 8] =
     ["title", "body.part", "channel", "views", "score", "@timestamp", "flag", "seen"];
@@ -60,6 +62,7 @@ pub(crate) enum Act {
     /// One with a value that is none of its field's.
     Misfit,
     Flush,
+    Ask(Box<Ask>),
     Reopen,
     Kill,
 }
@@ -77,6 +80,7 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
         1 => (0u16..600).prop_map(Act::Fill),
         1 => Just(Act::Misfit),
         2 => Just(Act::Flush),
+        4 => ask().prop_map(|ask| Act::Ask(Box::new(ask))),
         1 => Just(Act::Reopen),
         1 => Just(Act::Kill),
     ]

@@ -3,6 +3,7 @@
 //! the columns of their segment or not flushed yet, are those of their documents.
 
 mod act;
+mod asks;
 mod columns;
 mod naive;
 mod rules;
@@ -176,6 +177,7 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             let refused = index.add_document(&Document::new().text("w0").field("flag", 3));
             assert!(matches!(refused, Err(AddError::Field(FieldError::Misfit { .. }))));
         }
+        Act::Ask(ask) => asks::check(index, oracle, ask),
         Act::Flush => index.flush().unwrap(),
         Act::Reopen | Act::Kill => {}
     }

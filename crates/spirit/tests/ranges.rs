@@ -1,0 +1,253 @@
+//! Ranges, sets and orders by fields, on an index whose segments are fresh, flushed and engraved.
+
+mod support;
+
+use spirit::{
+    Analyzer, Clause, Direction, Document, FieldKind, Index, Options, Query, Search, SearchError,
+    StoredValue, TimeUnit,
+};
+use support::directory::Directory;
+use support::tiny;
+
+fn keys(index: &Index, query: &str) -> Vec<String> {
+    let mut reader = index.reader().unwrap();
+    let found = reader.search_text(query, Search::newest(100)).unwrap().keys().unwrap();
+    assert_eq!(reader.count_text(query).unwrap(), found.len() as u64, "{query}");
+    found
+}
+
+fn sorted(index: &Index, query: &str, field: &str, direction: Direction) -> Vec<String> {
+    let mut reader = index.reader().unwrap();
+    reader.search_text(query, Search::by_field(100, field, direction)).unwrap().keys().unwrap()
+}
+
+fn options() -> Options {
+    tiny(1, 8 << 20)
+        .field("level", FieldKind::Keyword)
+        .field("note", FieldKind::Text(Analyzer::Simple))
+        .field("views", FieldKind::Integer)
+        .field("score", FieldKind::Float)
+        .field("at", FieldKind::Time(TimeUnit::Seconds))
+        .field("seen", FieldKind::Boolean)
+        .strict(true)
+}
+
+const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+/// Documents `a` to `f`, of which `flush` says behind which a segment ends.
+fn log(options: Options, flush: &[&str]) -> Index {
+    let index = options.open().unwrap();
+    let log = [
+        Document::new().key("a").field("level", "error").field("views", 3).field("at", 1_000),
+        Document::new().key("b").field("level", "info").field("views", -7).field("score", 2.5),
+        Document::new().key("c").field("level", "info").field("views", 3).field("views", 40),
+        Document::new().key("d").field("at", "2026-11-22T18:30:00Z").field("seen", true),
+        Document::new().key("e").field("at", "2026-11-23T00:00:00Z").field("seen", false),
+        Document::new()
+            .key("f")
+            .field("level", "grey heron")
+            .field("note", "A heron")
+            .field("score", -0.0),
+    ];
+    for (document, key) in log.iter().zip(KEYS) {
+        index.add_document(document).unwrap();
+        if flush.contains(&key) {
+            index.flush().unwrap();
+        }
+    }
+    index
+}
+
+fn in_every_state(check: impl Fn(&Index)) {
+    let directory = Directory::new();
+    check(&log(options(), &[]));
+    check(&log(options(), &["b", "e"]));
+    check(&log(options(), &KEYS));
+    let kept = options().directory(directory.path()).nvm_bytes(8 << 20).document_bytes_max(8 << 10);
+    let index = log(kept.clone(), &KEYS);
+    index.settle();
+    check(&index);
+    index.close().unwrap();
+    check(&kept.open().unwrap());
+}
+
+#[test]
+fn values_are_found_by_what_they_are_between() {
+    in_every_state(|index| {
+        for (query, expected) in [
+            ("views:3", vec!["c", "a"]),
+            ("views:[-7 TO 3]", vec!["c", "b", "a"]),
+            ("views:{-7 TO 3}", vec![]),
+            ("views:{-7 TO 3]", vec!["c", "a"]),
+            ("views:>3", vec!["c"]),
+            ("views:<=-7", vec!["b"]),
+            ("views:[3 TO -7]", vec![]),
+            ("views:*", vec!["c", "b", "a"]),
+            ("-views:*", vec!["f", "e", "d"]),
+            ("views:IN [40 -7 8]", vec!["c", "b"]),
+            ("views:IN []", vec![]),
+            ("score:0", vec!["f"]),
+            ("score:[* TO 2.5}", vec!["f"]),
+            ("score:[0 TO *]", vec!["f", "b"]),
+            ("at:1000", vec!["a"]),
+            ("at:2026-11-22", vec!["d"]),
+            ("at:[2026-11-22 TO 2026-11-23]", vec!["e", "d"]),
+            ("at:[2026-11-22 TO 2026-11-23}", vec!["d"]),
+            ("at:<2026-11-22", vec!["a"]),
+            ("at:[* TO now-1000000w]", vec![]),
+            ("at:<now+1000000w", vec!["e", "d", "a"]),
+            ("seen:true", vec!["d"]),
+            ("seen:[false TO false]", vec!["e"]),
+            ("seen:*", vec!["e", "d"]),
+            ("level:[error TO info}", vec!["f", "a"]),
+            ("level:{error TO *]", vec!["f", "c", "b"]),
+            ("level:IN [error \"grey heron\"]", vec!["f", "a"]),
+            ("level:*", vec!["f", "c", "b", "a"]),
+            ("note:[a TO b]", vec!["f"]),
+            ("note:*", vec!["f"]),
+            ("+level:info +views:<0", vec!["b"]),
+            ("+level:info -views:<0", vec!["c"]),
+            ("(views:3 level:info seen:true)~2", vec!["c"]),
+        ] {
+            assert_eq!(keys(index, query), expected, "{query}");
+        }
+    });
+}
+
+#[test]
+fn a_range_scores_its_boost() {
+    in_every_state(|index| {
+        let mut reader = index.reader().unwrap();
+        let mut best = |query: &str| {
+            let hits = reader.search_text(query, Search::best(9)).unwrap();
+            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
+        };
+        let scored = |all: &[(&str, f32)]| -> Vec<(String, f32)> {
+            all.iter().map(|(key, score)| ((*key).to_owned(), *score)).collect()
+        };
+        assert_eq!(best("views:3"), scored(&[("c", 1.0), ("a", 1.0)]));
+        assert_eq!(best("views:>=3^2 views:<0^3"), scored(&[("b", 3.0), ("c", 2.0), ("a", 2.0)]));
+        assert_eq!(
+            best("level:IN [error info]^2 seen:*"),
+            scored(&[("c", 2.0), ("b", 2.0), ("a", 2.0), ("e", 1.0), ("d", 1.0)])
+        );
+    });
+}
+
+#[test]
+fn hits_come_in_the_order_of_a_field() {
+    use Direction::{Ascending, Descending};
+    in_every_state(|index| {
+        assert_eq!(sorted(index, "*", "views", Descending), ["c", "a", "b", "f", "e", "d"]);
+        assert_eq!(sorted(index, "*", "views", Ascending), ["b", "c", "a", "f", "e", "d"]);
+        assert_eq!(sorted(index, "at:*", "at", Descending), ["e", "d", "a"]);
+        assert_eq!(sorted(index, "*", "score", Ascending), ["f", "b", "e", "d", "c", "a"]);
+        assert_eq!(sorted(index, "seen:*", "seen", Ascending), ["e", "d"]);
+        assert_eq!(sorted(index, "level:info", "views", Ascending), ["b", "c"]);
+        assert_eq!(sorted(index, "key:a", "views", Ascending), ["a"]);
+        assert_eq!(sorted(index, "", "views", Ascending), [""; 0]);
+        let mut reader = index.reader().unwrap();
+        let hits = reader.search_text("level:*", Search::by_field(9, "views", Descending)).unwrap();
+        let values: Vec<_> = hits.sort_values().unwrap().collect();
+        let integer = |number| Some(StoredValue::Integer(number));
+        assert_eq!(values, [integer(40), integer(3), integer(-7), None]);
+        assert!(hits.scores().is_none());
+    });
+}
+
+#[test]
+fn not_every_field_can_be_sorted_by() {
+    let index = log(options(), &[]);
+    let mut reader = index.reader().unwrap();
+    for (field, kind) in [
+        ("level", Some(FieldKind::Keyword)),
+        ("note", Some(FieldKind::Text(Analyzer::Simple))),
+        ("nobody", None),
+    ] {
+        let refused = reader.search_text("*", Search::by_field(9, field, Direction::Ascending));
+        let expected = SearchError::Unsortable { field: field.into(), kind };
+        assert_eq!(refused.err(), Some(expected));
+    }
+    let newest = reader.search_text("*", Search::newest(1)).unwrap();
+    assert!(newest.sort_values().is_none());
+    let of_newest = newest.cursor().unwrap().unwrap();
+    drop(newest);
+    let by = |field, direction| Search::by_field(1, field, direction);
+    let views = reader.search_text("*", by("views", Direction::Ascending)).unwrap();
+    let of_views = views.cursor().unwrap().unwrap();
+    drop(views);
+    for (search, cursor) in [
+        (by("views", Direction::Ascending), of_newest),
+        (by("views", Direction::Descending), of_views.clone()),
+        (by("score", Direction::Ascending), of_views.clone()),
+        (Search::newest(1), of_views.clone()),
+        (Search::best(1), of_views),
+    ] {
+        let refused = reader.search_text("*", search.after(cursor));
+        assert_eq!(refused.err(), Some(SearchError::Cursor));
+    }
+}
+
+/// Pages stay what they were, whatever is added between them, and wherever it lies.
+#[test]
+fn pages_in_the_order_of_a_field_are_not_disturbed() {
+    for executors in [1, 2] {
+        let index = tiny(executors, 8 << 20).open().unwrap();
+        let add = |n: i64| {
+            let document = Document::new().text("sea");
+            let some = if n % 5 > 0 { document.field("views", n * 7 % 40) } else { document };
+            index.add_document(&some).unwrap();
+        };
+        (0..200).for_each(add);
+        index.flush().unwrap();
+        (200..300).for_each(add);
+        let mut reader = index.reader().unwrap();
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let by = |k| Search::by_field(k, "views", direction);
+            let whole = reader.search_text("sea", by(10_000)).unwrap().keys().unwrap();
+            let (mut paged, mut search) = (Vec::new(), by(9));
+            loop {
+                let hits = reader.search_text("sea", search).unwrap();
+                paged.extend(hits.keys().unwrap());
+                let Some(cursor) = hits.cursor().unwrap() else { break };
+                (0..7).for_each(add);
+                if paged.len() == 45 {
+                    index.flush().unwrap();
+                }
+                search = by(9).after(cursor.to_string().parse().unwrap());
+            }
+            assert_eq!(paged, whole, "{direction:?} with {executors} executors");
+        }
+    }
+}
+
+#[test]
+fn ranges_are_built_as_they_are_written() {
+    let index = log(options(), &["c"]);
+    let mut reader = index.reader().unwrap();
+    for (clause, text, expected) in [
+        (Clause::range("views", -7..3), "views:[-7 TO 3}", 1),
+        (Clause::range("views", 3..), "views:[3 TO *]", 2),
+        (Clause::range("at", ..="2026-11-22"), "at:[* TO 2026-11-22]", 2),
+        (Clause::range("level", "e".."i"), "level:[e TO i}", 2),
+        (Clause::one_of("views", [3, 40]), "views:IN [3 40]", 2),
+        (Clause::one_of("level", ["grey heron", "x"]), "level:IN [\"grey heron\" x]", 1),
+        (Clause::exists("seen"), "seen:*", 2),
+        (Clause::value("views", -7), "views:\\-7", 1),
+    ] {
+        assert_eq!(clause.to_string(), text);
+        let query = Query::in_schema(&clause, &index.schema()).unwrap();
+        assert_eq!(reader.count(&query), Ok(expected), "{text}");
+        assert_eq!(reader.count_text(text), Ok(expected), "{text}");
+    }
+    for clause in [
+        Clause::range("views", "a".."b"),
+        Clause::one_of("views", ["3", "x"]),
+        Clause::value("seen", "maybe"),
+        Clause::Prefix(spirit::Word { field: "views".into(), text: "3".into() }),
+        Clause::exists("nobody"),
+    ] {
+        assert!(Query::in_schema(&clause, &index.schema()).is_err(), "{clause}");
+    }
+}
