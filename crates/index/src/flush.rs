@@ -71,8 +71,8 @@ pub struct Flush {
     level: Level,
     /// Once allocated. The lengths are written then.
     arrays: Option<Arrays>,
-    /// How the columns are laid out, once there is room for them.
-    columns: Option<Layout>,
+    /// How the columns are laid out, if there are any and they have a place.
+    columns: Option<Box<Layout>>,
     next_term: u32,
     next_word: u64,
 }
@@ -155,11 +155,11 @@ impl Flush {
         let words = (0..self.counts.terms)
             .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
             .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
-        let columns = self.values(memory, *extent).layout(&self.counts);
-        let columns = columns.expect("a word of the extent has less than a value");
-        let arrays = Arrays::allocate(memory, self.id, &self.counts, words, columns.bytes());
+        let columns = self.values(memory, *extent).layout(self.counts.terms);
+        let column_bytes = columns.as_ref().map_or(0, |columns| columns.bytes());
+        let arrays = Arrays::allocate(memory, self.id, &self.counts, words, column_bytes);
         let arrays = arrays.ok_or(FlushStop::HeapFull)?;
-        self.columns = Some(columns);
+        self.columns = columns;
         let directory = memory.table().descriptor(self.id).counts();
         let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
         counts.write_lengths(memory.region().view(arrays.lengths));
@@ -180,7 +180,7 @@ impl Flush {
         extent: Extent<'_>,
         arrays: Arrays,
     ) {
-        if let Some(layout) = self.columns.as_ref().filter(|_| arrays.columns > 0) {
+        if let Some(layout) = &self.columns {
             let places = [arrays.columns, arrays.order];
             self.values(memory, extent).write(memory, layout, places, sorter, self.counts.terms);
         }

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::column::writer::{Layout, Plan};
 use crate::descriptor::Descriptor;
 use crate::extent::Extent;
-use crate::fresh::FreshCounts;
 use crate::memory::Memory;
 use crate::record_places::RecordPlaces;
 use crate::term_order::TermOrder;
@@ -31,16 +30,18 @@ impl<'a> FreshValues<'a> {
         FreshValues { extent, places, rows }
     }
 
-    /// How their columns are laid out; none if there are too many values.
-    pub(super) fn layout(&self, counts: &FreshCounts) -> Option<Layout> {
+    /// How their columns are laid out, if there are any. The segment has so many terms.
+    pub(super) fn layout(&self, terms: u32) -> Option<Box<Layout>> {
+        if self.places.is_empty() {
+            return None;
+        }
         let mut plan = Plan::new();
-        if !self.places.is_empty() {
-            self.each(|ordinal| ordinal, |index, value| plan.add(index, value));
-        }
+        self.each(|ordinal| ordinal, |index, value| plan.add(index, value));
         if plan.has_terms() {
-            plan.bound_terms(&self.terms_of_fields(counts.terms));
+            plan.bound_terms(&self.terms_of_fields(terms));
         }
-        plan.layout(self.rows)
+        let layout = plan.layout(self.rows).expect("an extent has fewer values than words");
+        (layout.bytes() > 0).then(|| Box::new(layout))
     }
 
     /// How many terms with postings each field has.

@@ -7,6 +7,7 @@ mod asks;
 mod columns;
 mod naive;
 mod rules;
+mod stages;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -24,6 +25,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_index::term::Term;
 use spirit_index::values::{RowValue, ValueKind};
 use spirit_oracle::{self as oracle, Oracle};
+use support::columns::check_columns;
 use support::directory::Directory;
 
 #[derive(Clone, Copy, Debug)]
@@ -206,6 +208,9 @@ fn check(index: &Index, oracle: &Oracle) {
         assert_eq!(reader.count(&query).unwrap(), expected.len() as u64, "{field:?} {term:?}");
         let found = reader.search(&query, Search::newest(HITS_MAX)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{field:?} {term:?}");
+    }
+    if index.options().get_store() {
+        check_columns(index).unwrap();
     }
     let hits = reader.search_text("*", Search::newest(HITS_MAX)).unwrap();
     assert_eq!(hits.keys().unwrap(), newest_first.iter().map(|d| &*d.key).collect::<Vec<_>>());
