@@ -6,10 +6,10 @@ use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
 use crate::choice::{
-    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order, Reserve,
-    YesNo,
+    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Reserve, YesNo,
 };
 use crate::document::Format;
+use crate::order::Order;
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -355,7 +355,7 @@ pub(crate) struct AnsweringArgs {
     /// How many documents
     #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents: the newest first, or the most relevant
+    /// The order of documents: newest; bm25, the most relevant first; or FIELD, the greatest value first (FIELD:asc: the least)
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
     /// For bm25: how long further occurrences of a word count, from 0 [default: 1.2]
