@@ -166,6 +166,20 @@ impl Column<'_> {
         self.entry.values > self.entry.rows
     }
 
+    /// Whether it takes no more room than it needs.
+    pub(crate) fn is_tight(&self) -> bool {
+        let Entry { min, max, .. } = self.entry;
+        let width = entry::width_for(max - min);
+        Entry { width, ..self.entry }.in_least_room(self.rows) == self.entry
+    }
+
+    /// Whether there is no bit behind that of the last row.
+    pub(crate) fn ends_with_its_rows(&self) -> bool {
+        let used = self.rows as usize % 64;
+        let last = self.bits.last().map_or(0, |word| word.load(Relaxed));
+        used == 0 || last & !ones(used) == 0
+    }
+
     /// The rank of the segment's newest row.
     pub fn base_rank(&self) -> u32 {
         rank_of(self.rows.wrapping_sub(1) & LOCAL_MAX)
@@ -187,14 +201,8 @@ impl Column<'_> {
     /// All values with the ranks of their rows, which ascend; those of one row ascend.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let slots = if self.entry.is_listed { self.listed.len() } else { self.rows as usize };
-        let is_there = |slot: &usize| self.entry.is_listed || self.has(*slot);
-        (0..slots).filter(is_there).map(|slot| {
-            let index = match self.listed.get(slot) {
-                Some(index) => index.load(Relaxed),
-                None => slot as u32,
-            };
-            (self.base_rank().wrapping_add(index), self.value(slot))
-        })
+        let of_slot = |slot| Some((self.base_rank() + self.row(slot)?, self.value(slot)));
+        (0..slots).filter_map(of_slot)
     }
 
     /// Adds to the window `bits` of ranks, of which the first is `rank`, those of rows that have a value `within`. No rank of the window
@@ -280,9 +288,18 @@ impl Column<'_> {
         }
     }
 
-    /// Sets the bit of a listed value's row, of which `first` has the first one.
+    /// The row that has the value in a slot, counted from the newest.
+    #[inline]
+    fn row(&self, slot: usize) -> Option<u32> {
+        match self.entry.is_listed {
+            true => Some(self.listed[slot].load(Relaxed)).filter(|row| *row < self.rows),
+            false => self.has(slot).then_some(slot as u32),
+        }
+    }
+
+    /// Sets the bit of the row that has the value in a slot; `first` has the first bit.
     fn set(&self, slot: usize, first: u32, bits: &mut [u64]) {
-        let bit = self.listed[slot].load(Relaxed).wrapping_sub(first) as usize;
+        let bit = self.row(slot).map_or(usize::MAX, |row| row.wrapping_sub(first) as usize);
         if let Some(word) = bits.get_mut(bit / 64) {
             *word |= 1 << (bit % 64);
         }

@@ -222,6 +222,7 @@ proptest! {
             return Ok(());
         }
         for column in Columns::at(&region, AT).iter() {
+            prop_assert!(column.iter().all(|(rank, _)| rank - column.base_rank() < rows));
             let mut bits = [0; 70];
             column.presence_bits(Level::detect(), column.base_rank() + start, &mut bits);
             column.range_bits(Level::detect(), column.base_rank() + start, within[0]..=within[1], &mut bits);
