@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use spirit_schema::Schema;
+use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
 use crate::clause::{Bool, Clause, TEXT, Word};
@@ -93,10 +93,10 @@ impl Query {
     }
 
     fn compile_word(&mut self, field: Target, text: &str) -> Compiled<Kind> {
-        if field.has_words() {
-            Ok(self.term(field.id, text.as_bytes())?)
-        } else {
-            self.value(field, text)
+        match field.kind {
+            FieldKind::Text(_) => Ok(self.term(field.id, text.as_bytes())?),
+            FieldKind::Keyword => Ok(self.keyword(field, text)?),
+            _ => self.value(field, text),
         }
     }
 
@@ -111,7 +111,7 @@ impl Query {
         }
         let mut list = Siblings::default();
         for value in values {
-            let kind = self.term(field.id, value.as_bytes())?;
+            let kind = self.compile_word(field, value)?;
             let node = self.push(Node::leaf(kind))?;
             self.link(&mut list, node, Occur::Should);
         }

@@ -9,6 +9,7 @@ mod clause;
 mod collect;
 mod compile;
 mod evaluate;
+mod fade;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -27,6 +28,7 @@ mod top;
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
 pub use evaluate::{Scratch, Settings};
+pub use fade::Fading;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};
@@ -79,7 +81,8 @@ pub fn best(
     if weights.are_of(query) && top.takes_any() {
         let highest = weights.highest(query);
         top.enter_executor(executor);
-        let ranked = Ranked { top, weights: &weights, executor, skips: ranking.skips, highest };
+        let Ranking { skips, fading, .. } = ranking;
+        let ranked = Ranked { top, weights: &weights, executor, skips, fading, highest };
         let older = || OlderEntries::new(snapshot.memory());
         let rank = |evaluation: &mut Evaluation<'_, Ranked<'_>>| evaluation.rank(older);
         done = evaluate(snapshot, query, settings, scratch, ranked, rank).map(drop);

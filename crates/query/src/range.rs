@@ -97,6 +97,14 @@ impl Query {
         self.pattern_of(field.id, kind, &[low.as_bytes(), high.as_bytes()])
     }
 
+    /// A leaf for the documents with a value that is one term. No document has one that cannot be a term.
+    pub(crate) fn keyword(&mut self, field: Target, text: &str) -> Result<Kind, TooLarge> {
+        match self.term(field.id, text.as_bytes())? {
+            Kind::Nothing => self.values_in(field, []),
+            kind => Ok(kind),
+        }
+    }
+
     /// A leaf for the documents with a value of a field that is no word.
     pub(crate) fn value(&mut self, field: Target, text: &str) -> Result<Kind, Problem> {
         let (first, last) = valued(field.kind, text)?.into_inner();

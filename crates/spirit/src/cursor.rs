@@ -31,6 +31,8 @@ pub(crate) struct RankedCursor {
     pub(crate) score: f32,
     pub(crate) sequence: u64,
     pub(crate) counts: Counts,
+    /// As of when scores have faded, if they do.
+    pub(crate) now: Option<i64>,
 }
 
 /// The place of a hit in the order of a field's values.
@@ -56,7 +58,8 @@ impl fmt::Display for Cursor {
 
 impl fmt::Display for RankedCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RankedCursor { score, sequence, counts } = self;
+        let RankedCursor { score, sequence, counts, now } = self;
+        now.map_or(Ok(()), |now| write!(f, ".at{now}"))?;
         let Statistics { documents, tokens } = counts.statistics;
         write!(f, ".{:x}.{sequence}.{documents}.{tokens}", score.to_bits())?;
         counts.with_term.iter().try_for_each(|count| write!(f, ".{count}"))
@@ -111,6 +114,11 @@ impl FromStr for Cursor {
 
 fn last(text: &str) -> Option<Last> {
     let (first, rest) = text.split_once('.')?;
+    if let Some(now) = first.strip_prefix("at") {
+        let (score, rest) = rest.split_once('.')?;
+        let faded = RankedCursor { now: Some(now.parse().ok()?), ..ranked(score, rest)? };
+        return Some(Last::Ranked(Box::new(faded)));
+    }
     let direction = match first {
         "asc" => Direction::Ascending,
         "desc" => Direction::Descending,
@@ -127,7 +135,7 @@ fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
     let with_term = parts.collect::<Option<Vec<u64>>>()?;
     let counts = Counts { statistics: Statistics { documents, tokens }, with_term };
     let sound = score.is_finite() && score.is_sign_positive();
-    sound.then_some(RankedCursor { score, sequence, counts })
+    sound.then_some(RankedCursor { score, sequence, counts, now: None })
 }
 
 fn sorted(direction: Direction, rest: &str) -> Option<SortedCursor> {
@@ -147,7 +155,8 @@ mod tests {
     fn cursors_read_back() {
         let statistics = Statistics { documents: 7, tokens: 90 };
         let counts = Counts { statistics, with_term: vec![3, 0] };
-        let ranked = RankedCursor { score: 1.25, sequence: 12, counts };
+        let ranked = RankedCursor { score: 1.25, sequence: 12, counts, now: None };
+        let faded = RankedCursor { now: Some(-5), ..ranked.clone() };
         let (field, direction) = (FieldId(9), Direction::Descending);
         let valued = SortedCursor { field, direction, key: Some(u64::MAX), sequence: 3 };
         let without = SortedCursor { direction: Direction::Ascending, key: None, ..valued };
@@ -155,6 +164,7 @@ mod tests {
             (0, Last::Newest),
             (u64::MAX, Last::Newest),
             (17, Last::Ranked(Box::new(ranked))),
+            (17, Last::Ranked(Box::new(faded))),
             (18, Last::Sorted(valued)),
             (u64::MAX, Last::Sorted(without)),
         ] {
@@ -169,6 +179,9 @@ mod tests {
             "1.3f800000.1",
             "1.7fc00000.1.2.3",
             "-1",
+            "1.at",
+            "1.at5.3f800000.1",
+            "1.atx.3f800000.1.2.3",
             "1.asc",
             "1.asc.1",
             "1.asc.256.1",

@@ -74,6 +74,8 @@ pub(crate) struct Ranking<'r> {
     pub(crate) scored: &'r [Scored],
     /// What scores were computed from.
     pub(crate) counts: &'r Counts,
+    /// As of when they have faded, if they do.
+    pub(crate) now: Option<i64>,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -183,9 +185,9 @@ impl<'r> Hits<'r> {
         let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), last: Last::Newest };
         Ok(match self.found {
             Found::Newest => self.hits.last().map(newest),
-            Found::Best(Ranking { scored, counts, limit }) => scored.last().map(|last| {
+            Found::Best(Ranking { scored, counts, now, limit }) => scored.last().map(|last| {
                 let Scored { score, sequence, .. } = *last;
-                let ranked = RankedCursor { score, sequence, counts: counts.clone() };
+                let ranked = RankedCursor { score, sequence, counts: counts.clone(), now };
                 Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
             }),
             Found::Sorted(Order { sorted, by, limit }) => sorted.last().map(|last| {

@@ -11,14 +11,15 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Sorted, Top,
+    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
+    Scored, Scratch, Settings, Sorted, Top,
 };
 use spirit_schema::Schema;
 
 use crate::cursor::{Cursor, Last, RankedCursor};
 use crate::hits::{Found, Hits, Order as Sorting, Pinned, Ranking};
 use crate::index::Index;
+use crate::recency;
 use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
 use crate::sorting;
 
@@ -255,8 +256,12 @@ fn answer<'r, 'i>(
             Found::Newest
         }
         Order::Relevance(parameters) => {
-            let limit = best(index, query, &search, *parameters, memory)?;
-            Found::Best(Ranking { scored: &memory.scored, counts: &memory.counts, limit })
+            let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
+            let fading = recency::fading(search.recency.as_ref(), schema, after)?;
+            let asked = Asked { parameters: *parameters, skips: search.skips, fading };
+            let limit = best(index, query, &search, after, asked, memory)?;
+            let now = fading.map(|fading| fading.now);
+            Found::Best(Ranking { scored: &memory.scored, counts: &memory.counts, now, limit })
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
@@ -294,12 +299,21 @@ fn newest<'i>(
     Ok(())
 }
 
+/// The place that a cursor of the best hits of this query stands for.
+fn ranked<'c>(cursor: &'c Cursor, query: &Query) -> Result<&'c RankedCursor, SearchError> {
+    match &cursor.last {
+        Last::Ranked(ranked) if ranked.counts.are_of(query) => Ok(ranked),
+        _ => Err(SearchError::Cursor),
+    }
+}
+
 /// Finds the best; says where the documents end among which the next pages are.
 fn best<'i>(
     index: &'i Index,
     query: &Query,
     search: &Search,
-    parameters: Parameters,
+    after: Option<&RankedCursor>,
+    asked: Asked,
     memory: &mut Memory<'i>,
 ) -> Result<u64, SearchError> {
     // Before the snapshots: what they see and this does not may be in this page only.
@@ -308,12 +322,7 @@ fn best<'i>(
     let settings = search.settings(index.options.vectors, limits.begin());
     snapshots.clear();
     snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
-    let ranked = match search.after.as_ref().map(|cursor| &cursor.last) {
-        None => None,
-        Some(Last::Ranked(ranked)) if ranked.counts.are_of(query) => Some(&**ranked),
-        Some(_) => return Err(SearchError::Cursor),
-    };
-    match ranked {
+    match after {
         // What scores were computed from has to be what it was.
         Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
         None => {
@@ -321,9 +330,7 @@ fn best<'i>(
             snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
         }
     }
-    let after = ranked.map(|cursor| Scored::place_of(cursor.score, cursor.sequence));
-    top.begin(search.k, after);
-    let asked = Asked { parameters, skips: search.skips };
+    top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, asked);
     for (number, snapshot) in snapshots.iter().enumerate() {
         spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;

@@ -12,6 +12,7 @@ use spirit_query::{
 use spirit_schema::FieldKind;
 
 use crate::cursor::Cursor;
+use crate::recency::Recency;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
@@ -44,6 +45,7 @@ pub struct Search {
     pub(crate) after: Option<Cursor>,
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) skips: bool,
+    pub(crate) recency: Option<Recency>,
 }
 
 impl Search {
@@ -64,7 +66,14 @@ impl Search {
 
     /// The first `k` matches in this order; at most [`HITS_MAX`].
     pub fn in_order(k: usize, order: Order) -> Search {
-        Search { k: k.min(HITS_MAX), order, after: None, algorithm: None, skips: true }
+        let k = k.min(HITS_MAX);
+        Search { k, order, after: None, algorithm: None, skips: true, recency: None }
+    }
+
+    /// Let scores fade with age, where the order is by relevance.
+    pub fn recency(mut self, recency: Recency) -> Search {
+        self.recency = Some(recency);
+        self
     }
 
     /// Go on after a hit of an earlier page. Documents that came since are not in the way: neither by themselves nor, where
@@ -138,6 +147,13 @@ pub enum SearchError {
         /// What it holds, if there is such a field.
         kind: Option<FieldKind>,
     },
+    /// Scores cannot fade by this field.
+    NoMoments {
+        /// The field's name.
+        field: String,
+        /// What it holds, if there is such a field.
+        kind: Option<FieldKind>,
+    },
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
 }
@@ -157,6 +173,13 @@ impl fmt::Display for SearchError {
                 f,
                 "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of integers, floats, \
                  moments or booleans"
+            ),
+            SearchError::NoMoments { field, kind: None } => {
+                write!(f, "no field {field:?} by which scores could fade: take one of moments")
+            }
+            SearchError::NoMoments { field, kind: Some(kind) } => write!(
+                f,
+                "field {field:?} holds values of kind {kind}, by which scores do not fade: take a field of moments"
             ),
             SearchError::NoPositions => f.write_str(
                 "the index was made without positions and cannot find phrases: index the documents anew with positions",

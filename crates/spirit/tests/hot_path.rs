@@ -21,9 +21,11 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
+use std::time::Duration;
 
 use spirit::{
-    Algorithm, DictionaryTier, Direction, Document, FieldKind, Index, Options, Reader, Search,
+    Algorithm, DictionaryTier, Direction, Document, FieldKind, Index, Options, Reader, Recency,
+    Search, TimeUnit, Value,
 };
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
@@ -117,6 +119,9 @@ const QUERIES: [&str; 41] = [
 static BY_VIEWS: LazyLock<[Search; 2]> = LazyLock::new(|| {
     [Direction::Ascending, Direction::Descending].map(|d| Search::by_field(20, "views", d))
 });
+static FADED: LazyLock<Search> = LazyLock::new(|| {
+    Search::best(20).recency(Recency::new("at", Duration::from_secs(60)).as_of(9_999))
+});
 
 fn text(n: u64) -> String {
     let (a, b, c) = (n % 30, n % 200, n % 1500);
@@ -133,6 +138,7 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
                 let (text, tag) = (text(n), format!("t{}", n % 11));
                 let document = Document::new().text(&text).field("views", (n % 100) as i64);
                 let document = document.field("tag", &tag).field("views", -((n % 5) as i64));
+                let document = document.field("at", Value::Time(n as i64));
                 index.add_document(&document).map(drop).unwrap();
             }
             _ => index.add(&text(n)).map(drop).unwrap(),
@@ -141,7 +147,8 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
 }
 
 fn with_fields(options: Options) -> Options {
-    options.field("views", FieldKind::Integer).field("tag", FieldKind::Keyword)
+    let options = options.field("views", FieldKind::Integer).field("tag", FieldKind::Keyword);
+    options.field("at", FieldKind::Time(TimeUnit::Seconds))
 }
 
 /// An index with flushed segments, a fresh one, and rows that died.
@@ -175,7 +182,7 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }
         }
-        for search in [Search::best(20), Search::best(20).exhaustive()] {
+        for search in [Search::best(20), Search::best(20).exhaustive(), FADED.clone()] {
             let Ok(hits) = reader.search_text(query, search) else { continue };
             answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
         }

@@ -1,10 +1,12 @@
-//! Ranges, sets and orders by fields, on an index whose segments are fresh, flushed and engraved.
+//! Ranges, sets, orders by fields and scores that fade, on an index whose segments are fresh, flushed and engraved.
 
 mod support;
 
+use std::time::Duration;
+
 use spirit::{
-    Analyzer, Clause, Direction, Document, FieldKind, Index, Options, Query, Search, SearchError,
-    StoredValue, TimeUnit,
+    Analyzer, Clause, Direction, Document, FieldKind, Index, Options, Query, Recency, Search,
+    SearchError, StoredValue, TimeUnit, Value,
 };
 use support::directory::Directory;
 use support::tiny;
@@ -154,6 +156,92 @@ fn hits_come_in_the_order_of_a_field() {
         assert_eq!(values, [integer(40), integer(3), integer(-7), None]);
         assert!(hits.scores().is_none());
     });
+}
+
+/// 2026-11-23T00:00:00Z, the moment of `e`; that of `d` is five and a half hours before.
+const MIDNIGHT: i64 = 1_795_392_000_000;
+
+#[test]
+fn scores_fade_with_age() {
+    in_every_state(|index| {
+        let mut reader = index.reader().unwrap();
+        let mut best = |query: &str, half_life: u64, now: i64| {
+            let recency = Recency::new("at", Duration::from_secs(half_life)).as_of(now);
+            let hits = reader.search_text(query, Search::best(9).recency(recency)).unwrap();
+            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
+        };
+        let found = best("*", 3600, MIDNIGHT);
+        assert_eq!(found[0], ("e".to_owned(), 1.0));
+        assert_eq!((&*found[1].0, found[1].1), ("d", (-5.5f32).exp2()));
+        // Age took all of a's score, and the others have no moment.
+        let rest: Vec<_> = found[2..].iter().map(|(key, score)| (&**key, *score)).collect();
+        assert_eq!(rest, [("f", 0.0), ("c", 0.0), ("b", 0.0), ("a", 0.0)]);
+        let both = best("at:*", 5 * 3600 + 1800, MIDNIGHT - 3_600_000 * 11 / 2);
+        assert_eq!(both[..2], [("e".to_owned(), 1.0), ("d".to_owned(), 1.0)]);
+        assert_eq!(
+            best("seen:[true TO *]^8 seen:false^=2", 5 * 3600 + 1800, MIDNIGHT)[0],
+            ("d".to_owned(), 4.0)
+        );
+    });
+}
+
+#[test]
+fn pages_fade_as_of_the_first() {
+    let index = tiny(2, 8 << 20).open().unwrap();
+    for n in 0..300i64 {
+        let text = format!("sea {}", "and sky ".repeat(n as usize % 7));
+        let at = Value::Time(n * 7919 % 300 * 1000);
+        index.add_document(&Document::new().text(&text).field("at", at)).unwrap();
+        if n % 100 == 99 {
+            index.flush().unwrap();
+        }
+    }
+    let mut reader = index.reader().unwrap();
+    let recency = |now| Recency::new("at", Duration::from_secs(60)).as_of(now);
+    for query in ["sea", "sea AND sky", "sea sky", "(sea sky)~2 -night"] {
+        let search = || Search::best(1000).recency(recency(300_000));
+        let whole = reader.search_text(query, search()).unwrap().keys().unwrap();
+        let all = reader.search_text(query, search().exhaustive()).unwrap().keys().unwrap();
+        assert_eq!(whole, all, "{query}");
+        let (mut paged, mut after) = (Vec::new(), None);
+        for page in 0.. {
+            // The clock has gone on.
+            let search = Search::best(9).recency(recency(300_000 + page * 10_000));
+            let search = match after {
+                Some(cursor) => search.after(cursor),
+                None => search,
+            };
+            let hits = reader.search_text(query, search).unwrap();
+            paged.extend(hits.keys().unwrap());
+            after = hits.cursor().unwrap().map(|cursor| cursor.to_string().parse().unwrap());
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(paged, whole, "{query}");
+    }
+}
+
+#[test]
+fn scores_fade_by_moments_only() {
+    let index = log(options(), &[]);
+    let mut reader = index.reader().unwrap();
+    let hour = Duration::from_secs(3600);
+    for (field, kind) in [("views", Some(FieldKind::Integer)), ("nobody", None)] {
+        let search = Search::best(1).recency(Recency::new(field, hour));
+        let expected = SearchError::NoMoments { field: field.into(), kind };
+        assert_eq!(reader.search_text("*", search).err(), Some(expected));
+    }
+    let cursor = |search| {
+        let mut reader = index.reader().unwrap();
+        let cursor = reader.search_text("*", search).unwrap().cursor().unwrap();
+        cursor.unwrap()
+    };
+    let faded = || Search::best(1).recency(Recency::new("at", hour));
+    for search in [faded().after(cursor(Search::best(1))), Search::best(1).after(cursor(faded()))] {
+        assert_eq!(reader.search_text("*", search).err(), Some(SearchError::Cursor));
+    }
 }
 
 #[test]

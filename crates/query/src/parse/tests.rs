@@ -192,6 +192,7 @@ fn fields_are_asked_for_values() {
         ("by:<b", "[* TO b}"),
         ("by:[\"*\" TO TO]", "[* TO TO]"),
         ("by:IN [Ann \"Bo Lee\"]^2", "(Ann Bo Lee)^=2"),
+        ("by:\"\"", "#1:"),
         ("by:IN []", "()^=1"),
         ("by:IN", "IN"),
         ("by:(a >=b IN [c])", "(a [b TO *] (c)^=1)"),

@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
         place: &mut u32,
     ) -> Parsed<()> {
         let FieldKind::Text(analyzer) = field.kind else {
-            let kind = self.query.term(field.id, text.as_bytes())?;
+            let kind = self.query.keyword(field, text)?;
             let node = self.query.push(Node { at: *place, ..Node::leaf(kind) })?;
             self.query.link(list, node, Occur::Must);
             *place += 1;

@@ -1,10 +1,13 @@
 //! Ranges, sets, fields that documents have, and orders by fields: every way to ask gives what the naive index says.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use spirit::{
-    Clause, Direction, FieldKind, Index, Operator, Problem, Query, Schema, Search, StoredValue,
+    Clause, Direction, FieldKind, Index, Operator, Problem, Query, Recency, Schema, Search,
+    StoredValue,
 };
 use spirit_oracle::{Document, Oracle};
 
@@ -80,6 +83,7 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, Ask { clause, sort }: &Ask) 
     let found = reader.search(&query, Search::newest(HITS)).unwrap().keys().unwrap();
     assert_eq!(found, expected[..expected.len().min(HITS)], "newest of {clause}");
     check_best(index, &query, clause, expected.len());
+    check_faded(index, &schema, &query, clause);
     let kind = schema.by_name(sort).map(|field| field.kind);
     if kind.is_some_and(|kind| !kind.is_text() && kind != FieldKind::Keyword) {
         for direction in [Direction::Ascending, Direction::Descending] {
@@ -117,6 +121,31 @@ fn check_best(index: &Index, query: &Query, clause: &Clause, matches: usize) {
     let all = best(Search::best(HITS).exhaustive());
     assert_eq!(all.len(), matches.min(HITS), "best of {clause}");
     assert_eq!(best(Search::best(HITS)), all, "best of {clause}");
+}
+
+/// Scores that fade are those of documents that do not, less what their age takes; passing over blocks changes nothing.
+fn check_faded(index: &Index, schema: &Schema, query: &Query, clause: &Clause) {
+    if schema.by_name("@timestamp").is_none() {
+        return;
+    }
+    let mut reader = index.reader().unwrap();
+    let recency =
+        || Recency::new("@timestamp", Duration::from_secs(1_000_000)).as_of(9_000_000_000);
+    let mut best = |search: Search| {
+        let hits = reader.search(query, search).unwrap();
+        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
+    };
+    let all = best(Search::best(HITS).recency(recency()).exhaustive());
+    assert!(all.is_sorted_by(|a, b| a.1 >= b.1), "{clause}");
+    for k in [5, HITS] {
+        let found = best(Search::best(k).recency(recency()));
+        assert_eq!(found, all[..all.len().min(k)], "the best {k} of {clause}, faded");
+    }
+    let plain: BTreeMap<String, f32> = best(Search::best(HITS)).into_iter().collect();
+    for (key, score) in all.iter().filter(|_| plain.len() < HITS) {
+        assert!(*score <= plain[key], "{key} by {clause}");
+    }
 }
 
 fn check_sorted(
