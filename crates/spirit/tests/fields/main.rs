@@ -5,6 +5,7 @@
 mod act;
 mod columns;
 mod naive;
+mod room;
 mod rules;
 mod stages;
 #[path = "../support/mod.rs"]
