@@ -95,6 +95,9 @@ fn answer<'a>(
     if let Some(cursor) = &args.after {
         search = search.after(cursor.clone());
     }
+    if let Some(fade) = &args.recency {
+        search = search.recency(fade.recency());
+    }
     if let Some(algorithm) = args.algorithm.algorithm() {
         search = search.algorithm(algorithm);
     }

@@ -9,7 +9,7 @@ use crate::choice::{
     AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Reserve, YesNo,
 };
 use crate::document::Format;
-use crate::order::Order;
+use crate::order::{Fade, Order};
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -366,6 +366,9 @@ pub(crate) struct AnsweringArgs {
     /// For bm25: how much the length of a document counts, from 0 to 1 [default: 0.75]
     #[arg(long, value_name = "N", value_parser = share)]
     pub(crate) b: Option<f32>,
+    /// For bm25: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
+    #[arg(long, value_name = "FIELD:HALF-LIFE")]
+    pub(crate) recency: Option<Fade>,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,9 +1,10 @@
-//! `--order`: what comes first.
+//! `--order`: what comes first; `--recency`: and how it fades.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde_json::{Number, Value};
-use spirit::{Direction, Parameters, StoredValue, format_time};
+use spirit::{Direction, Parameters, Recency, StoredValue, format_time};
 
 /// The order of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,33 @@ impl FromStr for Order {
             return Err("choose newest, bm25, or a field: FIELD, FIELD:asc or FIELD:desc".into());
         }
         Ok(Order::Field(name.to_owned(), direction))
+    }
+}
+
+/// How scores fade with age.
+#[derive(Clone, Debug)]
+pub(crate) struct Fade {
+    field: String,
+    half_life: Duration,
+}
+
+impl FromStr for Fade {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fade, String> {
+        let parts = text.rsplit_once(':').filter(|(field, _)| !field.is_empty());
+        let half_life = parts.and_then(|(_, time)| humantime::parse_duration(time).ok());
+        match parts.zip(half_life.filter(|time| !time.is_zero())) {
+            Some(((field, _), half_life)) => Ok(Fade { field: field.to_owned(), half_life }),
+            None => Err("say a field of moments and a time, as in ts:6h or ts:30days".into()),
+        }
+    }
+}
+
+impl Fade {
+    /// What the engine calls it.
+    pub(crate) fn recency(&self) -> Recency {
+        Recency::new(&self.field, self.half_life)
     }
 }
 
@@ -86,6 +114,11 @@ mod tests {
         ] {
             assert_eq!(text.parse(), expected, "{text}");
         }
+        for wrong in ["ts", "ts:", ":6h", "ts:soon", "ts:0s"] {
+            assert!(wrong.parse::<Fade>().is_err(), "{wrong}");
+        }
+        let fade: Fade = "a.b:90m".parse().unwrap();
+        assert_eq!((&*fade.field, fade.half_life), ("a.b", Duration::from_secs(5400)));
         for wrong in ["", ":asc", "views:", "views:up"] {
             assert!(wrong.parse::<Order>().is_err(), "{wrong}");
         }

@@ -158,7 +158,11 @@ impl TierArgs {
 
 impl AnsweringArgs {
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let given = [(self.k1.is_some(), "--k1"), (self.b.is_some(), "--b")];
+        let given = [
+            (self.k1.is_some(), "--k1"),
+            (self.b.is_some(), "--b"),
+            (self.recency.is_some(), "--recency"),
+        ];
         match given.into_iter().find(|(given, _)| *given && self.order != Order::Bm25) {
             Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order bm25"))),
             None => Ok(()),

@@ -99,6 +99,15 @@ fn fields_are_searched_for_values_and_sorted_by() {
     assert!(next.contains("b  -\n") && !next.contains("a  "), "{next}");
     let refused = spirit(&["search", "-d", &index, "--order", "level", "*"]).failed(1);
     assert!(refused.contains("field \"level\" holds values of kind keyword"), "{refused}");
+    let faded = ["search", "-d", &index, "--json", "--order", "bm25", "--recency", "ts:1h", "*"];
+    let out = spirit(&faded).done();
+    assert!(
+        out.contains(r#"{"key":"d","score":0.0,"text""#)
+            || out.contains(r#"{"key":"d","score":0.0}"#),
+        "{out}"
+    );
+    let refused = spirit(&["search", "-d", &index, "--recency", "ts:1h", "*"]).failed(2);
+    assert!(refused.contains("--recency: it is for --order bm25"), "{refused}");
     let refused = spirit(&["search", "-d", &index, "--order", "views:up", "*"]);
     assert!(refused.code == 2 && refused.err.contains("FIELD:asc"), "{}", refused.err);
 }

@@ -5,15 +5,19 @@
 mod damage;
 mod support;
 
-use damage::atlas::{Atlas, Promise};
+use damage::atlas::{Atlas, Promise, Segment};
 use damage::flips::{Flip, flips};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
 use spirit::{AddError, Index, OpenError};
+use support::columns::read_columns;
 use support::{Chance, comes_back, size_of_run};
 
 const ROOT_PAGE: usize = 4096;
+/// Sections of a segment, and the kind of that of columns.
+const SECTIONS: u64 = 15;
+const COLUMNS: u64 = 13;
 /// What is done to a byte.
 const MASKS: [u8; 3] = [0x01, 0x80, 0xFF];
 
@@ -38,6 +42,7 @@ fn outcome(image: &Image, expected: &[String], what: &dyn std::fmt::Debug) -> Ou
     index.settle();
     let second = sample::answers(&index);
     sample::texts(&index);
+    read_columns(&index);
     assert_alive(&index, what);
     if first == expected && second == expected { Outcome::Same } else { Outcome::Other }
 }
@@ -262,6 +267,7 @@ fn forged_files() {
                     sample::answers(&index);
                     index.settle();
                     sample::answers(&index);
+                    read_columns(&index);
                     assert_alive(&index, &forged);
                 }
                 image.restore();
@@ -293,13 +299,13 @@ fn forge(
             ("slot", at, word)
         }
         2 => {
-            let at = segment.table + chance.below(36) * 8;
+            let at = segment.table + chance.below(SECTIONS * 3) * 8;
             let word = forger.bend(at, chance);
             forger.table(segment);
             ("section table", at, word)
         }
         3 => {
-            let (_, start, bytes) = segment.sections[chance.below(12) as usize];
+            let (_, start, bytes) = segment.sections[chance.below(COLUMNS) as usize];
             if bytes < 8 {
                 return ("nothing", 0, 0);
             }
@@ -330,4 +336,30 @@ fn forge(
             ("log record", at, word)
         }
     }
+}
+
+/// Whoever makes checksums right too has to make the directory of columns such as can be.
+#[test]
+fn forged_columns_are_found_out() {
+    comes_back(|| {
+        let image = Image::of(&sample::settled());
+        let segments = Atlas::of(&image.bytes).segments;
+        let columns_of = |segment: &Segment| {
+            segment.sections.iter().find(|(kind, ..)| *kind == COLUMNS).copied()
+        };
+        let with_columns =
+            segments.iter().find_map(|segment| Some((segment, columns_of(segment)?)));
+        let (segment, (_, start, bytes)) = with_columns.unwrap();
+        let count = image.bytes[start as usize];
+        assert!(count >= 5 && bytes > 1000, "{count} columns, {bytes} bytes");
+        for word in (0..1 + u64::from(count) * 4).map(|word| start + word * 8) {
+            for bit in 0..64 {
+                let mut bytes = image.bytes.clone();
+                bytes[(word + bit / 8) as usize] ^= 1 << (bit % 8);
+                Forger { bytes: &mut bytes }.segment(segment);
+                image.write(0, &bytes);
+                assert!(image.is_found_out(), "bit {bit} of word {}", (word - start) / 8);
+            }
+        }
+    });
 }
