@@ -2,14 +2,18 @@
 
 mod support;
 
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::Duration;
 
 use spirit::{
-    Analyzer, Clause, Direction, Document, FieldKind, Index, Options, Query, Recency, Search,
-    SearchError, StoredValue, TimeUnit, Value,
+    Analyzer, Clause, Direction, Document, FieldKind, Index, Mode, OnFull, Options, Query, Recency,
+    Search, SearchError, StoredValue, TimeUnit, Value,
 };
 use support::directory::Directory;
-use support::tiny;
+use support::{Chance, tiny};
 
 fn keys(index: &Index, query: &str) -> Vec<String> {
     let mut reader = index.reader().unwrap();
@@ -338,4 +342,80 @@ fn ranges_are_built_as_they_are_written() {
     ] {
         assert!(Query::in_schema(&clause, &index.schema()).is_err(), "{clause}");
     }
+}
+
+/// Keys are given again and again, so that segments are mostly dead and rewritten.
+#[test]
+fn what_is_rewritten_is_found_and_sorted() {
+    let options = tiny(1, 2 << 20).mode(Mode::Volatile).on_full(OnFull::Wait);
+    let index = options.open().unwrap();
+    let (mut chance, mut model) = (Chance::new(3), HashMap::new());
+    for number in 0..12_000u64 {
+        let key = format!("k{}", if number % 50 == 0 { number } else { chance.below(80) });
+        let views = chance.below(300) as i64 - 150;
+        let document = Document::new().key(&key).text("red and much else that fills a segment");
+        let some = if views % 4 > 0 { document.field("views", views) } else { document };
+        index.add_document(&some).unwrap();
+        model.insert(key, (number, (views % 4 > 0).then_some(views)));
+    }
+    index.settle();
+    assert!(index.stats().unwrap().rewritten_segments > 3);
+    let mut newest: Vec<_> =
+        model.iter().map(|(key, (number, views))| (number, key, views)).collect();
+    newest.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
+    for (low, high) in [(-150, 150), (-20, 3), (140, 149), (5, 4)] {
+        let within = |views: &Option<i64>| views.is_some_and(|views| (low..=high).contains(&views));
+        let expected: Vec<_> = newest.iter().filter(|(_, _, views)| within(views)).collect();
+        let keys_of: Vec<_> = expected.iter().map(|(_, key, _)| (*key).clone()).collect();
+        let query = format!("views:[{low} TO {high}]");
+        let mut reader = index.reader().unwrap();
+        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
+        assert_eq!(found, keys_of, "{query}");
+        let mut by_views = expected.clone();
+        by_views.sort_by_key(|(_, _, views)| **views);
+        let by_views: Vec<_> = by_views.iter().map(|(_, key, _)| (*key).clone()).collect();
+        let search = Search::by_field(10_000, "views", Direction::Ascending);
+        assert_eq!(
+            reader.search_text(&query, search).unwrap().keys().unwrap(),
+            by_views,
+            "{query}"
+        );
+    }
+}
+
+/// Whatever is added and flushed meanwhile, each query sees the documents that were there whole, by value and in order.
+#[test]
+fn ranges_hold_while_a_stream_goes_in() {
+    let index = tiny(2, 16 << 20).on_full(OnFull::Refuse).open().unwrap();
+    for n in 0..500i64 {
+        index.add_document(&Document::new().text("old").field("views", n)).unwrap();
+    }
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0i64.. {
+                let document = Document::new().text("new").field("views", 1000 + n % 77);
+                if over.load(Relaxed) || index.add_document(&document).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut reader = index.reader().unwrap();
+        // While the stream fills some segments, and a moment longer.
+        for round in 0u64.. {
+            if round % 64 == 0 && index.stats().unwrap().segments.len() > 8 {
+                break;
+            }
+            let count = reader.count_text("views:[* TO 999]").unwrap();
+            assert_eq!(count, 500, "round {round}");
+            let first = Search::by_field(3, "views", Direction::Ascending);
+            let hits = reader.search_text("views:* -new", first).unwrap();
+            let values: Vec<_> = hits.sort_values().unwrap().collect();
+            assert_eq!(values, [0, 1, 2].map(|n| Some(StoredValue::Integer(n))), "round {round}");
+            drop(hits);
+            let new = reader.count_text("views:>=1000").unwrap();
+            assert!(reader.count_text("new").unwrap() >= new, "round {round}");
+        }
+        over.store(true, Relaxed);
+    });
 }
