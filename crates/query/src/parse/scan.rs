@@ -111,6 +111,12 @@ pub(super) fn ends_word(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | ')' | '"')
 }
 
+/// Whether what follows a word is a range of values of the field that it must be, then.
+pub(super) fn begins_range(word: &str, behind: &str) -> bool {
+    let is_range = behind.strip_prefix(':').is_some_and(|b| b.starts_with(['[', '{', '<', '>']));
+    is_range && word.starts_with(|c: char| c.is_alphabetic() || c == '@')
+}
+
 /// Whether it may be a field's name.
 pub(super) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();

@@ -199,6 +199,7 @@ fn fields_are_asked_for_values() {
         ("stems:IN [Herons \"seas and skies\"]", "(heron \"sea sky\"~0)^=1"),
         ("text:[A TO Sea]", "[a TO sea]"),
         ("a >b [c TO d]", "(a b c to d)"),
+        ("At 10:[x", "(at \"10 x\"~0)"),
     ] {
         assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
     }
@@ -225,6 +226,7 @@ fn a_strict_parser_says_what_is_no_range() {
         ("flag:maybe", 5, "`true` or `false`"),
         ("by:[a TO \"b]", 9, "a second `\""),
         ("nobody:[1 TO 2]", 0, "no such field"),
+        ("sea @nobody.at:>=2026-11-22", 4, "no such field"),
     ] {
         let (at, problem) = strict(text).unwrap_err();
         assert_eq!(at, offset, "{text}: {problem}");

@@ -6,7 +6,7 @@ use spirit_schema::{FieldKind, TEXT};
 
 use super::Problem;
 use super::grammar::{Parsed, Run};
-use super::scan::{ends_word, is_name};
+use super::scan::{begins_range, ends_word, is_name};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
@@ -83,7 +83,8 @@ impl<'a> Run<'a> {
         let rest = self.rest();
         let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
         let colon = rest[name.len()..].starts_with(':');
-        let may_be = is_name(name) || self.parser.schema.by_name(name).is_some();
+        let known = || self.parser.schema.by_name(name).is_some();
+        let may_be = is_name(name) || known() || begins_range(name, &rest[name.len()..]);
         (colon && may_be).then_some((name, self.at + name.len() + 1))
     }
 
