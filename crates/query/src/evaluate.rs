@@ -17,6 +17,7 @@ mod sort;
 mod term;
 mod tree;
 mod window;
+mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 

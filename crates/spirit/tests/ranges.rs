@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use spirit::{
-    Analyzer, Clause, Direction, Document, FieldKind, Index, Mode, OnFull, Options, Query, Recency,
-    Search, SearchError, StoredValue, TimeUnit, Value,
+    Analyzer, Clause, Direction, Document, FieldKind, Index, Limits, Mode, OnFull, Options, Query,
+    Recency, Search, SearchError, Stop, StoredValue, TimeUnit, Value,
 };
 use support::directory::Directory;
 use support::{Chance, tiny};
@@ -342,6 +342,24 @@ fn ranges_are_built_as_they_are_written() {
     ] {
         assert!(Query::in_schema(&clause, &index.schema()).is_err(), "{clause}");
     }
+}
+
+/// Keywords in a column are counted by their places, whatever a query may cost.
+#[test]
+fn a_range_of_many_keywords_costs_no_terms() {
+    let index = tiny(1, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
+    for n in 0..500 {
+        index.add_document(&Document::new().field("tag", &format!("t{n:03}"))).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    reader.limits(Limits { expansions: 10, ..Limits::default() });
+    let stopped = Err(SearchError::Stopped(Stop::Expansions { max: 10 }));
+    assert_eq!(reader.count_text("tag:[t100 TO t400}"), stopped);
+    index.flush().unwrap();
+    index.settle();
+    assert_eq!(reader.count_text("tag:[t100 TO t400}"), Ok(300));
+    assert_eq!(reader.count_text("tag:{t100 TO t4]"), Ok(299));
+    assert_eq!(reader.count_text("tag:t1*"), stopped);
 }
 
 /// Keys are given again and again, so that segments are mostly dead and rewritten.
