@@ -54,12 +54,12 @@ pub struct Hits<'r> {
 pub(crate) enum Found<'r> {
     Newest,
     Best(Ranking<'r>),
-    Sorted(Order<'r>),
+    Sorted(Sorting<'r>),
 }
 
 /// How hits were sorted by a field.
 #[derive(Clone, Copy)]
-pub(crate) struct Order<'r> {
+pub(crate) struct Sorting<'r> {
     /// The hits with what they are sorted by.
     pub(crate) sorted: &'r [Sorted],
     pub(crate) by: SortBy,
@@ -117,7 +117,7 @@ impl<'r> Hits<'r> {
     pub fn sort_values(
         &self,
     ) -> Option<impl ExactSizeIterator<Item = Option<StoredValue>> + use<'r>> {
-        let Found::Sorted(Order { sorted, by, .. }) = self.found else { return None };
+        let Found::Sorted(Sorting { sorted, by, .. }) = self.found else { return None };
         let value = move |key| StoredValue::from_bits(by.kind, by.bits(key));
         Some(sorted.iter().map(move |found| found.key.and_then(value)))
     }
@@ -190,7 +190,7 @@ impl<'r> Hits<'r> {
                 let ranked = RankedCursor { score, sequence, counts: counts.clone(), now };
                 Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
             }),
-            Found::Sorted(Order { sorted, by, limit }) => sorted.last().map(|last| {
+            Found::Sorted(Sorting { sorted, by, limit }) => sorted.last().map(|last| {
                 let Sorted { key, sequence, .. } = *last;
                 let SortBy { field, direction, .. } = by;
                 let last = Last::Sorted(SortedCursor { field, direction, key, sequence });

@@ -17,7 +17,7 @@ use spirit_query::{
 use spirit_schema::Schema;
 
 use crate::cursor::{Cursor, Last, RankedCursor};
-use crate::hits::{Found, Hits, Order as Sorting, Pinned, Ranking};
+use crate::hits::{Found, Hits, Pinned, Ranking, Sorting};
 use crate::index::Index;
 use crate::recency;
 use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};

@@ -60,6 +60,19 @@ impl Search {
     }
 
     /// The first `k` matches in the order of a field's values, as [`Order::Field`] says; at most [`HITS_MAX`].
+    ///
+    /// ```
+    /// use spirit::{Direction, Document, Options, Search};
+    ///
+    /// let index = Options::default().dram_bytes(64 << 20).open()?;
+    /// for (key, views) in [("a", 3), ("b", 40), ("c", -7)] {
+    ///     index.add_document(&Document::new().key(key).field("views", views))?;
+    /// }
+    /// let mut reader = index.reader()?;
+    /// let most = Search::by_field(10, "views", Direction::Descending);
+    /// assert_eq!(reader.search_text("views:>=0", most)?.keys()?, ["b", "a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn by_field(k: usize, field: &str, direction: Direction) -> Search {
         Search::in_order(k, Order::Field { field: field.into(), direction })
     }
