@@ -338,7 +338,7 @@ fn forge(
     }
 }
 
-/// Whoever makes checksums right too has to make the directory of columns such as can be.
+/// Whoever makes checksums right too has to make the directory of columns such as can be, and keywords those of the documents.
 #[test]
 fn forged_columns_are_found_out() {
     comes_back(|| {
@@ -352,14 +352,21 @@ fn forged_columns_are_found_out() {
         let (segment, (_, start, bytes)) = with_columns.unwrap();
         let count = image.bytes[start as usize];
         assert!(count >= 5 && bytes > 1000, "{count} columns, {bytes} bytes");
-        for word in (0..1 + u64::from(count) * 4).map(|word| start + word * 8) {
-            for bit in 0..64 {
-                let mut bytes = image.bytes.clone();
-                bytes[(word + bit / 8) as usize] ^= 1 << (bit % 8);
-                Forger { bytes: &mut bytes }.segment(segment);
-                image.write(0, &bytes);
-                assert!(image.is_found_out(), "bit {bit} of word {}", (word - start) / 8);
-            }
+        let word =
+            |at: u64| u64::from_le_bytes(image.bytes[at as usize..][..8].try_into().unwrap());
+        // The first column is that of keywords, few rows of which have any: 4 bytes for the row of each, and 1 for its value.
+        let [which, counts] = [8, 16].map(|at| word(start + at));
+        assert_eq!(which & 0xFFFF_FFFF, 1 | 2 << 8 | 1 << 16 | 1 << 24);
+        let (values, first) = (counts & 0xFFFF_FFFF, start + (counts >> 32) * 8);
+        let contents = [(first, values * 4), (first + (values * 4).next_multiple_of(8), values)];
+        let bits = |(at, bytes): (u64, u64), each| (at * 8..(at + bytes) * 8).step_by(each);
+        let directory = bits((start, 8 + u64::from(count) * 32), 1);
+        for bit in directory.chain(contents.into_iter().flat_map(|part| bits(part, 7))) {
+            let mut bytes = image.bytes.clone();
+            bytes[bit as usize / 8] ^= 1 << (bit % 8);
+            Forger { bytes: &mut bytes }.segment(segment);
+            image.write(0, &bytes);
+            assert!(image.is_found_out(), "bit {bit} behind {start}");
         }
     });
 }

@@ -82,7 +82,11 @@ fn check_segment(segment: &Segment<'_>) -> Result<u64, String> {
             }
         }
     }
-    if naive.is_empty() { Ok(count) } else { Err(format!("there is no column for {naive:?}")) }
+    if naive.is_empty() {
+        Ok(count)
+    } else {
+        Err(format!("there is no column for {:?}", naive.keys()))
+    }
 }
 
 fn middle(values: &[(u32, u64)]) -> u64 {
