@@ -1,20 +1,29 @@
 //! Any text as a query: no panic; an error has a place in the text; a query is answered, and its count is the
-//! number of its hits, by every algorithm.
+//! number of its hits, by every algorithm and in every order.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Algorithm, Analyzer, Index, Operator, Options, Reader, Search, SearchError};
+use spirit::{
+    Algorithm, Analyzer, Direction, Document, FieldKind, Index, Operator, Options, Reader, Search, SearchError, TimeUnit,
+};
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
         let options = Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
+        let options = options.field("n", FieldKind::Integer).field("x", FieldKind::Float);
+        let options = options.field("at", FieldKind::Time(TimeUnit::Seconds)).field("tag", FieldKind::Keyword);
         let index = options.analyzer(Analyzer::Standard).open().expect("these settings are good");
         for n in 0..1500 {
             let text = format!("a b{} c{} a common w{n} Don't 10:30 example.org", n % 3, n % 40);
             match n % 5 {
                 0 => index.put(&format!("k{}", n % 60), &text),
+                1 => {
+                    let tag = format!("t{}", n % 7);
+                    let document = Document::new().text(&text).field("n", n).field("x", f64::from(n % 9) / 2.0);
+                    index.add_document(&document.field("at", n * 86_400).field("tag", &tag)).map(drop)
+                }
                 _ => index.add(&text).map(drop),
             }
             .expect("the heap is large enough");
@@ -62,6 +71,17 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
     assert_eq!(best.len(), counted, "the best of {text:?}");
     let scores: Vec<f32> = best.scores().expect("it was for the best").collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
+    drop(best);
+    check_sorted(reader, text, counted);
+}
+
+/// All that are found are found in any order.
+fn check_sorted(reader: &mut Reader<'_>, text: &str, counted: usize) {
+    for (field, direction) in [("n", Direction::Descending), ("at", Direction::Ascending)] {
+        let search = Search::by_field(10_000, field, direction);
+        let hits = reader.search_text(text, search).expect("it was a query a moment ago");
+        assert_eq!(hits.len(), counted, "{text:?} by {field}");
+    }
 }
 
 /// What is no query is one to who takes it leniently.

@@ -9,6 +9,7 @@ use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet};
 use crate::args::AnsweringArgs;
 use crate::choice::{OperatorName, YesNo};
 use crate::failure::Failure;
+use crate::order::{sort_shown, sort_value};
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, refused};
 use crate::snippets::{self, Marks};
@@ -40,6 +41,9 @@ struct Hit {
     key: String,
     /// Only with an order that scores.
     score: Option<f64>,
+    /// Only with the order of a field: what the document was sorted by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sort: Option<serde_json::Value>,
     /// Only of an index that stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -91,6 +95,9 @@ fn answer<'a>(
     if let Some(cursor) = &args.after {
         search = search.after(cursor.clone());
     }
+    if let Some(fade) = &args.recency {
+        search = search.recency(fade.recency());
+    }
     if let Some(algorithm) = args.algorithm.algorithm() {
         search = search.algorithm(algorithm);
     }
@@ -137,13 +144,15 @@ fn found(
     };
     let keys = hits.keys().map_err(Failure::work)?;
     let scores: Vec<f32> = hits.scores().map_or_else(Vec::new, Iterator::collect);
+    let sorts: Vec<_> =
+        hits.sort_values().map_or_else(Vec::new, |values| values.map(sort_value).collect());
     let stored = index.options().get_store();
     let hit = |(hit, key)| {
         let text = stored.then(|| text(hit)).transpose()?;
         let score = scores.get(hit).map(|score| rounded(f64::from(*score), SCORE_DIGITS));
         let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
         let snippets = snippets.transpose().map_err(Failure::work)?;
-        Ok(Hit { key, score, text, snippets })
+        Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets })
     };
     keys.into_iter().take(shown).enumerate().map(hit).collect()
 }
@@ -153,9 +162,10 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     let least = if answer.exact { "" } else { "at least " };
     writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
     for hit in &answer.hits {
-        match hit.score {
-            Some(score) => writeln!(out, "{}  {score}", hit.key)?,
-            None => writeln!(out, "{}", hit.key)?,
+        match (hit.score, &hit.sort) {
+            (Some(score), _) => writeln!(out, "{}  {score}", hit.key)?,
+            (None, Some(value)) => writeln!(out, "{}  {}", hit.key, sort_shown(value))?,
+            (None, None) => writeln!(out, "{}", hit.key)?,
         }
         match (&hit.snippets, &hit.text) {
             (Some(snippets), _) => {

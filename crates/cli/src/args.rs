@@ -6,10 +6,10 @@ use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
 use crate::choice::{
-    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order, Reserve,
-    YesNo,
+    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Reserve, YesNo,
 };
 use crate::document::Format;
+use crate::order::{Fade, Order};
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -33,7 +33,9 @@ Examples:
                                                 of a file, in memory; nothing is kept
 
 Queries:
-  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)";
+  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)
+  \"a phrase\"   \"near by\"~3   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
+  views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h   level:IN [warn error]   field:* (any value)";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -355,7 +357,7 @@ pub(crate) struct AnsweringArgs {
     /// How many documents
     #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents: the newest first, or the most relevant
+    /// The order of documents: newest; bm25, the most relevant first; or FIELD, the greatest value first (FIELD:asc: the least)
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
     /// For bm25: how long further occurrences of a word count, from 0 [default: 1.2]
@@ -364,6 +366,9 @@ pub(crate) struct AnsweringArgs {
     /// For bm25: how much the length of a document counts, from 0 to 1 [default: 0.75]
     #[arg(long, value_name = "N", value_parser = share)]
     pub(crate) b: Option<f32>,
+    /// For bm25: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
+    #[arg(long, value_name = "FIELD:HALF-LIFE")]
+    pub(crate) recency: Option<Fade>,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,

@@ -90,12 +90,6 @@ impl From<OnFull> for OnFullName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Order {
-    Newest,
-    Bm25,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OperatorName {
     Or,
     And,

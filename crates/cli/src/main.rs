@@ -20,6 +20,7 @@ mod kept;
 mod load;
 mod made;
 mod object;
+mod order;
 mod output;
 mod progress;
 mod queries;

@@ -5,10 +5,11 @@ use std::time::Duration;
 use spirit::{Highlight, Index, Options, Parameters};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
-use crate::choice::{Mode, Order, Reserve, YesNo};
+use crate::choice::{Mode, Reserve, YesNo};
 use crate::config;
 use crate::failure::Failure;
 use crate::load::Reading;
+use crate::order::Order;
 use crate::output::note;
 
 impl IndexArgs {
@@ -157,8 +158,12 @@ impl TierArgs {
 
 impl AnsweringArgs {
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let given = [(self.k1.is_some(), "--k1"), (self.b.is_some(), "--b")];
-        match given.into_iter().find(|(given, _)| *given && self.order == Order::Newest) {
+        let given = [
+            (self.k1.is_some(), "--k1"),
+            (self.b.is_some(), "--b"),
+            (self.recency.is_some(), "--recency"),
+        ];
+        match given.into_iter().find(|(given, _)| *given && self.order != Order::Bm25) {
             Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order bm25"))),
             None => Ok(()),
         }
@@ -186,12 +191,7 @@ impl AnsweringArgs {
     /// The order that was asked for.
     pub(crate) fn order(&self) -> spirit::Order {
         let usual = Parameters::default();
-        match self.order {
-            Order::Newest => spirit::Order::Newest,
-            Order::Bm25 => spirit::Order::Relevance(Parameters {
-                k1: self.k1.unwrap_or(usual.k1),
-                b: self.b.unwrap_or(usual.b),
-            }),
-        }
+        let (k1, b) = (self.k1.unwrap_or(usual.k1), self.b.unwrap_or(usual.b));
+        self.order.with(Parameters { k1, b })
     }
 }

@@ -64,3 +64,50 @@ fn a_configuration_file_has_fields() {
     let schema = r#""schema":[{"name":"text","kind":"text(standard)"},{"name":"channel","kind":"keyword"}],"strict":true"#;
     assert!(stats.contains(schema), "{stats}");
 }
+
+const POSTS: &str = r#"{"key": "a", "text": "red sea", "views": 3, "ts": "2026-11-22T19:00:00Z", "level": "info"}
+{"key": "b", "text": "red", "views": 40, "level": "error"}
+{"key": "c", "text": "blue", "views": -7, "ts": "2026-11-23T01:00:00Z", "level": "error"}
+{"key": "d", "text": "red"}
+"#;
+
+#[test]
+fn fields_are_searched_for_values_and_sorted_by() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.jsonl", POSTS), folder.path("index"));
+    spirit(&["ingest", "-d", &index, &file, "--schema", "level:keyword"]).done();
+    let count = |query: &str| spirit(&["count", "-d", &index, query]).done().trim().to_owned();
+    assert_eq!(count("views:[3 TO *]"), "2");
+    assert_eq!(count("red views:>=40"), "3");
+    assert_eq!(count("ts:2026-11-22"), "1");
+    assert_eq!(count("level:IN [info warning]"), "1");
+    assert_eq!(count("NOT ts:*"), "2");
+    let refused = spirit(&["count", "-d", &index, "views:[a TO b]"]).failed(1);
+    assert!(refused.contains("query: column 8: expected a whole number"), "{refused}");
+    let search = |order: &str| {
+        let run = spirit(&["search", "-d", &index, "--json", "-k", "3", "--order", order, "*"]);
+        run.done()
+    };
+    let out = search("views");
+    assert!(out.contains(r#""hits":[{"key":"b","score":null,"sort":40},{"key":"a""#), "{out}");
+    let out = search("ts:asc");
+    let times = r#"{"key":"a","score":null,"sort":"2026-11-22T19:00:00Z"},{"key":"c","score":null,"sort":"2026-11-23T01:00:00Z"},{"key":"d","score":null,"sort":null}"#;
+    assert!(out.contains(times), "{out}");
+    let cursor = out.split("\"cursor\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let next = ["search", "-d", &index, "--order", "ts:asc", "--after", cursor, "*"];
+    let next = spirit(&next).done();
+    assert!(next.contains("b  -\n") && !next.contains("a  "), "{next}");
+    let refused = spirit(&["search", "-d", &index, "--order", "level", "*"]).failed(1);
+    assert!(refused.contains("field \"level\" holds values of kind keyword"), "{refused}");
+    let faded = ["search", "-d", &index, "--json", "--order", "bm25", "--recency", "ts:1h", "*"];
+    let out = spirit(&faded).done();
+    assert!(
+        out.contains(r#"{"key":"d","score":0.0,"text""#)
+            || out.contains(r#"{"key":"d","score":0.0}"#),
+        "{out}"
+    );
+    let refused = spirit(&["search", "-d", &index, "--recency", "ts:1h", "*"]).failed(2);
+    assert!(refused.contains("--recency: it is for --order bm25"), "{refused}");
+    let refused = spirit(&["search", "-d", &index, "--order", "views:up", "*"]);
+    assert!(refused.code == 2 && refused.err.contains("FIELD:asc"), "{}", refused.err);
+}

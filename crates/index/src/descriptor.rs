@@ -14,7 +14,7 @@ use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
 use crate::lengths::Statistics;
-use crate::nvm::section::{Kind, Sections};
+use crate::nvm::section::{Kind, Section, Sections};
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
 pub type Position = u32;
@@ -167,10 +167,10 @@ words! {
     /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
     /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
     counts, set_counts = 22;
-    /// Documents with tokens that were kept, once the segment is flushed.
-    kept_documents, set_kept_documents = 24;
-    /// Tokens that were kept.
-    kept_tokens, set_kept_tokens = 25;
+    /// Tokens that were kept, and documents with any, once the segment is flushed: [their word](Statistics::word).
+    kept_word, set_kept_word = 24;
+    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
+    columns, set_columns = 25;
     /// The same of this segment and all older ones back to some first one, wrapping: of which differences count.
     total_documents, set_total_documents = 26;
     /// The same of tokens.
@@ -206,7 +206,7 @@ impl<'a> Descriptor<'a> {
 
     /// What its rows have, once it is flushed.
     pub fn kept(self) -> Statistics {
-        Statistics { documents: self.kept_documents(), tokens: self.kept_tokens() }
+        Statistics::from_word(self.kept_word())
     }
 
     /// What its rows and those of older segments have: a running total, of which differences count.
@@ -216,8 +216,7 @@ impl<'a> Descriptor<'a> {
 
     /// Says what its rows have.
     pub fn set_kept(self, kept: Statistics) {
-        self.set_kept_documents(kept.documents);
-        self.set_kept_tokens(kept.tokens);
+        self.set_kept_word(kept.word());
     }
 
     /// Says what its rows and those of older segments have.
@@ -235,8 +234,9 @@ impl<'a> Descriptor<'a> {
         self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         self.set_lengths(start(Kind::Lengths));
         self.set_term_order(start(Kind::TermOrder));
-        let texts = sections.get(Kind::TextIndex);
-        self.set_texts(if texts.bytes > 0 { texts.start } else { 0 });
+        let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
+        self.set_columns(if_any(sections.get(Kind::Columns)));
+        self.set_texts(if_any(sections.get(Kind::TextIndex)));
         self.set_term_map(0);
     }
 

@@ -7,7 +7,9 @@
 
 mod matching;
 mod scoring;
+mod values;
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use spirit_query::Clause;
@@ -102,6 +104,20 @@ impl Oracle {
     /// All matches, newest first.
     pub fn matches(&self, clause: &Clause) -> impl Iterator<Item = &Document> {
         self.documents.iter().rev().flatten().filter(|d| matching::matches(clause, d))
+    }
+
+    /// All matches in the order of a field's values, those without last; the newer of two that are equal first. A document with
+    /// several values counts by the one that comes first.
+    pub fn sorted(&self, clause: &Clause, field: &str, descending: bool) -> Vec<&Document> {
+        let directed = |order: Ordering| if descending { order.reverse() } else { order };
+        let first =
+            |document| values::values(document, field).min_by(|a, b| directed(values::order(a, b)));
+        let mut found: Vec<&Document> = self.matches(clause).collect();
+        found.sort_by(|a, b| match (first(a), first(b)) {
+            (Some(a), Some(b)) => directed(values::order(a, b)),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        found
     }
 
     /// The live documents, oldest first.

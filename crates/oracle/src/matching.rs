@@ -1,8 +1,9 @@
 //! Whether a document is what a clause asks for: by looking at it, in the most obvious way.
 
-use spirit_query::{Bool, Clause, Fuzzy};
+use spirit_query::{Bool, Clause, Fuzzy, TEXT};
 
 use crate::Document;
+use crate::values::{is, is_between, values};
 
 /// Whether `clause` matches `document`.
 pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
@@ -11,7 +12,15 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
         Clause::Nothing => false,
         Clause::Everything => true,
         Clause::Key(key) => document.key == *key,
-        Clause::Term(term) => has(&|word| word == term.text),
+        Clause::Term(term) if term.field == TEXT => has(&|word| word == term.text),
+        Clause::Term(term) => values(document, &term.field).any(|value| is(value, &term.text)),
+        Clause::Range { field, from, to } => {
+            values(document, field).any(|value| is_between(value, from, to))
+        }
+        Clause::Exists(field) => values(document, field).next().is_some(),
+        Clause::OneOf { field, values: some } => {
+            values(document, field).any(|value| some.iter().any(|text| is(value, text)))
+        }
         Clause::Prefix(prefix) => has(&|word| word.starts_with(&prefix.text)),
         Clause::Wildcard(pattern) => {
             let pattern: Vec<char> = pattern.text.chars().collect();

@@ -5,6 +5,7 @@
 //! say it.
 
 use std::fmt;
+use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::Fuzzy;
 
@@ -34,6 +35,25 @@ pub enum Clause {
     Wildcard(Word),
     /// Documents with a term that is near this one.
     Fuzzy(Word, Fuzzy),
+    /// Documents with a value of a field between two, which are written as in the query language. Words are in the order of
+    /// their bytes.
+    Range {
+        /// The field's name.
+        field: String,
+        /// Where it begins.
+        from: Bound<String>,
+        /// Where it ends.
+        to: Bound<String>,
+    },
+    /// Documents that have any value of this field.
+    Exists(String),
+    /// Documents with one of these values of a field. They all score the same.
+    OneOf {
+        /// The field's name.
+        field: String,
+        /// The values, written as in the query language; of a field of text terms.
+        values: Vec<String>,
+    },
     /// A combination.
     Bool(Bool),
     /// The same documents, with scores so many times as high.
@@ -104,6 +124,35 @@ impl Clause {
         Clause::Phrase { field: TEXT.to_owned(), words, slop }
     }
 
+    /// Documents with this value of a field: a term, a number, a moment.
+    pub fn value(field: &str, value: impl ToString) -> Clause {
+        Clause::Term(Word { field: field.to_owned(), text: value.to_string() })
+    }
+
+    /// Documents with a value of a field in a range.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::range("views", 10..20).to_string(), "views:[10 TO 20}");
+    /// assert_eq!(Clause::range("at", "2026-11-22"..).to_string(), "at:[2026-11-22 TO *]");
+    /// ```
+    pub fn range<V: ToString>(field: &str, values: impl RangeBounds<V>) -> Clause {
+        let [from, to] = [values.start_bound(), values.end_bound()];
+        let [from, to] = [from, to].map(|bound| bound.map(V::to_string));
+        Clause::Range { field: field.to_owned(), from, to }
+    }
+
+    /// Documents that have any value of a field.
+    pub fn exists(field: &str) -> Clause {
+        Clause::Exists(field.to_owned())
+    }
+
+    /// Documents with one of these values of a field.
+    pub fn one_of<V: ToString>(field: &str, values: impl IntoIterator<Item = V>) -> Clause {
+        let values = values.into_iter().map(|value| value.to_string()).collect();
+        Clause::OneOf { field: field.to_owned(), values }
+    }
+
     /// Documents that match all of these.
     pub fn all(must: impl IntoIterator<Item = Clause>) -> Clause {
         Clause::Bool(Bool { must: must.into_iter().collect(), ..Bool::default() })
@@ -150,6 +199,9 @@ impl fmt::Display for Clause {
             Clause::Nothing => f.write_str("(* -*)"),
             Clause::Everything => f.write_str("*"),
             Clause::Key(key) => write!(f, "key:{}", Escaped(key, false)),
+            Clause::Term(word) if word.text.is_empty() => {
+                write!(f, "{}\"\"", InField(&word.field))
+            }
             Clause::Term(word) => {
                 write!(f, "{}{}", InField(&word.field), Escaped(&word.text, false))
             }
@@ -164,6 +216,9 @@ impl fmt::Display for Clause {
                 let (field, text) = (InField(&word.field), Escaped(&word.text, false));
                 write!(f, "{field}{text}~{}", fuzzy.distance)
             }
+            Clause::Range { field, from, to } => write_range(f, field, from, to),
+            Clause::Exists(field) => write!(f, "{field}:*"),
+            Clause::OneOf { field, values } => write_set(f, field, values),
             Clause::Bool(clauses) => write!(f, "{clauses}"),
             Clause::Boost(clause, by) => write!(f, "({clause})^{by}"),
             Clause::Constant(clause, score) => write!(f, "({clause})^={score}"),
@@ -184,6 +239,51 @@ fn write_phrase(
         write!(f, "{space}{}", text.replace('\\', "\\\\").replace('"', "\\\""))?;
     }
     if slop > 0 { write!(f, "\"~{slop}") } else { f.write_str("\"") }
+}
+
+fn write_range(
+    f: &mut fmt::Formatter<'_>,
+    field: &str,
+    from: &Bound<String>,
+    to: &Bound<String>,
+) -> fmt::Result {
+    let open = if matches!(from, Bound::Excluded(_)) { '{' } else { '[' };
+    let close = if matches!(to, Bound::Excluded(_)) { '}' } else { ']' };
+    write!(f, "{field}:{open}{} TO {}{close}", End(from), End(to))
+}
+
+fn write_set(f: &mut fmt::Formatter<'_>, field: &str, values: &[String]) -> fmt::Result {
+    write!(f, "{field}:IN [")?;
+    for (number, value) in values.iter().enumerate() {
+        let space = if number > 0 { " " } else { "" };
+        write!(f, "{space}{}", InBrackets(value))?;
+    }
+    f.write_str("]")
+}
+
+/// One end of a range.
+struct End<'c>(&'c Bound<String>);
+
+impl fmt::Display for End<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Bound::Unbounded => f.write_str("*"),
+            Bound::Included(text) | Bound::Excluded(text) => InBrackets(text).fmt(f),
+        }
+    }
+}
+
+/// A value between brackets: in quotation marks, unless it is plain.
+struct InBrackets<'c>(&'c str);
+
+impl fmt::Display for InBrackets<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |c: char| c.is_alphanumeric() || "_.:+-@/".contains(c);
+        if !self.0.is_empty() && self.0.chars().all(plain) {
+            return f.write_str(self.0);
+        }
+        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 impl fmt::Display for Bool {

@@ -1,21 +1,31 @@
 //! From a [`Clause`] to a [`Query`]: the tree is laid out flat, its words become terms, its limits are looked at.
 
-use spirit_index::term::FieldId;
-use spirit_schema::Schema;
+use std::ops::Bound;
+
+use spirit_schema::{FieldKind, Schema};
+use spirit_text::Analyzer;
 
 use crate::clause::{Bool, Clause, TEXT, Word};
 use crate::parse::Problem;
 use crate::pattern::PatternKind;
 use crate::query::{DEPTH_MAX, Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
+use crate::range::valued;
 use crate::sloppy::SLOTS_MAX;
+use crate::target::Target;
 
 type Compiled<T> = Result<T, Problem>;
 
 /// The field of each name.
-type Fields<'f> = dyn Fn(&str) -> Option<FieldId> + 'f;
+type Fields<'f> = dyn Fn(&str) -> Option<Target> + 'f;
 
-fn field(name: &str, fields: &Fields<'_>) -> Compiled<FieldId> {
+fn field(name: &str, fields: &Fields<'_>) -> Compiled<Target> {
     fields(name).ok_or(Problem::UnknownField)
+}
+
+/// The same of a field that is asked for words.
+fn of_words(name: &str, fields: &Fields<'_>) -> Compiled<Target> {
+    let found = field(name, fields)?;
+    if found.has_words() { Ok(found) } else { Err(Problem::NoWords { kind: found.kind }) }
 }
 
 impl Query {
@@ -27,12 +37,12 @@ impl Query {
     /// assert!(Query::new_of(&clause).is_ok());
     /// ```
     pub fn new_of(clause: &Clause) -> Result<Query, Problem> {
-        Query::in_fields(clause, &|name| (name == TEXT).then_some(FieldId::TEXT))
+        Query::in_fields(clause, &|name| (name == TEXT).then(|| Target::text(Analyzer::default())))
     }
 
     /// The same for documents with the fields of `schema`.
     pub fn in_schema(clause: &Clause, schema: &Schema) -> Result<Query, Problem> {
-        Query::in_fields(clause, &|name| schema.by_name(name).map(|field| field.id))
+        Query::in_fields(clause, &|name| Target::named(schema, name))
     }
 
     fn in_fields(clause: &Clause, fields: &Fields<'_>) -> Result<Query, Problem> {
@@ -49,9 +59,18 @@ impl Query {
             Clause::Nothing => Kind::Nothing,
             Clause::Everything => Kind::Everything,
             Clause::Key(key) => self.key(key.as_bytes())?,
-            Clause::Term(word) => self.term(field(&word.field, fields)?, word.text.as_bytes())?,
+            Clause::Term(word) => self.compile_word(field(&word.field, fields)?, &word.text)?,
             Clause::Phrase { field, words, slop } => {
-                return self.compile_phrase(self::field(field, fields)?, words, *slop);
+                return self.compile_phrase(of_words(field, fields)?, words, *slop);
+            }
+            Clause::Range { field, from, to } => {
+                let (from, to) = (from.as_ref(), to.as_ref());
+                let [from, to] = [from, to].map(|end: Bound<&String>| end.map(String::as_str));
+                self.between(self::field(field, fields)?, from, to)?
+            }
+            Clause::Exists(field) => self.any_value(self::field(field, fields)?)?,
+            Clause::OneOf { field, values } => {
+                return self.compile_set(self::field(field, fields)?, values);
             }
             Clause::Prefix(word) => self.compile_pattern(PatternKind::Prefix, word, fields)?,
             Clause::Wildcard(word) => self.compile_pattern(PatternKind::Wildcard, word, fields)?,
@@ -73,25 +92,51 @@ impl Query {
         Ok(self.push(Node::leaf(kind))?)
     }
 
+    fn compile_word(&mut self, field: Target, text: &str) -> Compiled<Kind> {
+        match field.kind {
+            FieldKind::Text(_) => Ok(self.term(field.id, text.as_bytes())?),
+            FieldKind::Keyword => Ok(self.keyword(field, text)?),
+            _ => self.value(field, text),
+        }
+    }
+
+    fn compile_set(&mut self, field: Target, values: &[String]) -> Compiled<NodeId> {
+        if !field.has_words() {
+            let first = self.intervals.len();
+            for value in values {
+                self.push_interval(valued(field.kind, value)?.into_inner())?;
+            }
+            let kind = self.close_range(field, first)?;
+            return Ok(self.push(Node::leaf(kind))?);
+        }
+        let mut list = Siblings::default();
+        for value in values {
+            let kind = self.compile_word(field, value)?;
+            let node = self.push(Node::leaf(kind))?;
+            self.link(&mut list, node, Occur::Should);
+        }
+        Ok(self.any_alike(list)?)
+    }
+
     fn compile_pattern(
         &mut self,
         kind: PatternKind,
         word: &Word,
         fields: &Fields<'_>,
     ) -> Compiled<Kind> {
-        Ok(self.pattern(field(&word.field, fields)?, kind, word.text.as_bytes())?)
+        Ok(self.pattern(of_words(&word.field, fields)?.id, kind, word.text.as_bytes())?)
     }
 
     fn compile_phrase(
         &mut self,
-        field: FieldId,
+        field: Target,
         words: &[Option<String>],
         slop: u32,
     ) -> Compiled<NodeId> {
         let mut list = Siblings::default();
         for (at, word) in (0..).zip(words) {
             if let Some(word) = word {
-                let kind = self.term(field, word.as_bytes())?;
+                let kind = self.term(field.id, word.as_bytes())?;
                 let node = self.push(Node { at, ..Node::leaf(kind) })?;
                 self.link(&mut list, node, Occur::Must);
             }

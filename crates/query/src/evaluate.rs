@@ -11,11 +11,14 @@ mod key;
 mod older;
 mod pattern;
 mod phrase;
+mod range;
 mod rank;
+mod sort;
 mod term;
 mod tree;
 mod union;
 mod window;
+mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
@@ -23,6 +26,8 @@ use spirit_index::descriptor::{SegmentId, Window};
 use spirit_index::nvm::older::{EntryWords, FindOlder};
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::term::FieldId;
+use spirit_index::values::ValueKind;
 use spirit_kernel::{Algorithm, Level};
 
 use crate::collect::{Collector, Limit};
@@ -151,6 +156,24 @@ struct Place<'a> {
     has_dead: bool,
     /// Everything from rank `first` on is the whole segment.
     whole: bool,
+}
+
+impl Place<'_> {
+    /// Whether the segment is being filled, or is not registered yet.
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.context.extent.is_some()
+    }
+
+    /// The greatest value that a row has in a field, in sortable form.
+    fn last_value(&self, field: FieldId, kind: ValueKind, rank: u32) -> Option<u64> {
+        if !self.is_fresh() {
+            return self.segment.column(field, kind)?.of(rank).next_back();
+        }
+        let values = self.segment.values(rank_of(rank));
+        let of_field = values.filter(|value| (value.field, value.kind) == (field, kind));
+        of_field.map(|value| kind.sortable(value.bits)).max()
+    }
 }
 
 impl<'a, C: Collector> Evaluation<'a, C> {

@@ -9,6 +9,7 @@ mod clause;
 mod collect;
 mod compile;
 mod evaluate;
+mod fade;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -17,21 +18,26 @@ mod parse;
 mod pattern;
 mod plan;
 mod query;
+mod range;
 mod rank;
 mod sloppy;
+mod sort;
+mod target;
 mod top;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
 pub use evaluate::{Scratch, Settings};
+pub use fade::Fading;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use rank::{Counts, Parameters, Ranking};
+pub use sort::{Direction, SortBy, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
-pub use top::{Scored, Top};
+pub use top::{Placed, Scored, Top};
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
@@ -39,6 +45,7 @@ use spirit_index::snapshot::Snapshot;
 use collect::{Collector, Count, Newest};
 use evaluate::{Evaluation, Ranked};
 use limits::Meter;
+use sort::Sorting;
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
 pub fn newest(
@@ -74,13 +81,34 @@ pub fn best(
     if weights.are_of(query) && top.takes_any() {
         let highest = weights.highest(query);
         top.enter_executor(executor);
-        let ranked = Ranked { top, weights: &weights, executor, skips: ranking.skips, highest };
+        let Ranking { skips, fading, .. } = ranking;
+        let ranked = Ranked { top, weights: &weights, executor, skips, fading, highest };
         let older = || OlderEntries::new(snapshot.memory());
         let rank = |evaluation: &mut Evaluation<'_, Ranked<'_>>| evaluation.rank(older);
         done = evaluate(snapshot, query, settings, scratch, ranked, rank).map(drop);
     }
     scratch.weights = weights;
     done
+}
+
+/// Offers to `top` the matches in `executor`'s snapshot that may be among the first in the order of a field's values.
+pub fn sorted(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    by: SortBy,
+    scratch: &mut Scratch,
+    executor: u32,
+    top: &mut Top<Sorted>,
+) -> Result<(), Stop> {
+    if !top.takes_any() {
+        return Ok(());
+    }
+    top.enter_executor(executor);
+    let sorting = Sorting { top, by, executor };
+    let older = || OlderEntries::new(snapshot.memory());
+    let sort = |evaluation: &mut Evaluation<'_, Sorting<'_>>| evaluation.sort(older);
+    evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
 }
 
 /// The exact number of matches in a snapshot.

@@ -54,7 +54,7 @@ impl fmt::Display for Stop {
             Stop::Cancelled => f.write_str("the query was cancelled"),
             Stop::Expansions { max } => write!(
                 f,
-                "the query's prefixes, wildcards and fuzzy words stand for more than {max} terms: make them longer"
+                "the query's prefixes, wildcards, fuzzy words and ranges of words stand for more than {max} terms: make them narrower"
             ),
         }
     }

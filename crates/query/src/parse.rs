@@ -9,11 +9,17 @@
 //! and     = clauses { ("AND" | "&&") clauses }
 //! clauses = clause { clause }
 //! clause  = [ "+" | "-" | "NOT" | "!" ] primary [ "^" number | "^=" number ]
-//! primary = [ field ":" ] ( group | phrase | word | "*" ) | "key" ":" value
+//! primary = [ field ":" ] ( group | phrase | word | "*" ) | field ":" ( range | set ) | "key" ":" value
+//! range   = ( "[" | "{" ) end "TO" end ( "]" | "}" ) | ( ">" | ">=" | "<" | "<=" ) value
+//! end     = value | "*"
+//! set     = "IN" "[" { value } "]"
 //! group   = "(" or ")" [ "~" number ]
 //! phrase  = '"' words '"' [ "~" number ]
 //! word    = characters, `\` before one that stands for itself; with "*" or "?" a pattern; [ "~" [ number ] ]
 //! ```
+//!
+//! A `value` is a word, or a text in quotation marks; in a field of numbers, moments or truth one that [its kind](spirit_schema::typed) has. `[`
+//! and `]` are ends that belong to the range, `{` and `}` are not. `field:*` asks for any value.
 //!
 //! `^2` multiplies a clause's score, `^=2` makes it 2. `(a b c)~2` asks for two of the three, `"a b"~3` for words moved by three
 //! places at most, `word~1` for words within one edit (`word~`: two).
@@ -23,6 +29,7 @@
 //! as warnings. It is for what people type.
 
 mod grammar;
+mod range;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -66,8 +73,13 @@ pub enum Problem {
     Expected(&'static str),
     /// There is no such field.
     UnknownField,
+    /// What is asked for in a field is no value of its kind.
+    Misfit {
+        /// The field's kind.
+        kind: FieldKind,
+    },
     /// Words are asked for in a field that has none.
-    NoTerms {
+    NoWords {
         /// What it has.
         kind: FieldKind,
     },
@@ -80,8 +92,17 @@ impl fmt::Display for Problem {
         match self {
             Problem::Expected(what) => write!(f, "expected {what}"),
             Problem::UnknownField => f.write_str("no such field"),
-            Problem::NoTerms { kind } => {
-                write!(f, "a field of kind {kind} has no words, and this version has no ranges yet")
+            Problem::Misfit { kind } => match kind {
+                FieldKind::Integer => f.write_str("expected a whole number of 64 bits"),
+                FieldKind::Float => f.write_str("expected a number"),
+                FieldKind::Boolean => f.write_str("expected `true` or `false`"),
+                _ => write!(
+                    f,
+                    "expected a moment for a field of kind {kind}: 2026-11-22T19:00:00Z, 2026-11-22, now-1h or a number"
+                ),
+            },
+            Problem::NoWords { kind } => {
+                write!(f, "a field of kind {kind} has no words: ask for a value or a range")
             }
             Problem::TooLarge(limit) => write!(f, "the query is too large: {limit}"),
         }
@@ -132,6 +153,11 @@ impl Parser {
             }
         }
         self.schema = schema;
+    }
+
+    /// The fields that it knows.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// Parses `text` into `query`, whose memory is used again. Empty text matches nothing.

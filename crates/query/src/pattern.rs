@@ -1,8 +1,10 @@
-//! Patterns: prefixes, wildcards and fuzzy words, which stand for all terms of a field that they match.
+//! Patterns: prefixes, wildcards, fuzzy words and ranges of words, which stand for all terms of a field that they match.
 //!
 //! Whoever has terms in their order asks a [`Matcher`] about one after another, from [`Matcher::first`] on. Its verdict may pass
 //! over many at once: behind a prefix nothing matches, and a fuzzy word's distance can only grow with what follows a prefix
 //! that is too far off already. Characters are Unicode's, as people count them who type `?`.
+
+use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::{Fuzzy, FuzzyMatcher};
 
@@ -15,6 +17,30 @@ pub(crate) enum PatternKind {
     Wildcard,
     /// Terms that so many edits lead to.
     Fuzzy(Fuzzy),
+    /// Terms between two, which lie one behind the other: the first has `split` bytes.
+    Range { from: Edge, to: Edge, split: u32 },
+}
+
+/// Where a range of words begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// Nowhere.
+    Open,
+    /// With a word that belongs to it.
+    Included,
+    /// With one that does not.
+    Excluded,
+}
+
+impl Edge {
+    /// The edge with its word.
+    pub(crate) fn at<T: ?Sized>(self, word: &T) -> Bound<&T> {
+        match self {
+            Edge::Open => Bound::Unbounded,
+            Edge::Included => Bound::Included(word),
+            Edge::Excluded => Bound::Excluded(word),
+        }
+    }
 }
 
 /// What is said of a term.
@@ -35,6 +61,7 @@ pub(crate) enum Matcher<'p> {
     Prefix(&'p [u8]),
     Wildcard { pattern: &'p [u8], literal: usize },
     Fuzzy(&'p mut FuzzyMatcher),
+    Range { from: Bound<&'p [u8]>, to: Bound<&'p [u8]> },
 }
 
 impl<'p> Matcher<'p> {
@@ -51,24 +78,35 @@ impl<'p> Matcher<'p> {
                 fuzzy.begin(how, std::str::from_utf8(bytes).ok()?)?;
                 Matcher::Fuzzy(fuzzy)
             }
+            PatternKind::Range { from, to, split } => {
+                let (low, high) = bytes.split_at(split as usize);
+                Matcher::Range { from: from.at(low), to: to.at(high) }
+            }
         })
     }
 
-    /// Bytes that no match comes before: terms that match begin with them.
+    /// Bytes that no match comes before. But for a range, terms that match begin with them.
     pub(crate) fn first(&self) -> &[u8] {
         match self {
             Matcher::Prefix(bytes) => bytes,
             Matcher::Wildcard { pattern, literal } => &pattern[..*literal],
             Matcher::Fuzzy(fuzzy) => fuzzy.prefix(),
+            Matcher::Range { from: Bound::Included(bytes) | Bound::Excluded(bytes), .. } => bytes,
+            Matcher::Range { from: Bound::Unbounded, .. } => &[],
         }
     }
 
     /// What it says of a term. Terms come in ascending order, some left out.
     pub(crate) fn test(&mut self, term: &[u8]) -> Verdict {
-        if !term.starts_with(self.first()) {
-            return if term < self.first() { Verdict::No } else { Verdict::End };
-        }
         match self {
+            Matcher::Range { from, to } => within(term, *from, *to),
+            _ if !term.starts_with(self.first()) => {
+                if term < self.first() {
+                    Verdict::No
+                } else {
+                    Verdict::End
+                }
+            }
             Matcher::Prefix(_) => Verdict::Match,
             Matcher::Wildcard { pattern, literal } => {
                 let found = wildcard_matches(&pattern[*literal..], &term[*literal..]);
@@ -96,6 +134,16 @@ impl Matcher<'_> {
             _ => true,
         };
         near && self.test(term) == Verdict::Match
+    }
+}
+
+fn within(term: &[u8], from: Bound<&[u8]>, to: Bound<&[u8]>) -> Verdict {
+    if !(from, Bound::Unbounded).contains(term) {
+        Verdict::No
+    } else if (Bound::Unbounded, to).contains(term) {
+        Verdict::Match
+    } else {
+        Verdict::End
     }
 }
 
@@ -176,6 +224,26 @@ pub(crate) mod tests {
         assert_eq!(asked(PatternKind::Wildcard, "b?r*", "cart"), Verdict::End);
         assert_eq!(asked(PatternKind::Wildcard, "\\*", "*"), Verdict::Match);
         assert_eq!(asked(PatternKind::Wildcard, "\\*", "a"), Verdict::No);
+    }
+
+    #[test]
+    fn ranges_end_where_they_end() {
+        let kind = |from, to| PatternKind::Range { from, to, split: 1 };
+        let half_open = kind(Edge::Included, Edge::Excluded);
+        for (term, verdict) in [
+            ("a", Verdict::No),
+            ("b", Verdict::Match),
+            ("bz", Verdict::Match),
+            ("cz", Verdict::Match),
+            ("d", Verdict::End),
+        ] {
+            assert_eq!(asked(half_open, "bd", term), verdict, "{term}");
+        }
+        let open = PatternKind::Range { from: Edge::Excluded, to: Edge::Open, split: 1 };
+        assert_eq!(asked(open, "b", "b"), Verdict::No);
+        assert_eq!(asked(open, "b", "zzz"), Verdict::Match);
+        assert_eq!(asked(kind(Edge::Excluded, Edge::Included), "bb", "b"), Verdict::No);
+        assert_eq!(asked(kind(Edge::Included, Edge::Included), "ba", "b"), Verdict::End);
     }
 
     proptest! {

@@ -36,7 +36,7 @@ impl Plan {
             Kind::Clauses { minimum: 0 | 1 } => Plan::of_clauses(query),
             Kind::Clauses { .. } => Plan::Tree { bounded: query.is_bounded(query.root) },
             Kind::Phrase { .. } => Plan::Tree { bounded: true },
-            Kind::Pattern(_) => Plan::Tree { bounded: false },
+            Kind::Pattern(_) | Kind::Range(_) => Plan::Tree { bounded: false },
         }
     }
 
@@ -137,11 +137,11 @@ impl Query {
     }
 
     /// Whether every match has one of the query's terms.
-    fn is_bounded(&self, node: NodeId) -> bool {
+    pub(crate) fn is_bounded(&self, node: NodeId) -> bool {
         match self.nodes[node as usize].kind {
             Kind::Nothing | Kind::Term(_) => true,
             Kind::Phrase { .. } => true,
-            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => false,
+            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => false,
             Kind::Clauses { .. } => {
                 let clauses = |occur| self.children(node).filter(move |c| self.counts(*c, occur));
                 if clauses(Occur::Must).next().is_some() {

@@ -8,12 +8,13 @@ use std::fmt;
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
 use crate::pattern::PatternKind;
+use crate::range::{Interval, QueryRange};
 
 /// Clauses of one query, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
 /// Nesting of one query.
 pub const DEPTH_MAX: usize = 32;
-/// Prefixes, wildcards and fuzzy words of one query.
+/// Prefixes, wildcards, fuzzy words and ranges of words of one query.
 pub(crate) const PATTERNS_MAX: usize = 32;
 /// Bytes of all terms of one query, for each clause.
 const TERM_BYTES_PER_CLAUSE: usize = 16;
@@ -51,6 +52,8 @@ pub(crate) enum Kind {
     Phrase { slop: u32 },
     /// The documents of all terms that a pattern matches (its index among the query's patterns).
     Pattern(u32),
+    /// The documents with a value in a range (its index among the query's ranges).
+    Range(u32),
 }
 
 impl Kind {
@@ -117,6 +120,9 @@ pub struct Query {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) patterns: Vec<QueryPattern>,
+    pub(crate) ranges: Vec<QueryRange>,
+    /// Those of all ranges.
+    pub(crate) intervals: Vec<Interval>,
     bytes: Vec<u8>,
     pub(crate) root: NodeId,
     clauses_max: usize,
@@ -150,7 +156,7 @@ pub enum TooLarge {
         /// The most allowed.
         max: usize,
     },
-    /// Too many prefixes, wildcards and fuzzy words.
+    /// Too many prefixes, wildcards, fuzzy words and ranges of words.
     Patterns {
         /// The most allowed.
         max: usize,
@@ -173,7 +179,7 @@ impl fmt::Display for TooLarge {
             TooLarge::Clauses { max } => write!(f, "more than {max} clauses"),
             TooLarge::Bytes { max } => write!(f, "words of more than {max} bytes in all"),
             TooLarge::Patterns { max } => {
-                write!(f, "more than {max} prefixes, wildcards and fuzzy words")
+                write!(f, "more than {max} prefixes, wildcards, fuzzy words and ranges of words")
             }
             TooLarge::Phrase { max } => write!(f, "a phrase of more than {max} words"),
             TooLarge::Depth { max } => write!(f, "nested more than {max} deep"),
@@ -199,6 +205,8 @@ impl Query {
             nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
             terms: Vec::with_capacity(clauses_max),
             patterns: Vec::with_capacity(PATTERNS_MAX.min(clauses_max)),
+            ranges: Vec::with_capacity(clauses_max),
+            intervals: Vec::with_capacity(clauses_max),
             bytes: Vec::with_capacity(clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX),
             root: NONE,
             clauses_max,
@@ -215,6 +223,8 @@ impl Query {
         self.nodes.clear();
         self.terms.clear();
         self.patterns.clear();
+        self.ranges.clear();
+        self.intervals.clear();
         self.bytes.clear();
         self.root = NONE;
     }
@@ -269,10 +279,24 @@ impl Query {
         kind: PatternKind,
         bytes: &[u8],
     ) -> Result<Kind, TooLarge> {
+        self.pattern_of(field, kind, &[bytes])
+    }
+
+    /// The same with bytes in several parts.
+    pub(crate) fn pattern_of(
+        &mut self,
+        field: FieldId,
+        kind: PatternKind,
+        parts: &[&[u8]],
+    ) -> Result<Kind, TooLarge> {
         if self.patterns.len() == self.patterns.capacity() {
             return Err(TooLarge::Patterns { max: self.patterns.capacity() });
         }
-        let (start, len) = self.store_bytes(bytes)?;
+        let start = self.bytes.len() as u32;
+        for bytes in parts {
+            self.store_bytes(bytes)?;
+        }
+        let len = self.bytes.len() as u32 - start;
         self.patterns.push(QueryPattern { field, kind, start, len });
         Ok(Kind::Pattern(self.patterns.len() as u32 - 1))
     }

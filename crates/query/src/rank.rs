@@ -17,6 +17,7 @@ use spirit_index::maxima::Maxima;
 use spirit_index::snapshot::Snapshot;
 use spirit_kernel::Bm25;
 
+use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Query};
 
 /// How fast further occurrences lose in worth, and how much long documents do.
@@ -41,6 +42,8 @@ pub struct Ranking {
     pub parameters: Parameters,
     /// Whether blocks of postings may be passed over whose bounds say that they hold none of the best.
     pub skips: bool,
+    /// How scores fade with age, if they do.
+    pub fading: Option<Fading>,
 }
 
 /// What scores are computed from: how large the index is, and how many documents have each of a query's terms.
@@ -134,7 +137,9 @@ impl Weights {
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
             Kind::Nothing => Weight::Constant(0.0),
-            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => Weight::Constant(boost),
+            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => {
+                Weight::Constant(boost)
+            }
             Kind::Term(term) => {
                 let bm25 = norm.of(boost, idf(term));
                 self.terms[term as usize] = bm25;

@@ -1,9 +1,17 @@
-//! The best matches so far, and the score that the next one has to beat.
+//! The best matches so far, and what the next one has to beat.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::collect::Hit;
+
+/// A match whose place among others is known: what is greater comes first.
+pub trait Placed: Copy {
+    /// What matches are ordered by.
+    type Place: Ord + Copy;
+    /// That of this one.
+    fn place(&self) -> Self::Place;
+}
 
 /// A match with its score.
 #[derive(Clone, Copy, Debug)]
@@ -16,57 +24,69 @@ pub struct Scored {
     pub hit: Hit,
 }
 
-/// The order of a heap: the worst is on top.
-impl Ord for Scored {
-    fn cmp(&self, other: &Scored) -> Ordering {
-        self.place().cmp(&other.place()).reverse()
-    }
-}
-
 impl Scored {
-    /// What matches are ordered by. Scores are numbers from 0 on, whose bits ascend as they do.
-    pub(crate) fn place(&self) -> (u32, u64) {
-        (self.score.to_bits(), self.sequence)
+    /// The place of a match with this score and sequence number. Scores are numbers from 0 on, whose bits ascend as they do.
+    pub fn place_of(score: f32, sequence: u64) -> (u32, u64) {
+        (score.to_bits(), sequence)
     }
 }
 
-impl PartialOrd for Scored {
-    fn partial_cmp(&self, other: &Scored) -> Option<Ordering> {
+impl Placed for Scored {
+    type Place = (u32, u64);
+
+    fn place(&self) -> (u32, u64) {
+        Scored::place_of(self.score, self.sequence)
+    }
+}
+
+/// In the order of places.
+#[derive(Clone, Copy, Debug)]
+struct ByPlace<T>(T);
+
+impl<T: Placed> Ord for ByPlace<T> {
+    fn cmp(&self, other: &ByPlace<T>) -> std::cmp::Ordering {
+        self.0.place().cmp(&other.0.place())
+    }
+}
+
+impl<T: Placed> PartialOrd for ByPlace<T> {
+    fn partial_cmp(&self, other: &ByPlace<T>) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Scored {
-    fn eq(&self, other: &Scored) -> bool {
-        self.place() == other.place()
+impl<T: Placed> PartialEq for ByPlace<T> {
+    fn eq(&self, other: &ByPlace<T>) -> bool {
+        self.0.place() == other.0.place()
     }
 }
 
-impl Eq for Scored {}
+impl<T: Placed> Eq for ByPlace<T> {}
 
 /// The best `k` matches.
 #[derive(Debug)]
-pub struct Top {
-    heap: BinaryHeap<Scored>,
+pub struct Top<T: Placed = Scored> {
+    /// The worst is on top.
+    heap: BinaryHeap<Reverse<ByPlace<T>>>,
     k: usize,
     /// Whether matches may come that are newer than some that are kept.
     has_newer: bool,
     /// Only what comes behind this place: where the page before ended.
-    after: Option<(u32, u64)>,
+    after: Option<T::Place>,
 }
 
-impl Top {
+impl<T: Placed> Top<T> {
     /// With room for `k_max` matches.
-    pub fn with_capacity(k_max: usize) -> Top {
+    pub fn with_capacity(k_max: usize) -> Top<T> {
         Top { heap: BinaryHeap::with_capacity(k_max), k: 0, has_newer: false, after: None }
     }
 
-    /// Begins anew: the best `k`, of those behind the one with this score and sequence number.
-    pub fn begin(&mut self, k: usize, after: Option<(f32, u64)>) {
+    /// Begins anew: the best `k`, of those behind the one with this place.
+    pub fn begin(&mut self, k: usize, after: Option<T::Place>) {
         self.heap.clear();
         self.k = k.min(self.heap.capacity());
         self.has_newer = true;
-        self.after = after.map(|(score, sequence)| (score.to_bits(), sequence));
+        self.after = after;
     }
 
     /// Whether any match counts.
@@ -74,46 +94,50 @@ impl Top {
         self.k > 0
     }
 
-    /// Matches of another executor than before follow: of two with the same score the newer counts, and these may be newer than
+    /// Matches of another executor than before follow: of two that are equally good the newer counts, and these may be newer than
     /// what is kept. An executor's own come newest first.
     pub(crate) fn enter_executor(&mut self, number: u32) {
         self.has_newer = number > 0;
     }
 
-    /// No match counts whose score is not above it.
-    #[inline]
-    pub(crate) fn threshold(&self) -> f32 {
-        match self.heap.peek() {
-            Some(worst) if self.heap.len() >= self.k => {
-                if self.has_newer {
-                    worst.score.next_down()
-                } else {
-                    worst.score
-                }
-            }
-            _ => -1.0,
-        }
+    /// The worst, if there are as many as there may be; and whether one counts that is as good but for its age.
+    pub(crate) fn worst(&self) -> Option<(T, bool)> {
+        let is_full = self.heap.len() >= self.k;
+        let worst = self.heap.peek().filter(|_| is_full)?;
+        Some((worst.0.0, self.has_newer))
     }
 
     /// A match, if it is among the best.
-    pub(crate) fn offer(&mut self, found: Scored) {
+    pub(crate) fn offer(&mut self, found: T) {
         if self.after.is_some_and(|after| found.place() >= after) {
             return;
         }
         if self.heap.len() < self.k {
-            self.heap.push(found);
+            self.heap.push(Reverse(ByPlace(found)));
         } else if let Some(mut worst) = self.heap.peek_mut()
-            && found.place() > worst.place()
+            && found.place() > worst.0.0.place()
         {
-            *worst = found;
+            *worst = Reverse(ByPlace(found));
         }
     }
 
     /// Puts them into `out`, the best first.
-    pub fn drain_into(&mut self, out: &mut Vec<Scored>) {
+    pub fn drain_into(&mut self, out: &mut Vec<T>) {
         out.clear();
-        out.extend(self.heap.drain());
-        out.sort_unstable_by_key(|found| std::cmp::Reverse(found.place()));
+        out.extend(self.heap.drain().map(|found| found.0.0));
+        out.sort_unstable_by_key(|found| Reverse(found.place()));
+    }
+}
+
+impl Top {
+    /// No match counts whose score is not above it.
+    #[inline]
+    pub(crate) fn threshold(&self) -> f32 {
+        match self.worst() {
+            Some((worst, true)) => worst.score.next_down(),
+            Some((worst, false)) => worst.score,
+            None => -1.0,
+        }
     }
 }
 
@@ -134,12 +158,13 @@ mod tests {
         fn pages_are_the_whole(scores in proptest::collection::vec(0u8..6, 0..40), k in 1usize..9) {
             let all: Vec<Scored> =
                 scores.iter().zip(0..).map(|(score, sequence)| scored(*score, sequence)).collect();
+            let places = |all: &[Scored]| all.iter().map(Scored::place).collect::<Vec<_>>();
             let mut expected = all.clone();
-            expected.sort_by_key(|found| std::cmp::Reverse(found.place()));
+            expected.sort_by_key(|found| Reverse(found.place()));
             let (mut top, mut page, mut paged) = (Top::with_capacity(9), Vec::new(), Vec::new());
             loop {
                 let last: Option<&Scored> = paged.last();
-                top.begin(k, last.map(|last| (last.score, last.sequence)));
+                top.begin(k, last.map(Scored::place));
                 for found in &all {
                     if found.score > top.threshold() {
                         top.offer(*found);
@@ -151,7 +176,7 @@ mod tests {
                     break;
                 }
             }
-            prop_assert_eq!(paged, expected);
+            prop_assert_eq!(places(&paged), places(&expected));
         }
     }
 }

@@ -14,6 +14,7 @@ mod list;
 mod name;
 mod schema;
 mod time;
+mod typed;
 mod value;
 
 pub use error::FieldError;
@@ -22,6 +23,7 @@ pub use list::MalformedList;
 pub use schema::{FIELDS_MAX, Field, Schema, TEXT, TEXT_FIELDS_MAX};
 pub use spirit_index::term::FieldId;
 pub use time::{format_time, parse_time};
+pub use typed::{everything, typed};
 pub use value::{FieldValue, Value};
 
 /// Longest name of a field, in bytes.

@@ -2,7 +2,9 @@
 //!
 //! Days are counted in eras of 400 years that begin with March, so that a leap day is the last of its year.
 
-const DAY_MS: i64 = 86_400_000;
+use std::ops::RangeInclusive;
+
+pub(crate) const DAY_MS: i64 = 86_400_000;
 /// Days of 400 years.
 const ERA_DAYS: i64 = 146_097;
 /// Days from the first of March of the year 0 to 1970.
@@ -12,11 +14,7 @@ const EPOCH_DAYS: i64 = 719_468;
 /// a leap second is the one that follows. `None` if it names none.
 pub fn parse_time(text: &str) -> Option<i64> {
     let mut rest = text.as_bytes();
-    let year = digits(&mut rest, 4)?;
-    expect(&mut rest, b"-")?;
-    let month = digits(&mut rest, 2)?;
-    expect(&mut rest, b"-")?;
-    let day = digits(&mut rest, 2)?;
+    let days = days(&mut rest)?;
     expect(&mut rest, b"Tt ")?;
     let hour = digits(&mut rest, 2)?;
     expect(&mut rest, b":")?;
@@ -25,13 +23,30 @@ pub fn parse_time(text: &str) -> Option<i64> {
     let second = digits(&mut rest, 2)?;
     let fraction_ms = fraction_ms(&mut rest)?;
     let offset_minutes = offset_minutes(&mut rest)?;
-    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
     let is_time = hour < 24 && minute < 60 && second <= 60;
-    if !is_date || !is_time || !rest.is_empty() {
+    if !is_time || !rest.is_empty() {
         return None;
     }
     let seconds = (hour * 60 + minute - offset_minutes) * 60 + second;
-    Some(days_of(year, month, day) * DAY_MS + seconds * 1000 + fraction_ms)
+    Some(days * DAY_MS + seconds * 1000 + fraction_ms)
+}
+
+/// All moments of the day, in UTC, that `text` names and nothing more: `2026-11-22`.
+pub(crate) fn parse_day(text: &str) -> Option<RangeInclusive<i64>> {
+    let mut rest = text.as_bytes();
+    let first = days(&mut rest)? * DAY_MS;
+    rest.is_empty().then_some(first..=first + DAY_MS - 1)
+}
+
+/// Takes a date off: days from 1970 to it.
+fn days(rest: &mut &[u8]) -> Option<i64> {
+    let year = digits(rest, 4)?;
+    expect(rest, b"-")?;
+    let month = digits(rest, 2)?;
+    expect(rest, b"-")?;
+    let day = digits(rest, 2)?;
+    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    is_date.then(|| days_of(year, month, day))
 }
 
 fn expect(rest: &mut &[u8], any_of: &[u8]) -> Option<u8> {

@@ -1,5 +1,6 @@
 //! A document with fields: as it is given, and as it is given back.
 
+use spirit_index::values::ValueKind;
 use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
 
 /// A document on its way into an index.
@@ -74,6 +75,19 @@ pub enum StoredValue {
     Time(i64),
     /// Yes or no.
     Boolean(bool),
+}
+
+impl StoredValue {
+    /// The value with these bits, if it is one of its own and no part of a text.
+    pub(crate) fn from_bits(kind: ValueKind, bits: u64) -> Option<StoredValue> {
+        match kind {
+            ValueKind::Text | ValueKind::Keyword => None,
+            ValueKind::Integer => Some(StoredValue::Integer(bits.cast_signed())),
+            ValueKind::Float => Some(StoredValue::Float(f64::from_bits(bits))),
+            ValueKind::Time => Some(StoredValue::Time(bits.cast_signed())),
+            ValueKind::Boolean => Some(StoredValue::Boolean(bits != 0)),
+        }
+    }
 }
 
 impl StoredDocument {

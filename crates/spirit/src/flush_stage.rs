@@ -29,6 +29,7 @@ use crate::retention::Arrivals;
 use crate::shared::Shared;
 
 /// What the stage is asked to do.
+#[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
 pub(crate) enum Task {
     /// Flush this segment, and engrave it if there is a second tier.
     Flush(Flush, Sealed),

@@ -7,11 +7,12 @@ use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Counts, Hit, Scored};
+use spirit_query::{Counts, Hit, Scored, SortBy, Sorted};
 
+use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor};
+use crate::document::StoredValue;
 use crate::index::Index;
 use crate::lease::LeaseExpired;
-use crate::search::{Cursor, RankedCursor};
 
 /// The index stays as it was seen while this lives.
 pub(crate) struct Pinned<'r> {
@@ -41,12 +42,29 @@ impl Drop for Pinned<'_> {
 pub struct Hits<'r> {
     pub(crate) index: &'r Index,
     pub(crate) hits: &'r [Hit],
-    /// Of the best: how they were found.
-    ranking: Option<Ranking<'r>>,
+    found: Found<'r>,
     /// Made when the first text is read.
     pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
     /// Held, but for the time of a call that reads.
     pinned: Pinned<'r>,
+}
+
+/// How hits were found.
+#[derive(Clone, Copy)]
+pub(crate) enum Found<'r> {
+    Newest,
+    Best(Ranking<'r>),
+    Sorted(Sorting<'r>),
+}
+
+/// How hits were sorted by a field.
+#[derive(Clone, Copy)]
+pub(crate) struct Sorting<'r> {
+    /// The hits with what they are sorted by.
+    pub(crate) sorted: &'r [Sorted],
+    pub(crate) by: SortBy,
+    /// Where the documents end that were there when the first page was asked for.
+    pub(crate) limit: u64,
 }
 
 /// How the best hits were found.
@@ -56,6 +74,8 @@ pub(crate) struct Ranking<'r> {
     pub(crate) scored: &'r [Scored],
     /// What scores were computed from.
     pub(crate) counts: &'r Counts,
+    /// As of when they have faded, if they do.
+    pub(crate) now: Option<i64>,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -74,16 +94,32 @@ impl<'r> Hits<'r> {
     pub(crate) fn new(
         index: &'r Index,
         hits: &'r [Hit],
-        ranking: Option<Ranking<'r>>,
+        found: Found<'r>,
         pinned: Pinned<'r>,
     ) -> Hits<'r> {
         pinned.pins.hold(pinned.slot);
-        Hits { index, hits, ranking, scratch: RefCell::new(None), pinned }
+        Hits { index, hits, found, scratch: RefCell::new(None), pinned }
     }
 
     /// The score of each hit, if the search was for the best.
     pub fn scores(&self) -> Option<impl ExactSizeIterator<Item = f32> + '_> {
-        self.ranking.map(|ranking| ranking.scored.iter().map(|found| found.score))
+        self.ranking().map(|ranking| ranking.scored.iter().map(|found| found.score))
+    }
+
+    fn ranking(&self) -> Option<Ranking<'r>> {
+        match self.found {
+            Found::Best(ranking) => Some(ranking),
+            Found::Newest | Found::Sorted(_) => None,
+        }
+    }
+
+    /// What each hit is sorted by, if the search was by a field: none for a document that has no value.
+    pub fn sort_values(
+        &self,
+    ) -> Option<impl ExactSizeIterator<Item = Option<StoredValue>> + use<'r>> {
+        let Found::Sorted(Sorting { sorted, by, .. }) = self.found else { return None };
+        let value = move |key| StoredValue::from_bits(by.kind, by.bits(key));
+        Some(sorted.iter().map(move |found| found.key.and_then(value)))
     }
 
     /// Where the hits lead to can be read while the answer lives.
@@ -96,7 +132,7 @@ impl<'r> Hits<'r> {
 
     /// What scores were computed from, if the search was for the best.
     pub fn counts(&self) -> Option<&Counts> {
-        self.ranking.map(|ranking| ranking.counts)
+        self.ranking().map(|ranking| ranking.counts)
     }
 
     /// How many.
@@ -146,14 +182,20 @@ impl<'r> Hits<'r> {
     /// Where the next page begins; `None` if there is no hit.
     pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
         let _reading = self.reading()?;
-        let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), ranked: None };
-        let Some(Ranking { scored, counts, limit }) = self.ranking else {
-            return Ok(self.hits.last().map(newest));
-        };
-        Ok(scored.last().map(|last| {
-            let Scored { score, sequence, .. } = *last;
-            let ranked = RankedCursor { score, sequence, counts: counts.clone() };
-            Cursor { limit, ranked: Some(Box::new(ranked)) }
-        }))
+        let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), last: Last::Newest };
+        Ok(match self.found {
+            Found::Newest => self.hits.last().map(newest),
+            Found::Best(Ranking { scored, counts, now, limit }) => scored.last().map(|last| {
+                let Scored { score, sequence, .. } = *last;
+                let ranked = RankedCursor { score, sequence, counts: counts.clone(), now };
+                Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
+            }),
+            Found::Sorted(Sorting { sorted, by, limit }) => sorted.last().map(|last| {
+                let Sorted { key, sequence, .. } = *last;
+                let SortBy { field, direction, .. } = by;
+                let last = Last::Sorted(SortedCursor { field, direction, key, sequence });
+                Cursor { limit, last }
+            }),
+        })
     }
 }

@@ -30,6 +30,7 @@ mod backup;
 mod backup_error;
 mod check;
 mod collector;
+mod cursor;
 mod document;
 mod durability;
 mod error;
@@ -55,6 +56,7 @@ mod options;
 mod placement;
 mod pool;
 mod reader;
+mod recency;
 mod recovering;
 mod recovery;
 mod replacement;
@@ -63,6 +65,7 @@ mod restore;
 mod retention;
 mod search;
 mod shared;
+mod sorting;
 mod source;
 mod stats;
 mod store;
@@ -75,6 +78,7 @@ mod waiting;
 pub use backup::{Backup, Progress, backup, backup_watched};
 pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
+pub use cursor::{Cursor, CursorError};
 pub use document::{Document, StoredDocument, StoredValue};
 pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 pub use error::{AddError, OpenError};
@@ -86,19 +90,18 @@ pub use on_full::OnFull;
 pub use options::{DOCUMENT_BYTES_MAX, Options};
 pub use pool::{Answer, Pending, PoolError, QueryPool};
 pub use reader::{Reader, TooManyReaders};
+pub use recency::Recency;
 pub use recovering::{Recovering, StartReport};
 pub use restore::{Restored, restore, restore_watched};
-pub use search::{
-    Cursor, CursorError, HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError,
-};
+pub use search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
 pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
-    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Fuzzy, Highlight, Level, Operator, Parameters,
-    ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Word,
+    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Direction, Fuzzy, Highlight, Level, Operator,
+    Parameters, ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Word,
 };
 pub use spirit_schema::{
     Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,

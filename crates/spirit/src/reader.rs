@@ -11,15 +11,17 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Top,
+    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
+    Scored, Scratch, Settings, Sorted, Top,
 };
+use spirit_schema::Schema;
 
-use crate::hits::{Hits, Pinned, Ranking};
+use crate::cursor::{Cursor, Last, RankedCursor};
+use crate::hits::{Found, Hits, Pinned, Ranking, Sorting};
 use crate::index::Index;
-use crate::search::{
-    Cursor, HITS_MAX, Limits, Order, QUERY_BYTES_MAX, RankedCursor, Search, SearchError,
-};
+use crate::recency;
+use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
+use crate::sorting;
 
 /// All readers that the index was opened for are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,10 +55,10 @@ pub struct Reader<'i> {
 }
 
 /// What a reader's queries work in.
-struct Memory<'i> {
-    limits: Limits,
-    scratch: Scratch,
-    hits: Vec<Hit>,
+pub(crate) struct Memory<'i> {
+    pub(crate) limits: Limits,
+    pub(crate) scratch: Scratch,
+    pub(crate) hits: Vec<Hit>,
     /// Hits of several executors with what they are merged by.
     merge: Vec<(std::cmp::Reverse<u64>, Hit)>,
     /// What is seen of each executor.
@@ -64,6 +66,8 @@ struct Memory<'i> {
     counts: Counts,
     top: Top,
     scored: Vec<Scored>,
+    pub(crate) first: Top<Sorted>,
+    pub(crate) sorted: Vec<Sorted>,
 }
 
 impl Memory<'_> {
@@ -78,6 +82,8 @@ impl Memory<'_> {
             counts: Counts::with_capacity(CLAUSES_MAX),
             top: Top::with_capacity(HITS_MAX),
             scored: Vec::with_capacity(HITS_MAX),
+            first: Top::with_capacity(HITS_MAX),
+            sorted: Vec::with_capacity(HITS_MAX),
         }
     }
 }
@@ -147,8 +153,8 @@ impl<'i> Reader<'i> {
     /// Parses `text` and searches.
     pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, SearchError> {
         self.parse(text)?;
-        let Reader { index, pins, slot, memory, query, .. } = self;
-        answer(index, pins, slot, memory, query, search)
+        let Reader { index, pins, slot, memory, query, parser, .. } = self;
+        answer(index, pins, slot, memory, parser.schema(), query, search)
     }
 
     /// The same for what people type: whatever cannot be understood is passed over, or taken as words. Says what that was.
@@ -159,8 +165,9 @@ impl<'i> Reader<'i> {
     ) -> Result<(Hits<'_>, Vec<ParseError>), SearchError> {
         self.renew_parser();
         let warnings = self.parser.parse_lenient_into(text, &mut self.query);
-        let Reader { index, pins, slot, memory, query, .. } = self;
-        answer(index, pins, slot, memory, query, search).map(|hits| (hits, warnings))
+        let Reader { index, pins, slot, memory, query, parser, .. } = self;
+        answer(index, pins, slot, memory, parser.schema(), query, search)
+            .map(|hits| (hits, warnings))
     }
 
     /// Parses `text` and counts.
@@ -172,8 +179,9 @@ impl<'i> Reader<'i> {
 
     /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
     pub fn search(&mut self, query: &Query, search: Search) -> Result<Hits<'_>, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
-        answer(index, pins, slot, memory, query, search)
+        self.renew_parser();
+        let Reader { index, pins, slot, memory, parser, .. } = self;
+        answer(index, pins, slot, memory, parser.schema(), query, search)
     }
 
     /// The exact number of matches.
@@ -236,23 +244,32 @@ fn answer<'r, 'i>(
     pins: &'r Pins,
     slot: &'r Option<PinSlot>,
     memory: &'r mut Memory<'i>,
+    schema: &Schema,
     query: &Query,
     search: Search,
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
     let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-    match (search.order, search.after.as_ref().map(|cursor| &cursor.ranked)) {
-        (Order::Newest, None | Some(None)) => {
+    let found = match &search.order {
+        Order::Newest => {
             newest(index, query, &search, memory)?;
-            Ok(Hits::new(index, &memory.hits, None, pinned))
+            Found::Newest
         }
-        (Order::Relevance(parameters), None | Some(Some(_))) => {
-            let limit = best(index, query, &search, parameters, memory)?;
-            let ranking = Ranking { scored: &memory.scored, counts: &memory.counts, limit };
-            Ok(Hits::new(index, &memory.hits, Some(ranking), pinned))
+        Order::Relevance(parameters) => {
+            let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
+            let fading = recency::fading(search.recency.as_ref(), schema, after)?;
+            let asked = Asked { parameters: *parameters, skips: search.skips, fading };
+            let limit = best(index, query, &search, after, asked, memory)?;
+            let now = fading.map(|fading| fading.now);
+            Found::Best(Ranking { scored: &memory.scored, counts: &memory.counts, now, limit })
         }
-        _ => Err(SearchError::Cursor),
-    }
+        Order::Field { field, direction } => {
+            let by = sorting::sort_by(schema, field, *direction)?;
+            let limit = sorting::first(index, query, &search, by, memory)?;
+            Found::Sorted(Sorting { sorted: &memory.sorted, by, limit })
+        }
+    };
+    Ok(Hits::new(index, &memory.hits, found, pinned))
 }
 
 fn newest<'i>(
@@ -261,6 +278,9 @@ fn newest<'i>(
     search: &Search,
     memory: &mut Memory<'i>,
 ) -> Result<(), SearchError> {
+    if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
+        return Err(SearchError::Cursor);
+    }
     let Memory { limits, scratch, hits, merge, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
     hits.clear();
@@ -279,12 +299,21 @@ fn newest<'i>(
     Ok(())
 }
 
+/// The place that a cursor of the best hits of this query stands for.
+fn ranked<'c>(cursor: &'c Cursor, query: &Query) -> Result<&'c RankedCursor, SearchError> {
+    match &cursor.last {
+        Last::Ranked(ranked) if ranked.counts.are_of(query) => Ok(ranked),
+        _ => Err(SearchError::Cursor),
+    }
+}
+
 /// Finds the best; says where the documents end among which the next pages are.
 fn best<'i>(
     index: &'i Index,
     query: &Query,
     search: &Search,
-    parameters: Parameters,
+    after: Option<&RankedCursor>,
+    asked: Asked,
     memory: &mut Memory<'i>,
 ) -> Result<u64, SearchError> {
     // Before the snapshots: what they see and this does not may be in this page only.
@@ -293,21 +322,15 @@ fn best<'i>(
     let settings = search.settings(index.options.vectors, limits.begin());
     snapshots.clear();
     snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
-    let ranked = search.after.as_ref().and_then(|cursor| cursor.ranked.as_deref());
-    match ranked {
+    match after {
         // What scores were computed from has to be what it was.
-        Some(RankedCursor { counts: earlier, .. }) if earlier.are_of(query) => {
-            counts.clone_from(earlier);
-        }
-        Some(_) => return Err(SearchError::Cursor),
+        Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
         None => {
             counts.begin(query);
             snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
         }
     }
-    let after = ranked.map(|cursor| (cursor.score, cursor.sequence));
-    top.begin(search.k, after);
-    let asked = Asked { parameters, skips: search.skips };
+    top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, asked);
     for (number, snapshot) in snapshots.iter().enumerate() {
         spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;

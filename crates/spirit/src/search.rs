@@ -1,16 +1,18 @@
 //! What is asked besides the query: how many hits, in which order, from where on.
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use spirit_index::lengths::Statistics;
 use spirit_query::{
-    Algorithm, Counts, EXPANSIONS_MAX, Level, Limits as Spent, Parameters, ParseError, Settings,
+    Algorithm, Direction, EXPANSIONS_MAX, Level, Limits as Spent, Parameters, ParseError, Settings,
     Stop,
 };
+use spirit_schema::FieldKind;
+
+use crate::cursor::Cursor;
+use crate::recency::Recency;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
@@ -18,13 +20,21 @@ pub const HITS_MAX: usize = 10_000;
 pub const QUERY_BYTES_MAX: usize = 1 << 20;
 
 /// What comes first.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Order {
     /// The newest document. The search ends when it has enough.
     Newest,
     /// The most relevant document by BM25; of two that are equally so the newer.
     Relevance(Parameters),
+    /// The document with the least or the greatest value of a field: numbers, moments or truth. Of two with the same value the newer, and
+    /// those without last. One with several values counts by that which comes first.
+    Field {
+        /// The field's name.
+        field: Arc<str>,
+        /// Whether the least or the greatest value comes first.
+        direction: Direction,
+    },
 }
 
 /// What is asked besides the query.
@@ -35,6 +45,7 @@ pub struct Search {
     pub(crate) after: Option<Cursor>,
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) skips: bool,
+    pub(crate) recency: Option<Recency>,
 }
 
 impl Search {
@@ -48,9 +59,34 @@ impl Search {
         Search::in_order(k, Order::Relevance(Parameters::default()))
     }
 
+    /// The first `k` matches in the order of a field's values, as [`Order::Field`] says; at most [`HITS_MAX`].
+    ///
+    /// ```
+    /// use spirit::{Direction, Document, Options, Search};
+    ///
+    /// let index = Options::default().dram_bytes(64 << 20).open()?;
+    /// for (key, views) in [("a", 3), ("b", 40), ("c", -7)] {
+    ///     index.add_document(&Document::new().key(key).field("views", views))?;
+    /// }
+    /// let mut reader = index.reader()?;
+    /// let most = Search::by_field(10, "views", Direction::Descending);
+    /// assert_eq!(reader.search_text("views:>=0", most)?.keys()?, ["b", "a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_field(k: usize, field: &str, direction: Direction) -> Search {
+        Search::in_order(k, Order::Field { field: field.into(), direction })
+    }
+
     /// The first `k` matches in this order; at most [`HITS_MAX`].
     pub fn in_order(k: usize, order: Order) -> Search {
-        Search { k: k.min(HITS_MAX), order, after: None, algorithm: None, skips: true }
+        let k = k.min(HITS_MAX);
+        Search { k, order, after: None, algorithm: None, skips: true, recency: None }
+    }
+
+    /// Let scores fade with age, where the order is by relevance.
+    pub fn recency(mut self, recency: Recency) -> Search {
+        self.recency = Some(recency);
+        self
     }
 
     /// Go on after a hit of an earlier page. Documents that came since are not in the way: neither by themselves nor, where
@@ -86,7 +122,7 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// When another thread sets it, the query at hand ends, and so does each that follows until it is cleared.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// Terms that its prefixes, wildcards and fuzzy words may stand for, counted in each segment. Default: 1,048,576.
+    /// Terms that its prefixes, wildcards, fuzzy words and ranges of words may stand for, counted in each segment. Default: 1,048,576.
     pub expansions: u32,
 }
 
@@ -107,75 +143,6 @@ impl Limits {
     }
 }
 
-/// A place in the order of hits, to go on from: good for the query and the order that it came from. It writes itself as a
-/// short text, and is read back from it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cursor {
-    /// Only documents with lower sequence numbers: of the newest hits, those behind the last one; of the best, those that were
-    /// there when the first page was asked for.
-    pub(crate) limit: u64,
-    /// Of the best hits: the last one's place, and what its score was computed from.
-    pub(crate) ranked: Option<Box<RankedCursor>>,
-}
-
-/// The place of a hit by relevance.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RankedCursor {
-    pub(crate) score: f32,
-    pub(crate) sequence: u64,
-    pub(crate) counts: Counts,
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.limit)?;
-        let Some(ranked) = &self.ranked else { return Ok(()) };
-        let RankedCursor { score, sequence, counts } = &**ranked;
-        let Statistics { documents, tokens } = counts.statistics;
-        write!(f, ".{:x}.{sequence}.{documents}.{tokens}", score.to_bits())?;
-        counts.with_term.iter().try_for_each(|count| write!(f, ".{count}"))
-    }
-}
-
-/// A text is no cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CursorError {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for CursorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.text.escape_debug();
-        write!(f, "\"{text}\" is no cursor: take it as an earlier page gave it, or begin without")
-    }
-}
-
-impl std::error::Error for CursorError {}
-
-impl FromStr for Cursor {
-    type Err = CursorError;
-
-    fn from_str(text: &str) -> Result<Cursor, CursorError> {
-        let mut parts = text.split('.');
-        let cursor = || {
-            let mut number = || parts.next()?.parse::<u64>().ok();
-            let limit = number()?;
-            let Some(score) = parts.next() else { return Some(Cursor { limit, ranked: None }) };
-            let score = f32::from_bits(u32::from_str_radix(score, 16).ok()?);
-            let mut number = || parts.next()?.parse::<u64>().ok();
-            let (sequence, documents, tokens) = (number()?, number()?, number()?);
-            let with_term = parts.map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>()?;
-            let statistics = Statistics { documents, tokens };
-            let counts = Counts { statistics, with_term };
-            let ranked = RankedCursor { score, sequence, counts };
-            let sound = score.is_finite() && score.is_sign_positive();
-            sound.then(|| Cursor { limit, ranked: Some(Box::new(ranked)) })
-        };
-        cursor().ok_or_else(|| CursorError { text: text.to_owned() })
-    }
-}
-
 /// A search could not be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -186,6 +153,20 @@ pub enum SearchError {
     Cursor,
     /// The query cost more than it may.
     Stopped(Stop),
+    /// Hits cannot be sorted by this field.
+    Unsortable {
+        /// The field's name.
+        field: String,
+        /// What it holds, if there is such a field.
+        kind: Option<FieldKind>,
+    },
+    /// Scores cannot fade by this field.
+    NoMoments {
+        /// The field's name.
+        field: String,
+        /// What it holds, if there is such a field.
+        kind: Option<FieldKind>,
+    },
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
 }
@@ -197,6 +178,21 @@ impl fmt::Display for SearchError {
             SearchError::Stopped(stop) => stop.fmt(f),
             SearchError::Cursor => f.write_str(
                 "the cursor is of another query or order: ask with those that it came from, or begin without it",
+            ),
+            SearchError::Unsortable { field, kind: None } => {
+                write!(f, "no field {field:?} to sort by: ask for one that some document has")
+            }
+            SearchError::Unsortable { field, kind: Some(kind) } => write!(
+                f,
+                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of integers, floats, \
+                 moments or booleans"
+            ),
+            SearchError::NoMoments { field, kind: None } => {
+                write!(f, "no field {field:?} by which scores could fade: take one of moments")
+            }
+            SearchError::NoMoments { field, kind: Some(kind) } => write!(
+                f,
+                "field {field:?} holds values of kind {kind}, by which scores do not fade: take a field of moments"
             ),
             SearchError::NoPositions => f.write_str(
                 "the index was made without positions and cannot find phrases: index the documents anew with positions",
@@ -216,27 +212,5 @@ impl From<Stop> for SearchError {
 impl From<ParseError> for SearchError {
     fn from(error: ParseError) -> SearchError {
         SearchError::Parse(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cursors_read_back() {
-        let statistics = Statistics { documents: 7, tokens: 90 };
-        let counts = Counts { statistics, with_term: vec![3, 0] };
-        let ranked = RankedCursor { score: 1.25, sequence: 12, counts };
-        for cursor in [
-            Cursor { limit: 0, ranked: None },
-            Cursor { limit: u64::MAX, ranked: None },
-            Cursor { limit: 17, ranked: Some(Box::new(ranked)) },
-        ] {
-            assert_eq!(cursor.to_string().parse(), Ok(cursor));
-        }
-        for text in ["", "x", "1.", "1.zz.1.2.3", "1.3f800000.1", "1.7fc00000.1.2.3", "-1"] {
-            assert!(text.parse::<Cursor>().is_err(), "{text}");
-        }
     }
 }

@@ -17,11 +17,16 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
+use std::time::Duration;
 
-use spirit::{Algorithm, DictionaryTier, Index, Reader, Search};
+use spirit::{
+    Algorithm, DictionaryTier, Direction, Document, FieldKind, Index, Options, Reader, Recency,
+    Search, TimeUnit, Value,
+};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
@@ -66,7 +71,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
-const QUERIES: [&str; 31] = [
+const QUERIES: [&str; 41] = [
     "word1",
     "common",
     "nosuchword",
@@ -98,7 +103,25 @@ const QUERIES: [&str; 31] = [
     "other1~1",
     "common^2 (word1 \"other1 third1\")^0.5",
     "word1^=3 other5",
+    "views:[30 TO 60}",
+    "views:7",
+    "views:>5000",
+    "common -views:<90",
+    "word1 AND views:IN [1 2 3 50 51]^2",
+    "views:*",
+    "views:[1 TO",
+    "tag:[t1 TO t3}",
+    "tag:IN [t1 \"t 2\" t3]",
+    "(tag:>=t5 views:{* TO 9} word2)~2",
 ];
+
+/// Orders by a field. A name is kept by whoever asks, again and again.
+static BY_VIEWS: LazyLock<[Search; 2]> = LazyLock::new(|| {
+    [Direction::Ascending, Direction::Descending].map(|d| Search::by_field(20, "views", d))
+});
+static FADED: LazyLock<Search> = LazyLock::new(|| {
+    Search::best(20).recency(Recency::new("at", Duration::from_secs(60)).as_of(9_999))
+});
 
 fn text(n: u64) -> String {
     let (a, b, c) = (n % 30, n % 200, n % 1500);
@@ -111,9 +134,21 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
     for n in numbers {
         match n % 9 {
             0 => index.put(&format!("k{}", n % 500), &text(n)).unwrap(),
+            1 | 2 => {
+                let (text, tag) = (text(n), format!("t{}", n % 11));
+                let document = Document::new().text(&text).field("views", (n % 100) as i64);
+                let document = document.field("tag", &tag).field("views", -((n % 5) as i64));
+                let document = document.field("at", Value::Time(n as i64));
+                index.add_document(&document).map(drop).unwrap();
+            }
             _ => index.add(&text(n)).map(drop).unwrap(),
         }
     }
+}
+
+fn with_fields(options: Options) -> Options {
+    let options = options.field("views", FieldKind::Integer).field("tag", FieldKind::Keyword);
+    options.field("at", FieldKind::Time(TimeUnit::Seconds))
 }
 
 /// An index with flushed segments, a fresh one, and rows that died.
@@ -123,7 +158,7 @@ fn filled(executors: usize) -> Index {
 
 /// The same; it stores texts or not.
 fn filled_as(executors: usize, store: bool) -> Index {
-    let index = tiny(executors, 8 << 20).store(store).open().unwrap();
+    let index = with_fields(tiny(executors, 8 << 20)).store(store).open().unwrap();
     feed(&index, 0..20_000);
     index
 }
@@ -147,9 +182,18 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }
         }
-        for search in [Search::best(20), Search::best(20).exhaustive()] {
+        for search in [Search::best(20), Search::best(20).exhaustive(), FADED.clone()] {
             let Ok(hits) = reader.search_text(query, search) else { continue };
             answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
+        }
+        for search in &*BY_VIEWS {
+            let Ok(hits) = reader.search_text(query, search.clone()) else { continue };
+            answers += hits.sort_values().unwrap().flatten().count() as u64;
+            if let Some(cursor) = hits.cursor().unwrap() {
+                drop(hits);
+                let search = search.clone().after(cursor);
+                answers += reader.search_text(query, search).unwrap().len() as u64;
+            }
         }
     }
     answers
@@ -286,10 +330,10 @@ fn rank_everything(memory: &Memory) -> u64 {
 #[test]
 fn what_ranking_and_patterns_ask_for_allocates_nothing() {
     let directory = Directory::new();
-    let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(8 << 20);
+    let options = with_fields(tiny(1, 8 << 20)).directory(directory.path()).nvm_bytes(8 << 20);
     let options = options.document_bytes_max(8 << 10).merge_after(4);
     let uncovered = options.clone().dictionary(DictionaryTier::Nvm);
-    for options in [tiny(1, 8 << 20), options, uncovered] {
+    for options in [with_fields(tiny(1, 8 << 20)), options, uncovered] {
         let index = options.open().unwrap();
         feed(&index, 0..20_000);
         let memory = index.memories().next().unwrap();

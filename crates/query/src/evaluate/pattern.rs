@@ -15,7 +15,7 @@ use spirit_kernel::Level;
 use spirit_mem::Region;
 
 use super::window::Window;
-use super::{Evaluation, Place};
+use super::{Evaluation, Place, words};
 use crate::collect::Limit;
 use crate::fuzzy::FuzzyMatcher;
 use crate::leaf::END;
@@ -100,6 +100,9 @@ impl<C: Limit> Evaluation<'_, C> {
         bits.fill(0);
         let found = &self.query.patterns[pattern as usize];
         let bytes = self.query.pattern_bytes(found);
+        if let Some((column, within)) = words::places(place, found.field, found.kind, bytes) {
+            return column.range_bits(self.settings.level, place.base, within, bits);
+        }
         let Some(matcher) = Matcher::new(found.kind, bytes, fuzzy) else { return };
         let mut expansion = Expansion {
             field: found.field,

@@ -6,6 +6,7 @@
 
 mod all;
 mod any;
+mod fade;
 mod gate;
 mod lists;
 mod term;
@@ -19,6 +20,7 @@ use spirit_kernel::{Bm25, Lengths};
 
 use super::{Evaluation, Place};
 use crate::collect::{Hit, Limit};
+use crate::fade::Fading;
 use crate::plan::RankedPlan;
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
@@ -30,6 +32,7 @@ pub(crate) struct Ranked<'r> {
     pub(crate) executor: u32,
     /// Whether blocks may be passed over.
     pub(crate) skips: bool,
+    pub(crate) fading: Option<Fading>,
     /// No document scores more.
     pub(crate) highest: f32,
 }
@@ -112,6 +115,7 @@ impl Evaluation<'_, Ranked<'_>> {
         if rank < place.first || (place.has_dead && place.segment.is_dead(local)) {
             return;
         }
+        let score = self.faded(place, rank, score);
         let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
         let sequence = place.segment.sequence(local);
         self.collector.top.offer(Scored { score, sequence, hit });

@@ -23,34 +23,16 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
-        for segment in self.snapshot.fresh() {
-            let Some(place) = self.place(segment, true) else { continue };
-            for term in 0..self.query.terms.len() {
-                self.open_fresh(&place, term);
-            }
-            self.walk(&place);
-            if self.done() {
-                return;
-            }
-        }
+        self.each_fresh(Self::walk);
         self.tree_registered(bounded, union);
     }
 
     /// The same in the registered segments at hand.
     pub(super) fn tree_registered(&mut self, bounded: bool, union: &[u32]) {
-        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
-        while !self.done() {
-            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
-            let Some(position) = next.filter(|p| *p >= oldest) else { return };
-            end = position;
-            let Some(segment) = self.snapshot.segment(position) else { return };
-            self.open_at(&segment);
-            let Some(place) = self.place(segment, false) else { continue };
-            match self.union_of(&place, union) {
-                Some(count) => self.collector.skip(count),
-                None => self.walk(&place),
-            }
-        }
+        self.each_registered(bounded, |part, place| match part.union_of(place, union) {
+            Some(count) => part.collector.skip(count),
+            None => part.walk(place),
+        });
     }
 
     /// How many rows of a segment have any of the terms, if that is all that is asked, and can be counted at once.
@@ -61,19 +43,7 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// Offers every row of a segment that the tree matches.
     fn walk(&mut self, place: &Place<'_>) {
-        self.scratch.patterns.forget();
-        let root = self.query.root;
-        let mut rank = self.earliest(place, root, place.first);
-        let mut window = Window::first(place.base, rank);
-        while rank < END && !self.done() && self.meter.step() {
-            let mut bits = [0; WORDS];
-            let bits = &mut bits[..window.words()];
-            self.add(place, root, window, bits);
-            window.keep_ranks(bits, place.first..END);
-            self.offer_window(place, window, bits);
-            rank = self.earliest(place, root, window.end());
-            window = window.next(place.base, rank);
-        }
+        self.each_window(place, |this, window, bits| this.offer_window(place, window, bits));
     }
 
     fn offer_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
@@ -85,6 +55,58 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.done() {
                 return;
             }
+        }
+    }
+}
+
+impl<'a, C: Limit> Evaluation<'a, C> {
+    /// Visits the segments that are not registered, the lists of all terms open.
+    pub(super) fn each_fresh(&mut self, visit: impl Fn(&mut Self, &Place<'a>)) {
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            for term in 0..self.query.terms.len() {
+                self.open_fresh(&place, term);
+            }
+            visit(self, &place);
+            if self.done() {
+                return;
+            }
+        }
+    }
+
+    /// The same of the registered segments at hand; if the query is bounded, of those in which a term has an entry.
+    pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
+        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
+        while !self.done() {
+            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
+            let Some(position) = next.filter(|p| *p >= oldest) else { return };
+            end = position;
+            let Some(segment) = self.snapshot.segment(position) else { return };
+            self.open_at(&segment);
+            if let Some(place) = self.place(segment, false) {
+                visit(self, &place);
+            }
+        }
+    }
+
+    /// Evaluates the tree in a segment, whose windows it takes with the bits of what matches in them.
+    pub(super) fn each_window(
+        &mut self,
+        place: &Place<'_>,
+        take: impl Fn(&mut Self, Window, &mut [u64]),
+    ) {
+        self.scratch.patterns.forget();
+        let root = self.query.root;
+        let mut rank = self.earliest(place, root, place.first);
+        let mut window = Window::first(place.base, rank);
+        while rank < END && !self.done() && self.meter.step() {
+            let mut bits = [0; WORDS];
+            let bits = &mut bits[..window.words()];
+            self.add(place, root, window, bits);
+            window.keep_ranks(bits, place.first..END);
+            take(self, window, bits);
+            rank = self.earliest(place, root, window.end());
+            window = window.next(place.base, rank);
         }
     }
 }
@@ -136,6 +158,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Key(term) => self.next_key(place, term, target),
             Kind::Phrase { .. } => self.earliest_of_all(place, node, target),
             Kind::Pattern(pattern) => self.next_of_pattern(place, pattern, target),
+            Kind::Range(range) => self.next_of_range(place, range, target),
             Kind::Clauses { .. } if self.has(node, Occur::Must) => {
                 self.earliest_of_all(place, node, target)
             }
@@ -189,6 +212,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Nothing => {}
             Kind::Everything => window.fill(bits),
             Kind::Term(term) => self.add_term(place, term as usize, window, bits),
+            Kind::Range(range) => self.add_range(place, range, window, bits),
             Kind::Key(_) | Kind::Phrase { .. } | Kind::Clauses { .. } | Kind::Pattern(_) => {
                 let mut own: Bits = [0; WORDS];
                 let own = &mut own[..bits.len()];
@@ -229,6 +253,9 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Term(term) if self.is_few(bits) => {
                 self.look_at(place, term as usize, window, bits, true);
             }
+            Kind::Range(range) if place.is_fresh() || self.is_few(bits) => {
+                self.look_at_range(place, range, window, bits, true);
+            }
             Kind::Phrase { .. } => self.keep_phrase(place, node, None, window, bits),
             _ => {
                 let mut own: Bits = [0; WORDS];
@@ -244,6 +271,9 @@ impl<C: Limit> Evaluation<'_, C> {
         match self.query.nodes[node as usize].kind {
             Kind::Term(term) if self.is_few(bits) => {
                 self.look_at(place, term as usize, window, bits, false);
+            }
+            Kind::Range(range) if place.is_fresh() || self.is_few(bits) => {
+                self.look_at_range(place, range, window, bits, false);
             }
             _ => {
                 let mut own: Bits = [0; WORDS];
@@ -303,7 +333,9 @@ impl<C: Limit> Evaluation<'_, C> {
                 }
             }
             Kind::Pattern(pattern) => self.add_pattern(place, pattern, window, bits),
-            Kind::Nothing | Kind::Everything | Kind::Term(_) => self.add(place, node, window, bits),
+            Kind::Nothing | Kind::Everything | Kind::Term(_) | Kind::Range(_) => {
+                self.add(place, node, window, bits);
+            }
         }
     }
 
@@ -386,6 +418,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Everything | Kind::Pattern(_) => all,
             Kind::Key(_) => 1,
             Kind::Term(term) => self.scratch.leaves[term as usize].postings,
+            Kind::Range(range) => self.estimate_of_range(place, range),
             Kind::Phrase { .. } => self.estimate_of_all(place, node),
             Kind::Clauses { .. } if self.has(node, Occur::Must) => {
                 self.estimate_of_all(place, node)

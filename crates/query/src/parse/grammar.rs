@@ -1,8 +1,8 @@
 //! How clauses make up a query: operators, signs, parentheses.
 
-use super::value::Target;
 use super::{Operator, ParseError, Parser, Problem};
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
+use crate::target::Target;
 
 /// A text on its way to be a query.
 pub(super) struct Run<'a> {
@@ -29,7 +29,7 @@ impl<'a> Run<'a> {
         warnings: Option<&'a mut Vec<ParseError>>,
     ) -> Run<'a> {
         query.clear();
-        let field = Target::text(&parser.schema);
+        let field = Target::text(parser.schema.analyzer());
         Run { parser, text, at: 0, depth: 0, closed: NONE, field, query, warnings }
     }
 

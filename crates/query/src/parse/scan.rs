@@ -85,10 +85,19 @@ impl<'a> Run<'a> {
 
     /// All up to the next blank, parenthesis or quotation mark that is not escaped.
     pub(super) fn take_raw_word(&mut self) -> &'a str {
+        self.take_until(ends_word)
+    }
+
+    /// All up to the next blank or closing bracket that is not escaped.
+    pub(super) fn take_in_brackets(&mut self) -> &'a str {
+        self.take_until(|c| c.is_whitespace() || matches!(c, ']' | '}'))
+    }
+
+    fn take_until(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let mut escaped = false;
         let end = rest.char_indices().find(|(_, c)| {
-            let ends = ends_word(*c) && !escaped;
+            let ends = ends(*c) && !escaped;
             escaped = *c == '\\' && !escaped;
             ends
         });
@@ -100,6 +109,12 @@ impl<'a> Run<'a> {
 
 pub(super) fn ends_word(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | ')' | '"')
+}
+
+/// Whether what follows a word is a range of values of the field that it must be, then.
+pub(super) fn begins_range(word: &str, behind: &str) -> bool {
+    let is_range = behind.strip_prefix(':').is_some_and(|b| b.starts_with(['[', '{', '<', '>']));
+    is_range && word.starts_with(|c: char| c.is_alphabetic() || c == '@')
 }
 
 /// Whether it may be a field's name.

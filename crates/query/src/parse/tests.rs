@@ -1,20 +1,31 @@
 //! What texts mean, and what is said of those that mean nothing.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
-use spirit_schema::{FieldKind, Schema};
+use proptest::prelude::*;
+use spirit_index::values::ValueKind;
+use spirit_schema::{FieldKind, Schema, TimeUnit};
 use spirit_text::Analyzer;
 
 use super::{Operator, Parser, Problem};
-use crate::pattern::PatternKind;
+use crate::clause::Clause;
+use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 
-fn parser() -> Parser {
+fn schema() -> Schema {
     let mut schema = Schema::new(Analyzer::Simple, false);
     schema.add("by", FieldKind::Keyword).unwrap();
     schema.add("stems", FieldKind::Text(Analyzer::English)).unwrap();
     schema.add("views", FieldKind::Integer).unwrap();
-    Parser::new(Arc::new(schema), 1 << 16, Operator::Or)
+    schema.add("score", FieldKind::Float).unwrap();
+    schema.add("@at", FieldKind::Time(TimeUnit::Seconds)).unwrap();
+    schema.add("flag", FieldKind::Boolean).unwrap();
+    schema
+}
+
+fn parser() -> Parser {
+    Parser::new(Arc::new(schema()), 1 << 16, Operator::Or)
 }
 
 /// A query as a text in which everything is written out.
@@ -43,7 +54,22 @@ fn node(query: &Query, id: NodeId) -> String {
                 PatternKind::Prefix => format!("{bytes}…"),
                 PatternKind::Wildcard => format!("/{bytes}/"),
                 PatternKind::Fuzzy(fuzzy) => format!("{bytes}~{}", fuzzy.distance),
+                PatternKind::Range { from, to, split } => {
+                    let (low, high) = bytes.split_at(split as usize);
+                    let open = if from == Edge::Excluded { '{' } else { '[' };
+                    let close = if to == Edge::Excluded { '}' } else { ']' };
+                    let end = |edge, text| if edge == Edge::Open { "*" } else { text };
+                    format!("{open}{} TO {}{close}", end(from, low), end(to, high))
+                }
             }
+        }
+        Kind::Range(range) => {
+            let range = &query.ranges[range as usize];
+            let intervals = query.intervals(range).iter().map(|(first, last)| {
+                let [first, last] = [first, last].map(|value| number(range.kind, *value));
+                if first == last { first } else { format!("{first}..{last}") }
+            });
+            format!("#{}:{}", range.field.0, intervals.collect::<Vec<_>>().join(","))
         }
         Kind::Clauses { minimum } => {
             let inside = children(|occur| match occur {
@@ -58,6 +84,19 @@ fn node(query: &Query, id: NodeId) -> String {
         (true, score) => format!("{plain}^={score}"),
         (false, 1.0) => plain,
         (false, by) => format!("{plain}^{by}"),
+    }
+}
+
+fn number(kind: ValueKind, sortable: u64) -> String {
+    let bits = kind.from_sortable(sortable);
+    match kind {
+        ValueKind::Float => f64::from_bits(bits).to_string(),
+        ValueKind::Integer | ValueKind::Time => match bits.cast_signed() {
+            i64::MIN => "min".to_owned(),
+            i64::MAX => "max".to_owned(),
+            number => number.to_string(),
+        },
+        _ => bits.to_string(),
     }
 }
 
@@ -114,6 +153,163 @@ fn texts_mean_what_users_of_lucene_expect() {
 }
 
 #[test]
+fn fields_are_asked_for_values() {
+    for (text, expected) in [
+        ("views:3", "#3:3"),
+        ("views:-3 sea", "(#3:-3 sea)"),
+        ("views:\"3\"^2", "#3:3^2"),
+        ("views:[1 TO 5]", "#3:1..5"),
+        ("views:{1 TO 5}", "#3:2..4"),
+        ("views:[ 1  TO 5 }^=3 sea", "(#3:1..4^=3 sea)"),
+        ("views:[* TO 5]", "#3:min..5"),
+        ("views:[5 TO *}", "#3:5..max"),
+        ("views:[5 TO 1]", "#3:"),
+        ("views:{5 TO 5]", "#3:"),
+        ("views:>=3", "#3:3..max"),
+        ("views:>3^2", "#3:4..max^2"),
+        ("views:<= 3", "#3:min..3"),
+        ("views:<3 OR sea", "(#3:min..2 sea)"),
+        ("views:<-9223372036854775808", "#3:"),
+        ("views:IN [5 1 \"2\" 5]", "#3:1,2,5"),
+        ("views:IN []", "#3:"),
+        ("views:(3 [5 TO 7] >9)", "(#3:3 #3:5..7 #3:10..max)"),
+        ("views:*", "#3:min..max"),
+        ("-views:[1 TO 2]", "(-#3:1..2)"),
+        ("score:1", "#4:1"),
+        ("score:[-inf TO 1e3}", "#4:-inf..999.9999999999999"),
+        ("score:[* TO *]", "#4:-inf..inf"),
+        ("@at:17", "#5:17000"),
+        ("@at:2026-11-22", "#5:1795305600000..1795391999999"),
+        ("@at:[2026-11-22 TO 2026-11-23}", "#5:1795305600000..1795391999999"),
+        ("@at:>2026-11-22T19:00:00+01:00", "#5:1795370400001..max"),
+        ("@at:\"2026-11-22 18:00:00Z\"", "#5:1795370400000"),
+        ("flag:true", "true"),
+        ("flag:*", "#6:0..18446744073709551615"),
+        ("flag:IN [true false]", "#6:0,1"),
+        ("by:[Ann TO \"Bo Lee\"]", "[Ann TO Bo Lee]"),
+        ("by:{* TO b\\]]", "[* TO b]]"),
+        ("by:>=\"Ann Lee\"", "[Ann Lee TO *]"),
+        ("by:<b", "[* TO b}"),
+        ("by:[\"*\" TO TO]", "[* TO TO]"),
+        ("by:IN [Ann \"Bo Lee\"]^2", "(Ann Bo Lee)^=2"),
+        ("by:\"\"", "#1:"),
+        ("by:IN []", "()^=1"),
+        ("by:IN", "IN"),
+        ("by:(a >=b IN [c])", "(a [b TO *] (c)^=1)"),
+        ("stems:IN [Herons \"seas and skies\"]", "(heron \"sea sky\"~0)^=1"),
+        ("text:[A TO Sea]", "[a TO sea]"),
+        ("a >b [c TO d]", "(a b c to d)"),
+        ("At 10:[x", "(at \"10 x\"~0)"),
+    ] {
+        assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_strict_parser_says_what_is_no_range() {
+    for (text, offset, expected) in [
+        ("views:x", 6, "a whole number"),
+        ("views:3*", 6, "a whole number"),
+        ("views:\"a b\"", 6, "a whole number"),
+        ("views:[1 2]", 9, "`TO`"),
+        ("views:[1 TO 2", 13, "`]` or `}`"),
+        ("views:[1 TO 2)", 12, "a whole number"),
+        ("views:[ TO 2]", 8, "a whole number"),
+        ("views:[1 TO ]", 12, "a value, or `*`"),
+        ("views:[1.5 TO 2]", 7, "a whole number"),
+        ("views:> ", 8, "a value"),
+        ("views:>=3x sea", 8, "a whole number"),
+        ("views:IN [1 x]", 12, "a whole number"),
+        ("views:IN [1", 11, "`]`"),
+        ("score:[a TO b]", 7, "a number"),
+        ("@at:[yesterday TO now]", 5, "a moment for a field of kind time(seconds)"),
+        ("flag:maybe", 5, "`true` or `false`"),
+        ("by:[a TO \"b]", 9, "a second `\""),
+        ("nobody:[1 TO 2]", 0, "no such field"),
+        ("sea @nobody.at:>=2026-11-22", 4, "no such field"),
+    ] {
+        let (at, problem) = strict(text).unwrap_err();
+        assert_eq!(at, offset, "{text}: {problem}");
+        assert!(problem.contains(expected), "{text}: {problem}");
+    }
+}
+
+#[test]
+fn a_lenient_parser_passes_over_what_is_no_range() {
+    for (text, expected, warnings) in [
+        ("views:[1 2] sea", "(∅ sea)", 1),
+        ("sea views:[1 TO", "(sea ∅)", 1),
+        ("views:[x TO 2] sea", "(∅ sea)", 1),
+        ("views:x sea", "(∅ sea)", 1),
+        ("views:>", "∅", 1),
+        ("views:>x sea", "(∅ sea)", 1),
+        ("views:IN [1 x] sea", "(∅ sea)", 1),
+        ("by:[a TO \"b]", "∅", 2),
+    ] {
+        let (query, found) = parser().parse_lenient(text);
+        assert_eq!(
+            (shown(&query).as_str(), found.len()),
+            (expected, warnings),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+fn any_range() -> impl Strategy<Value = Clause> {
+    let number = || (-5i64..50).prop_map(|number| number.to_string());
+    let float = || (-9.0..9.0f64).prop_map(|number| number.to_string());
+    let moment = || prop_oneof![number(), Just("2026-11-22".to_owned())];
+    let word = || "[ -~é]{0,6}";
+    let ends = |value: BoxedStrategy<String>| {
+        let end = prop_oneof![
+            Just(Bound::Unbounded),
+            value.clone().prop_map(Bound::Included),
+            value.prop_map(Bound::Excluded),
+        ];
+        (end.clone(), end)
+    };
+    let all = [
+        ("views", number().boxed()),
+        ("score", float().boxed()),
+        ("@at", moment().boxed()),
+        ("flag", any::<bool>().prop_map(|yes| yes.to_string()).boxed()),
+        ("by", word().boxed()),
+    ];
+    prop::sample::select(all.to_vec()).prop_flat_map(move |(field, value)| {
+        let name = field.to_owned();
+        prop_oneof![
+            ends(value.clone())
+                .prop_map(move |(from, to)| { Clause::Range { field: name.clone(), from, to } }),
+            prop::collection::vec(value.clone(), 0..4)
+                .prop_map(move |values| Clause::one_of(field, values)),
+            value.prop_map(move |value| Clause::value(field, value)),
+            Just(Clause::exists(field)),
+        ]
+    })
+}
+
+proptest! {
+    /// What a clause writes is read as what it is made into.
+    #[test]
+    fn ranges_and_values_are_read_as_they_are_written(clause in any_range(), boosted in any::<bool>()) {
+        let clause = if boosted { clause.boost(2.0) } else { clause };
+        let built = Query::in_schema(&clause, &schema()).unwrap();
+        let parsed = parser().parse(&clause.to_string()).unwrap();
+        prop_assert_eq!(shown(&parsed), shown(&built), "{}", clause);
+    }
+
+    /// Whatever is typed is a query, or an error with a place in the text.
+    #[test]
+    fn no_text_is_too_strange(text in "(views|by|@at|text|x)?:?[a-c1-3 :><=\\[\\]{}\"*^~ITNO()\\\\]{0,16}") {
+        match parser().parse(&text) {
+            Ok(_) => {}
+            Err(error) => prop_assert!(text.is_char_boundary(error.offset), "{}", error),
+        }
+        parser().parse_lenient(&text);
+    }
+}
+
+#[test]
 fn a_strict_parser_says_where_and_what() {
     for (text, offset, expected) in [
         ("sea AND", 7, "a word"),
@@ -124,7 +320,6 @@ fn a_strict_parser_says_where_and_what() {
         ("+ -sea", 2, "a word after"),
         ("a \"grey heron", 2, "a second `\""),
         ("title:sea", 0, "no such field"),
-        ("views:3", 0, "a field of kind integer has no words"),
         ("text: sea", 5, "a value after `:`"),
         ("key:", 4, "a value after `:`"),
         ("heron~7", 6, "a distance of 0, 1 or 2"),

@@ -1,17 +1,16 @@
-//! What is asked for: words, phrases, patterns, keys, in one field or another.
+//! What is asked for: words, phrases, patterns, values, keys, in one field or another.
 
 use std::borrow::Cow;
 
-use spirit_index::term::FieldId;
-use spirit_schema::{FieldKind, Schema, TEXT};
-use spirit_text::Analyzer;
+use spirit_schema::{FieldKind, TEXT};
 
 use super::Problem;
 use super::grammar::{Parsed, Run};
-use super::scan::{ends_word, is_name};
+use super::scan::{begins_range, ends_word, is_name};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
+use crate::target::Target;
 
 /// What a name before a colon stands for.
 enum Named {
@@ -19,29 +18,15 @@ enum Named {
     Field(Target),
 }
 
-/// A field that is asked.
-#[derive(Clone, Copy)]
-pub(super) struct Target {
-    id: FieldId,
-    kind: FieldKind,
-}
-
-impl Target {
-    /// The documents' text.
-    pub(super) fn text(schema: &Schema) -> Target {
-        Target { id: TEXT, kind: FieldKind::Text(schema.analyzer()) }
-    }
-
-    /// Whether its values are terms as they are.
-    fn is_verbatim(self) -> bool {
-        !matches!(self.kind, FieldKind::Text(analyzer) if analyzer != Analyzer::Keyword)
-    }
-}
-
 impl<'a> Run<'a> {
     /// The phrase that begins here. Words are cut one by one, so that `*` can stand for any one of them.
     pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
+        let start = self.at;
         let inside = self.quoted()?;
+        if !field.has_words() {
+            let node = self.exact(field, start, &inside)?;
+            return self.boosted(node);
+        }
         let mut list = Siblings::default();
         let mut place = 0;
         if field.is_verbatim() {
@@ -57,7 +42,7 @@ impl<'a> Run<'a> {
     }
 
     /// What stands between the quotation mark that is next and the one that ends it.
-    fn quoted(&mut self) -> Parsed<Cow<'a, str>> {
+    pub(super) fn quoted(&mut self) -> Parsed<Cow<'a, str>> {
         let (start, text) = (self.at + 1, self.text);
         let mut escaped = false;
         let end = text[start..].char_indices().find(|(_, c)| {
@@ -82,6 +67,12 @@ impl<'a> Run<'a> {
                 None => {}
             }
         }
+        // In the group of a field; elsewhere signs and brackets are those of a text.
+        if self.field.id != TEXT
+            && let Some(node) = self.range_or_set(self.field)?
+        {
+            return Ok(node);
+        }
         let raw = self.take_raw_word();
         self.value(self.field, start, raw)
     }
@@ -92,22 +83,18 @@ impl<'a> Run<'a> {
         let rest = self.rest();
         let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
         let colon = rest[name.len()..].starts_with(':');
-        (colon && is_name(name)).then_some((name, self.at + name.len() + 1))
+        let known = || self.parser.schema.by_name(name).is_some();
+        let may_be = is_name(name) || known() || begins_range(name, &rest[name.len()..]);
+        (colon && may_be).then_some((name, self.at + name.len() + 1))
     }
 
     fn known_field(&mut self, name: &str, start: usize) -> Parsed<Option<Named>> {
         if name == "key" {
             return Ok(Some(Named::Key));
         }
-        let Some(field) = self.parser.schema.by_name(name) else {
-            return self.complain(start, Problem::UnknownField).map(|()| None);
-        };
-        let target = Target { id: field.id, kind: field.kind };
-        match field.kind {
-            FieldKind::Text(_) | FieldKind::Keyword | FieldKind::Boolean => {
-                Ok(Some(Named::Field(target)))
-            }
-            kind => self.complain(start, Problem::NoTerms { kind }).map(|()| None),
+        match Target::named(&self.parser.schema, name) {
+            Some(field) => Ok(Some(Named::Field(field))),
+            None => self.complain(start, Problem::UnknownField).map(|()| None),
         }
     }
 
@@ -127,9 +114,12 @@ impl<'a> Run<'a> {
         self.leaf(kind)
     }
 
-    /// What is asked for in a field: a group, a phrase or a word.
+    /// What is asked for in a field: a range, a set, a group, a phrase or a word.
     fn in_field(&mut self, field: Target, behind: usize) -> Parsed<NodeId> {
         self.at = behind;
+        if let Some(node) = self.range_or_set(field)? {
+            return Ok(node);
+        }
         match self.rest().chars().next() {
             Some('(') => {
                 let outer = std::mem::replace(&mut self.field, field);
@@ -152,27 +142,45 @@ impl<'a> Run<'a> {
     /// A word as it was typed: with its boost, its distance, its escapes.
     fn value(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
         let (raw, boost) = split_boost(raw);
-        let (raw, distance) = self.split_distance(start, raw)?;
-        let node = if raw == "*" && field.id == TEXT {
-            self.leaf(Kind::Everything)?
-        } else if raw == "*" {
-            // Whatever it has.
-            self.parser.word.clear();
-            self.pattern(field, PatternKind::Prefix)?
-        } else if let Some(distance) = distance {
-            self.normalize(field, &unescaped(raw));
-            self.pattern(field, PatternKind::Fuzzy(Fuzzy::within(distance)))?
-        } else if has_wildcard(raw, self.is_lenient()) {
-            self.wildcard(field, raw)?
+        let node = if raw == "*" {
+            let kind = self.query.any_value(field)?;
+            self.leaf(kind)?
+        } else if field.has_words() {
+            self.pattern_or_words(field, start, raw)?
         } else {
-            let (mut list, mut place) = (Siblings::default(), 0);
-            self.cut(field, &unescaped(raw), &mut list, &mut place)?;
-            self.query.phrase(list, 0)?
+            self.exact(field, start, &unescaped(raw))?
         };
         self.skip_space();
         match boost {
             Some(boost) => self.apply(node, boost),
             None => Ok(node),
+        }
+    }
+
+    /// A value that is no word; nothing where a lenient parser finds none.
+    fn exact(&mut self, field: Target, start: usize, text: &str) -> Parsed<NodeId> {
+        match self.query.value(field, text) {
+            Ok(kind) => self.leaf(kind),
+            Err(limit @ Problem::TooLarge(_)) => Err(limit),
+            Err(problem) => {
+                self.complain(start, problem)?;
+                self.leaf(Kind::Nothing)
+            }
+        }
+    }
+
+    /// What is asked for in a field of words.
+    fn pattern_or_words(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
+        let (raw, distance) = self.split_distance(start, raw)?;
+        if let Some(distance) = distance {
+            self.normalize(field, &unescaped(raw));
+            self.pattern(field, PatternKind::Fuzzy(Fuzzy::within(distance)))
+        } else if has_wildcard(raw, self.is_lenient()) {
+            self.wildcard(field, raw)
+        } else {
+            let (mut list, mut place) = (Siblings::default(), 0);
+            self.cut(field, &unescaped(raw), &mut list, &mut place)?;
+            Ok(self.query.phrase(list, 0)?)
         }
     }
 
@@ -212,8 +220,13 @@ impl<'a> Run<'a> {
 
     /// Puts `word` into the buffer as terms are: in lower case, unless they are verbatim.
     fn normalize(&mut self, field: Target, word: &str) {
+        self.parser.word.clear();
+        self.append_normalized(field, word);
+    }
+
+    /// The same behind what the buffer has.
+    pub(super) fn append_normalized(&mut self, field: Target, word: &str) {
         let buffer = &mut self.parser.word;
-        buffer.clear();
         if field.is_verbatim() {
             buffer.push_str(word);
         } else {
@@ -227,7 +240,7 @@ impl<'a> Run<'a> {
     }
 
     /// Appends the terms of a text to a phrase of which `place` places are taken.
-    fn cut(
+    pub(super) fn cut(
         &mut self,
         field: Target,
         text: &str,
@@ -235,7 +248,7 @@ impl<'a> Run<'a> {
         place: &mut u32,
     ) -> Parsed<()> {
         let FieldKind::Text(analyzer) = field.kind else {
-            let kind = self.query.term(field.id, text.as_bytes())?;
+            let kind = self.query.keyword(field, text)?;
             let node = self.query.push(Node { at: *place, ..Node::leaf(kind) })?;
             self.query.link(list, node, Occur::Must);
             *place += 1;
@@ -299,7 +312,7 @@ impl<'a> Run<'a> {
 
 /// What becomes of a score.
 #[derive(Clone, Copy)]
-enum Boost {
+pub(super) enum Boost {
     /// It is multiplied.
     By(f32),
     /// It is this.
@@ -307,7 +320,7 @@ enum Boost {
 }
 
 /// A word and the boost at its end, if it has one.
-fn split_boost(raw: &str) -> (&str, Option<Boost>) {
+pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
     let Some((word, number)) = raw.rsplit_once('^') else { return (raw, None) };
     let (digits, to) = match number.strip_prefix('=') {
         Some(digits) => (digits, true),
@@ -334,7 +347,7 @@ fn has_wildcard(raw: &str, typed: bool) -> bool {
 }
 
 /// A text without its escapes: each `\` makes the next character stand for itself.
-fn unescaped(raw: &str) -> Cow<'_, str> {
+pub(super) fn unescaped(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return raw.into();
     }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use spirit_oracle as oracle;
 
+use crate::asks::{Ask, ask};
+
 /// Fields that documents have: a name has values of one kind, some of which are declared to be of another that they fit.
 const NAMES: [&str; 8] =
     ["title", "body.part", "channel", "views", "score", "@timestamp", "flag", "seen"];
@@ -25,8 +27,19 @@ fn value_of(name: &'static str) -> BoxedStrategy<oracle::Value> {
     match name {
         "title" | "body.part" => words().prop_map(Text).boxed(),
         "channel" => prop_oneof![word(), Just(String::new())].prop_map(Text).boxed(),
-        "views" => prop_oneof![any::<i64>(), -9i64..9].prop_map(Integer).boxed(),
-        "score" => prop_oneof![(-1e9..1e9).prop_map(Float), (-9i64..9).prop_map(Integer)].boxed(),
+        "views" => prop_oneof![any::<i64>(), -9i64..9, Just(i64::MIN), Just(i64::MAX)]
+            .prop_map(Integer)
+            .boxed(),
+        "score" => {
+            let edges = [0.0, -0.0, f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, 5e-324];
+            let edge = prop::sample::select(edges.to_vec());
+            prop_oneof![
+                (-1e9..1e9).prop_map(Float),
+                edge.prop_map(Float),
+                (-9i64..9).prop_map(Integer)
+            ]
+            .boxed()
+        }
         "@timestamp" => (0i64..9_000_000_000).prop_map(Time).boxed(),
         "seen" => (0i64..9_000_000).prop_map(Integer).boxed(),
         _ => any::<bool>().prop_map(Boolean).boxed(),
@@ -49,6 +62,7 @@ pub(crate) enum Act {
     /// One with a value that is none of its field's.
     Misfit,
     Flush,
+    Ask(Box<Ask>),
     Reopen,
     Kill,
 }
@@ -66,6 +80,7 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
         1 => (0u16..600).prop_map(Act::Fill),
         1 => Just(Act::Misfit),
         2 => Just(Act::Flush),
+        4 => ask().prop_map(|ask| Act::Ask(Box::new(ask))),
         1 => Just(Act::Reopen),
         1 => Just(Act::Kill),
     ]

@@ -1,0 +1,126 @@
+//! `--order`: what comes first; `--recency`: and how it fades.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde_json::{Number, Value};
+use spirit::{Direction, Parameters, Recency, StoredValue, format_time};
+
+/// The order of documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Newest,
+    Bm25,
+    Field(String, Direction),
+}
+
+impl FromStr for Order {
+    type Err = String;
+
+    /// A field that is called as an order is can be asked for with its direction.
+    fn from_str(text: &str) -> Result<Order, String> {
+        let (name, direction) = match text.rsplit_once(':') {
+            None if text == "newest" => return Ok(Order::Newest),
+            None if text == "bm25" => return Ok(Order::Bm25),
+            None => (text, Direction::Descending),
+            Some((name, "asc")) => (name, Direction::Ascending),
+            Some((name, "desc")) => (name, Direction::Descending),
+            Some(_) => ("", Direction::Descending),
+        };
+        if name.is_empty() {
+            return Err("choose newest, bm25, or a field: FIELD, FIELD:asc or FIELD:desc".into());
+        }
+        Ok(Order::Field(name.to_owned(), direction))
+    }
+}
+
+/// How scores fade with age.
+#[derive(Clone, Debug)]
+pub(crate) struct Fade {
+    field: String,
+    half_life: Duration,
+}
+
+impl FromStr for Fade {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fade, String> {
+        let parts = text.rsplit_once(':').filter(|(field, _)| !field.is_empty());
+        let half_life = parts.and_then(|(_, time)| humantime::parse_duration(time).ok());
+        match parts.zip(half_life.filter(|time| !time.is_zero())) {
+            Some(((field, _), half_life)) => Ok(Fade { field: field.to_owned(), half_life }),
+            None => Err("say a field of moments and a time, as in ts:6h or ts:30days".into()),
+        }
+    }
+}
+
+impl Fade {
+    /// What the engine calls it.
+    pub(crate) fn recency(&self) -> Recency {
+        Recency::new(&self.field, self.half_life)
+    }
+}
+
+impl Order {
+    /// What the engine calls it.
+    pub(crate) fn with(&self, parameters: Parameters) -> spirit::Order {
+        match self {
+            Order::Newest => spirit::Order::Newest,
+            Order::Bm25 => spirit::Order::Relevance(parameters),
+            Order::Field(field, direction) => {
+                spirit::Order::Field { field: field.as_str().into(), direction: *direction }
+            }
+        }
+    }
+}
+
+/// What a document was sorted by, as JSON has it; null: it has no value, or one that is no number.
+pub(crate) fn sort_value(value: Option<StoredValue>) -> Value {
+    match value {
+        None => Value::Null,
+        Some(StoredValue::Text(text)) => Value::String(text),
+        Some(StoredValue::Integer(number)) => Value::Number(number.into()),
+        Some(StoredValue::Float(number)) => {
+            Number::from_f64(number).map_or(Value::Null, Value::Number)
+        }
+        Some(StoredValue::Time(time)) => Value::String(format_time(time)),
+        Some(StoredValue::Boolean(yes)) => Value::Bool(yes),
+    }
+}
+
+/// The same for people: text without quotation marks, nothing as a dash.
+pub(crate) fn sort_shown(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read() {
+        let field = |name: &str, direction| Ok(Order::Field(name.to_owned(), direction));
+        for (text, expected) in [
+            ("newest", Ok(Order::Newest)),
+            ("bm25", Ok(Order::Bm25)),
+            ("views", field("views", Direction::Descending)),
+            ("views:desc", field("views", Direction::Descending)),
+            ("@at:asc", field("@at", Direction::Ascending)),
+            ("newest:asc", field("newest", Direction::Ascending)),
+        ] {
+            assert_eq!(text.parse(), expected, "{text}");
+        }
+        for wrong in ["ts", "ts:", ":6h", "ts:soon", "ts:0s"] {
+            assert!(wrong.parse::<Fade>().is_err(), "{wrong}");
+        }
+        let fade: Fade = "a.b:90m".parse().unwrap();
+        assert_eq!((&*fade.field, fade.half_life), ("a.b", Duration::from_secs(5400)));
+        for wrong in ["", ":asc", "views:", "views:up"] {
+            assert!(wrong.parse::<Order>().is_err(), "{wrong}");
+        }
+    }
+}

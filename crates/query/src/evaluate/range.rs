@@ -1,0 +1,103 @@
+//! Ranges: the documents of a segment that have a value in some intervals.
+//!
+//! A fresh segment has its rows' values one by one. A registered one has columns, whose least and highest value say of most
+//! segments that nothing in them matches, or everything.
+
+use spirit_index::column::Column;
+use spirit_index::posting::rank_of;
+
+use super::window::{Ones, Window};
+use super::{Evaluation, Place};
+use crate::leaf::END;
+use crate::range::{QueryRange, has};
+
+impl<C> Evaluation<'_, C> {
+    fn range(&self, range: u32) -> &QueryRange {
+        &self.query.ranges[range as usize]
+    }
+
+    /// The column of a range in a registered segment, if it has values that are in it.
+    fn column_of<'l>(&self, place: &Place<'l>, range: u32) -> Option<Column<'l>> {
+        let range = self.range(range);
+        let column = place.segment.column(range.field, range.kind)?;
+        let mut intervals = self.query.intervals(range).iter();
+        let overlaps =
+            intervals.any(|(first, last)| *first <= column.max() && *last >= column.min());
+        overlaps.then_some(column)
+    }
+
+    /// A rank at or after `target` before which, from there on, a range matches nothing; [`END`] if it matches no more.
+    pub(super) fn next_of_range(&self, place: &Place<'_>, range: u32, target: u32) -> u32 {
+        let may = if place.is_fresh() {
+            !self.query.intervals(self.range(range)).is_empty()
+        } else {
+            self.column_of(place, range).is_some()
+        };
+        if may { target.min(END) } else { END }
+    }
+
+    /// How many documents of a segment a range matches at most, roughly.
+    pub(super) fn estimate_of_range(&self, place: &Place<'_>, range: u32) -> u32 {
+        if place.is_fresh() {
+            // Not the first to be asked, unless everything else matches all.
+            return END - place.base;
+        }
+        self.column_of(place, range).map_or(0, |column| column.rows_with() as u32)
+    }
+
+    /// Sets the bits of what a range matches in a window.
+    pub(super) fn add_range(
+        &self,
+        place: &Place<'_>,
+        range: u32,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        if place.is_fresh() {
+            for rank in window.start.max(place.first)..window.end().min(END) {
+                if self.row_is_in(place, range, rank) {
+                    let bit = (rank - window.start) as usize;
+                    bits[bit / 64] |= 1 << (bit % 64);
+                }
+            }
+            return;
+        }
+        let Some(column) = self.column_of(place, range) else { return };
+        for (first, last) in self.query.intervals(self.range(range)) {
+            column.range_bits(self.settings.level, window.start, *first..=*last, bits);
+        }
+    }
+
+    /// Leaves the bits of documents that a range matches, or of those that it does not.
+    pub(super) fn look_at_range(
+        &self,
+        place: &Place<'_>,
+        range: u32,
+        window: Window,
+        bits: &mut [u64],
+        wanted: bool,
+    ) {
+        for (number, word) in bits.iter_mut().enumerate() {
+            for bit in Ones(*word) {
+                if self.row_is_in(place, range, window.rank(number * 64 + bit)) != wanted {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+    }
+
+    fn row_is_in(&self, place: &Place<'_>, range: u32, rank: u32) -> bool {
+        if !place.is_fresh() {
+            let intervals = self.query.intervals(self.range(range));
+            let column = self.column_of(place, range);
+            return column.is_some_and(|column| column.of(rank).any(|value| has(intervals, value)));
+        }
+        let range = self.range(range);
+        let intervals = self.query.intervals(range);
+        let mut values = place.segment.values(rank_of(rank));
+        values.any(|value| {
+            let is_of = (value.field, value.kind) == (range.field, range.kind);
+            is_of && has(intervals, value.kind.sortable(value.bits))
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Evaluation in the order of a field's values: window by window, where only rows are looked at whose value may be among the first.
+//!
+//! Segments whose values are all behind those that were found are passed over.
+
+use spirit_index::column::Column;
+use spirit_index::nvm::older::FindOlder;
+use spirit_index::posting::rank_of;
+use spirit_kernel as kernel;
+
+use super::window::{Bits, WORDS, Window, is_empty, ones};
+use super::{Evaluation, Place};
+use crate::collect::Hit;
+use crate::query::NONE;
+use crate::sort::{Direction, Sorted, Sorting};
+
+impl Evaluation<'_, Sorting<'_>> {
+    /// Offers the matches that may be among the first. `older` finds what the DRAM dictionary does not cover.
+    pub(crate) fn sort<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
+        if self.query.root == NONE {
+            return;
+        }
+        let bounded = self.query.is_bounded(self.query.root);
+        let terms = 0..self.query.terms.len() as u32;
+        terms.clone().for_each(|term| self.look_up(term as usize));
+        self.each_fresh(Self::sort_segment);
+        self.each_registered(bounded, Self::sort_segment);
+        self.step_back(older, terms, |part| part.each_registered(bounded, Self::sort_segment));
+    }
+
+    fn sort_segment(&mut self, place: &Place<'_>) {
+        if place.is_fresh() {
+            return self.each_window(place, |this, window, bits| {
+                ones(bits).for_each(|bit| this.offer_fresh(place, window.rank(bit)));
+            });
+        }
+        let by = self.collector.by;
+        let column = place.segment.column(by.field, by.kind);
+        let first = column.map(|column| match by.direction {
+            Direction::Ascending => by.key(column.min()),
+            Direction::Descending => by.key(column.max()),
+        });
+        if self.collector.takes(first) {
+            self.each_window(place, |this, window, bits| {
+                this.sort_window(place, column, window, bits);
+            });
+        }
+    }
+
+    fn sort_window(
+        &mut self,
+        place: &Place<'_>,
+        column: Option<Column<'_>>,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        if is_empty(bits) || !self.collector.takes(column.map(|_| u64::MAX)) {
+            return;
+        }
+        if let (Some(column), Some(least)) = (column, self.collector.least()) {
+            let mut near: Bits = [0; WORDS];
+            let near = &mut near[..bits.len()];
+            let (low, high) = self.collector.by.values_from(least);
+            column.range_bits(self.settings.level, window.start, low..=high, near);
+            kernel::and_window(self.settings.level, bits, near);
+        }
+        let by = self.collector.by;
+        for bit in ones(bits) {
+            let rank = window.rank(bit);
+            let value = column.and_then(|column| match by.direction {
+                Direction::Ascending => column.first(rank),
+                Direction::Descending => column.of(rank).next_back(),
+            });
+            self.offer_sorted(place, rank, value.map(|value| by.key(value)));
+        }
+    }
+
+    /// A match in a fresh segment, whose values are in its row.
+    fn offer_fresh(&mut self, place: &Place<'_>, rank: u32) {
+        let by = self.collector.by;
+        let values = place.segment.values(rank_of(rank));
+        let keys = values.filter(|value| (value.field, value.kind) == (by.field, by.kind));
+        let key = keys.map(|value| by.key(by.kind.sortable(value.bits))).max();
+        self.offer_sorted(place, rank, key);
+    }
+
+    fn offer_sorted(&mut self, place: &Place<'_>, rank: u32, key: Option<u64>) {
+        let local = rank_of(rank);
+        if !self.collector.takes(key) || (place.has_dead && place.segment.is_dead(local)) {
+            return;
+        }
+        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let sequence = place.segment.sequence(local);
+        self.collector.top.offer(Sorted { key, sequence, hit });
+    }
+}

@@ -1,0 +1,53 @@
+//! Scores that fade with age: each half-life halves them.
+//!
+//! A document's age is counted from its newest moment in a field to when the first page was asked for. One whose moment is yet to come is as
+//! good as new; one without a moment is infinitely old. A factor is never above 1, so bounds of scores stay bounds.
+
+use spirit_index::term::FieldId;
+use spirit_index::values::ValueKind;
+
+/// How scores fade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// The field with the documents' moments.
+    pub field: FieldId,
+    /// From when ages count: milliseconds since 1970.
+    pub now: i64,
+    /// Milliseconds in which a score is halved, from 1 on.
+    pub half_life: u64,
+}
+
+impl Fading {
+    /// What scores are multiplied by in a document whose newest moment is this one, in sortable form.
+    pub(crate) fn factor(&self, newest: Option<u64>) -> f32 {
+        let Some(newest) = newest else { return 0.0 };
+        let newest = ValueKind::Time.from_sortable(newest).cast_signed();
+        let age = self.now.saturating_sub(newest).max(0) as f64;
+        (-age / self.half_life.max(1) as f64).exp2() as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_life_halves() {
+        let fading = Fading { field: FieldId(1), now: 10_000, half_life: 1000 };
+        let factor =
+            |time: i64| fading.factor(Some(ValueKind::Time.sortable(time.cast_unsigned())));
+        for (time, expected) in [
+            (10_000, 1.0),
+            (9_000, 0.5),
+            (8_000, 0.25),
+            (11_000, 1.0),
+            (i64::MAX, 1.0),
+            (i64::MIN, 0.0),
+        ] {
+            assert_eq!(factor(time), expected, "{time}");
+        }
+        assert_eq!(fading.factor(None), 0.0);
+        let at_once = Fading { half_life: 0, ..fading };
+        assert_eq!(at_once.factor(Some(ValueKind::Time.sortable(10_000))), 1.0);
+    }
+}

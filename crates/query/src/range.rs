@@ -1,0 +1,205 @@
+//! Ranges: the documents that have a value of a field between two others, or one of several values.
+//!
+//! Values that are no words are compared by their sortable bits, so a range is an interval of numbers, one value is an interval too, and a
+//! set of values is several. Words are in order as terms, and a range of them is a [pattern](crate::pattern).
+
+use std::ops::{Bound, RangeInclusive};
+
+use spirit_index::term::FieldId;
+use spirit_index::values::ValueKind;
+use spirit_schema::{FieldKind, everything, typed};
+
+use crate::parse::Problem;
+use crate::pattern::{Edge, PatternKind};
+use crate::query::{Kind, Node, NodeId, Query, Siblings, TooLarge};
+use crate::target::Target;
+
+/// Values from the first to the second.
+pub(crate) type Interval = (u64, u64);
+
+/// A range of a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueryRange {
+    pub(crate) field: FieldId,
+    pub(crate) kind: ValueKind,
+    first: u32,
+    count: u32,
+}
+
+/// Whether a value is in one of some intervals, which are apart and ascend.
+#[inline]
+pub(crate) fn has(intervals: &[Interval], value: u64) -> bool {
+    let behind = intervals.partition_point(|(first, _)| *first <= value);
+    behind > 0 && value <= intervals[behind - 1].1
+}
+
+impl Query {
+    /// The intervals of a range: apart, and ascending.
+    pub(crate) fn intervals(&self, range: &QueryRange) -> &[Interval] {
+        &self.intervals[range.first as usize..(range.first + range.count) as usize]
+    }
+
+    /// A leaf for the documents with a value of a field that is in one of some intervals.
+    pub(crate) fn values_in(
+        &mut self,
+        field: Target,
+        intervals: impl IntoIterator<Item = Interval>,
+    ) -> Result<Kind, TooLarge> {
+        let first = self.intervals.len();
+        intervals.into_iter().try_for_each(|interval| self.push_interval(interval))?;
+        self.close_range(field, first)
+    }
+
+    /// Appends an interval of the range that is closed next.
+    pub(crate) fn push_interval(&mut self, interval: Interval) -> Result<(), TooLarge> {
+        if self.intervals.len() == self.intervals.capacity() {
+            return Err(TooLarge::Clauses { max: self.intervals.capacity() });
+        }
+        self.intervals.push(interval);
+        Ok(())
+    }
+
+    /// The leaf for the intervals from the one numbered `first` on. One without intervals matches nothing, and unlike a word that
+    /// has no terms it is not passed over.
+    pub(crate) fn close_range(&mut self, field: Target, first: usize) -> Result<Kind, TooLarge> {
+        let count = join(&mut self.intervals[first..]);
+        self.intervals.truncate(first + count);
+        if self.ranges.len() == self.ranges.capacity() {
+            return Err(TooLarge::Clauses { max: self.ranges.capacity() });
+        }
+        let (id, kind) = (field.id, field.value_kind());
+        self.ranges.push(QueryRange { field: id, kind, first: first as u32, count: count as u32 });
+        Ok(Kind::Range(self.ranges.len() as u32 - 1))
+    }
+
+    /// A leaf for the documents with a value of a field between two: as they are typed, but for words, which are terms.
+    pub(crate) fn between(
+        &mut self,
+        field: Target,
+        from: Bound<&str>,
+        to: Bound<&str>,
+    ) -> Result<Kind, Problem> {
+        match everything(field.kind) {
+            Some(all) => Ok(self.values_in(field, interval(field.kind, all, from, to)?)?),
+            None => Ok(self.words_between(field, from, to)?),
+        }
+    }
+
+    fn words_between(
+        &mut self,
+        field: Target,
+        from: Bound<&str>,
+        to: Bound<&str>,
+    ) -> Result<Kind, TooLarge> {
+        let (low, from) = edge(from);
+        let (high, to) = edge(to);
+        let kind = PatternKind::Range { from, to, split: low.len() as u32 };
+        self.pattern_of(field.id, kind, &[low.as_bytes(), high.as_bytes()])
+    }
+
+    /// A leaf for the documents with a value that is one term. No document has one that cannot be a term.
+    pub(crate) fn keyword(&mut self, field: Target, text: &str) -> Result<Kind, TooLarge> {
+        match self.term(field.id, text.as_bytes())? {
+            Kind::Nothing => self.values_in(field, []),
+            kind => Ok(kind),
+        }
+    }
+
+    /// A leaf for the documents with a value of a field that is no word.
+    pub(crate) fn value(&mut self, field: Target, text: &str) -> Result<Kind, Problem> {
+        let (first, last) = valued(field.kind, text)?.into_inner();
+        match field.kind {
+            FieldKind::Boolean => {
+                Ok(self.term(field.id, if first == 1 { b"true" } else { b"false" })?)
+            }
+            _ => Ok(self.values_in(field, [(first, last)])?),
+        }
+    }
+
+    /// A leaf for the documents that have any value of a field.
+    pub(crate) fn any_value(&mut self, field: Target) -> Result<Kind, TooLarge> {
+        match field.kind {
+            FieldKind::Text(_) if field.id == FieldId::TEXT => Ok(Kind::Everything),
+            FieldKind::Text(_) | FieldKind::Keyword => {
+                self.pattern(field.id, PatternKind::Prefix, b"")
+            }
+            _ => self.values_in(field, [(0, u64::MAX)]),
+        }
+    }
+
+    /// A node for the documents that any of these match, which all score the same.
+    pub(crate) fn any_alike(&mut self, list: Siblings) -> Result<NodeId, TooLarge> {
+        self.push(Node { constant: true, ..Node::parent(Kind::CLAUSES, list.first) })
+    }
+}
+
+/// The values that a text stands for.
+pub(crate) fn valued(kind: FieldKind, text: &str) -> Result<RangeInclusive<u64>, Problem> {
+    typed(kind, text).ok_or(Problem::Misfit { kind })
+}
+
+/// The values between two of these; none if there are none.
+fn interval(
+    kind: FieldKind,
+    all: RangeInclusive<u64>,
+    from: Bound<&str>,
+    to: Bound<&str>,
+) -> Result<Option<Interval>, Problem> {
+    let first = match from {
+        Bound::Unbounded => Some(*all.start()),
+        Bound::Included(text) => Some(*valued(kind, text)?.start()),
+        Bound::Excluded(text) => valued(kind, text)?.end().checked_add(1),
+    };
+    let last = match to {
+        Bound::Unbounded => Some(*all.end()),
+        Bound::Included(text) => Some(*valued(kind, text)?.end()),
+        Bound::Excluded(text) => valued(kind, text)?.start().checked_sub(1),
+    };
+    Ok(first.zip(last).filter(|(first, last)| first <= last))
+}
+
+fn edge(bound: Bound<&str>) -> (&str, Edge) {
+    match bound {
+        Bound::Unbounded => ("", Edge::Open),
+        Bound::Included(text) => (text, Edge::Included),
+        Bound::Excluded(text) => (text, Edge::Excluded),
+    }
+}
+
+/// Brings intervals into order, and makes one of those that overlap; says how many are left.
+fn join(intervals: &mut [Interval]) -> usize {
+    intervals.sort_unstable();
+    let mut count = 0;
+    for at in 0..intervals.len() {
+        let (first, last) = intervals[at];
+        match intervals[..count].last_mut() {
+            Some(before) if first <= before.1 => before.1 = before.1.max(last),
+            _ => {
+                intervals[count] = (first, last);
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn intervals_that_are_joined_have_the_same_values(
+            given in prop::collection::vec((0u64..40, 0u64..9), 0..9),
+        ) {
+            let given: Vec<Interval> = given.into_iter().map(|(a, len)| (a, a + len)).collect();
+            let mut joined = given.clone();
+            let count = join(&mut joined);
+            for value in 0..60 {
+                let expected = given.iter().any(|(first, last)| (*first..=*last).contains(&value));
+                prop_assert_eq!(has(&joined[..count], value), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A place in the order of hits.
+
+use std::fmt;
+use std::str::FromStr;
+
+use spirit_index::lengths::Statistics;
+use spirit_query::{Counts, Direction};
+use spirit_schema::FieldId;
+
+/// A place in the order of hits, to go on from: good for the query and the order that it came from. It writes itself as a
+/// short text, and is read back from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cursor {
+    /// Only documents with lower sequence numbers: of the newest hits, those behind the last one; of others, those that were
+    /// there when the first page was asked for.
+    pub(crate) limit: u64,
+    pub(crate) last: Last,
+}
+
+/// The last hit's place, if it takes more than its sequence number to say it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Last {
+    Newest,
+    Ranked(Box<RankedCursor>),
+    Sorted(SortedCursor),
+}
+
+/// The place of a hit by relevance, and what its score was computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RankedCursor {
+    pub(crate) score: f32,
+    pub(crate) sequence: u64,
+    pub(crate) counts: Counts,
+    /// As of when scores have faded, if they do.
+    pub(crate) now: Option<i64>,
+}
+
+/// The place of a hit in the order of a field's values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SortedCursor {
+    pub(crate) field: FieldId,
+    pub(crate) direction: Direction,
+    /// None: the document has no value.
+    pub(crate) key: Option<u64>,
+    pub(crate) sequence: u64,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.limit)?;
+        match &self.last {
+            Last::Newest => Ok(()),
+            Last::Ranked(ranked) => ranked.fmt(f),
+            Last::Sorted(sorted) => sorted.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for RankedCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RankedCursor { score, sequence, counts, now } = self;
+        now.map_or(Ok(()), |now| write!(f, ".at{now}"))?;
+        let Statistics { documents, tokens } = counts.statistics;
+        write!(f, ".{:x}.{sequence}.{documents}.{tokens}", score.to_bits())?;
+        counts.with_term.iter().try_for_each(|count| write!(f, ".{count}"))
+    }
+}
+
+impl fmt::Display for SortedCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Ascending => "asc",
+            Direction::Descending => "desc",
+        };
+        write!(f, ".{direction}.{}.{}", self.field.0, self.sequence)?;
+        self.key.map_or(Ok(()), |key| write!(f, ".{key:x}"))
+    }
+}
+
+/// A text is no cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorError {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for CursorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text.escape_debug();
+        write!(f, "\"{text}\" is no cursor: take it as an earlier page gave it, or begin without")
+    }
+}
+
+impl std::error::Error for CursorError {}
+
+impl FromStr for Cursor {
+    type Err = CursorError;
+
+    fn from_str(text: &str) -> Result<Cursor, CursorError> {
+        let read = || {
+            let (limit, rest) = match text.split_once('.') {
+                Some((limit, rest)) => (limit, Some(rest)),
+                None => (text, None),
+            };
+            let last = match rest {
+                None => Last::Newest,
+                Some(rest) => last(rest)?,
+            };
+            Some(Cursor { limit: limit.parse().ok()?, last })
+        };
+        read().ok_or_else(|| CursorError { text: text.to_owned() })
+    }
+}
+
+fn last(text: &str) -> Option<Last> {
+    let (first, rest) = text.split_once('.')?;
+    if let Some(now) = first.strip_prefix("at") {
+        let (score, rest) = rest.split_once('.')?;
+        let faded = RankedCursor { now: Some(now.parse().ok()?), ..ranked(score, rest)? };
+        return Some(Last::Ranked(Box::new(faded)));
+    }
+    let direction = match first {
+        "asc" => Direction::Ascending,
+        "desc" => Direction::Descending,
+        score => return ranked(score, rest).map(|ranked| Last::Ranked(Box::new(ranked))),
+    };
+    sorted(direction, rest).map(Last::Sorted)
+}
+
+fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
+    let score = f32::from_bits(u32::from_str_radix(score, 16).ok()?);
+    let mut parts = rest.split('.').map(|part| part.parse::<u64>().ok());
+    let mut number = || parts.next()?;
+    let (sequence, documents, tokens) = (number()?, number()?, number()?);
+    let with_term = parts.collect::<Option<Vec<u64>>>()?;
+    let counts = Counts { statistics: Statistics { documents, tokens }, with_term };
+    let sound = score.is_finite() && score.is_sign_positive();
+    sound.then_some(RankedCursor { score, sequence, counts, now: None })
+}
+
+fn sorted(direction: Direction, rest: &str) -> Option<SortedCursor> {
+    let mut parts = rest.split('.');
+    let field = FieldId(parts.next()?.parse().ok()?);
+    let sequence = parts.next()?.parse().ok()?;
+    let key = parts.next().map(|key| u64::from_str_radix(key, 16));
+    let whole = parts.next().is_none();
+    whole.then_some(SortedCursor { field, direction, key: key.transpose().ok()?, sequence })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_read_back() {
+        let statistics = Statistics { documents: 7, tokens: 90 };
+        let counts = Counts { statistics, with_term: vec![3, 0] };
+        let ranked = RankedCursor { score: 1.25, sequence: 12, counts, now: None };
+        let faded = RankedCursor { now: Some(-5), ..ranked.clone() };
+        let (field, direction) = (FieldId(9), Direction::Descending);
+        let valued = SortedCursor { field, direction, key: Some(u64::MAX), sequence: 3 };
+        let without = SortedCursor { direction: Direction::Ascending, key: None, ..valued };
+        for (limit, last) in [
+            (0, Last::Newest),
+            (u64::MAX, Last::Newest),
+            (17, Last::Ranked(Box::new(ranked))),
+            (17, Last::Ranked(Box::new(faded))),
+            (18, Last::Sorted(valued)),
+            (u64::MAX, Last::Sorted(without)),
+        ] {
+            let cursor = Cursor { limit, last };
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        for text in [
+            "",
+            "x",
+            "1.",
+            "1.zz.1.2.3",
+            "1.3f800000.1",
+            "1.7fc00000.1.2.3",
+            "-1",
+            "1.at",
+            "1.at5.3f800000.1",
+            "1.atx.3f800000.1.2.3",
+            "1.asc",
+            "1.asc.1",
+            "1.asc.256.1",
+            "1.desc.1.1.x",
+            "1.desc.1.1.1.1",
+        ] {
+            assert!(text.parse::<Cursor>().is_err(), "{text}");
+        }
+    }
+}

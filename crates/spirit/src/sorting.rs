@@ -1,0 +1,68 @@
+//! Searches in the order of a field's values.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::snapshot::Snapshot;
+use spirit_index::values::ValueKind;
+use spirit_query::{Direction, Query, SortBy};
+use spirit_schema::{FieldKind, Schema};
+
+use crate::cursor::{Last, SortedCursor};
+use crate::index::Index;
+use crate::reader::Memory;
+use crate::search::{Search, SearchError};
+
+/// How hits are sorted by the field with this name.
+pub(crate) fn sort_by(
+    schema: &Schema,
+    name: &str,
+    direction: Direction,
+) -> Result<SortBy, SearchError> {
+    let field = schema.by_name(name);
+    let unsortable = || {
+        let (field, kind) = (name.to_owned(), field.map(|field| field.kind));
+        SearchError::Unsortable { field, kind }
+    };
+    let found = field.ok_or_else(unsortable)?;
+    let kind = match found.kind {
+        FieldKind::Integer => ValueKind::Integer,
+        FieldKind::Float => ValueKind::Float,
+        FieldKind::Time(_) => ValueKind::Time,
+        FieldKind::Boolean => ValueKind::Boolean,
+        FieldKind::Text(_) | FieldKind::Keyword => return Err(unsortable()),
+    };
+    Ok(SortBy { field: found.id, kind, direction })
+}
+
+/// Finds the first; says where the documents end among which the next pages are.
+pub(crate) fn first<'i>(
+    index: &'i Index,
+    query: &Query,
+    search: &Search,
+    by: SortBy,
+    memory: &mut Memory<'i>,
+) -> Result<u64, SearchError> {
+    let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
+        None => None,
+        Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((*last, limit)),
+        Some(_) => return Err(SearchError::Cursor),
+    };
+    // Before the snapshots: what they see and this does not may be in this page only.
+    let now = index.numbers.sequence.load(Relaxed);
+    let Memory { limits, scratch, hits, first, sorted, .. } = memory;
+    let settings = search.settings(index.options.vectors, limits.begin());
+    first.begin(search.k, after.map(|(last, _)| (last.key, last.sequence)));
+    for (number, part) in (0..).zip(&index.parts) {
+        let snapshot = Snapshot::take(&part.memory);
+        spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
+    }
+    first.drain_into(sorted);
+    hits.clear();
+    hits.extend(sorted.iter().map(|found| found.hit));
+    Ok(after.map_or(now, |(_, limit)| limit))
+}
+
+/// Whether a cursor is of this order.
+fn is_of(last: &SortedCursor, by: SortBy) -> bool {
+    (last.field, last.direction) == (by.field, by.direction)
+}
