@@ -7,6 +7,7 @@
 
 mod ahead;
 mod all;
+mod frequency;
 mod key;
 mod older;
 mod pattern;
@@ -141,6 +142,7 @@ fn words_of(words: &[AtomicU32], leaf: usize) -> &[AtomicU32] {
 
 /// A segment at hand.
 struct Place<'a> {
+    query: &'a Query,
     segment: Segment<'a>,
     context: Context<'a>,
     /// The rank of the newest row, which bitmaps begin with.
@@ -198,7 +200,8 @@ impl<'a, C> Evaluation<'a, C> {
         let extent = fresh.then(|| segment.extent());
         let context = Context { lists: self.lists(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
-        Some(Place { segment, context, base, first, has_dead: segment.has_dead(), whole })
+        let has_dead = segment.has_dead();
+        Some(Place { query: self.query, segment, context, base, first, has_dead, whole })
     }
 
     /// What entries are read in.

@@ -14,6 +14,7 @@
 
 use spirit_index::lengths::Statistics;
 use spirit_index::maxima::Maxima;
+use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
 use spirit_kernel::Bm25;
 
@@ -121,7 +122,7 @@ impl Weights {
         self.nodes.clear();
         self.nodes.resize(query.nodes.len(), Weight::Constant(0.0));
         self.terms.clear();
-        self.terms.resize(query.terms.len(), Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 });
+        self.terms.resize(query.terms.len(), Bm25::NOTHING);
         if query.root != NONE {
             self.fill_from(query, query.root, 1.0, &Norm::new(counts, parameters));
         }
@@ -136,7 +137,7 @@ impl Weights {
             Kind::Nothing => Weight::Constant(0.0),
             Kind::Everything | Kind::Key(_) | Kind::Pattern(_) => Weight::Constant(boost),
             Kind::Term(term) => {
-                let bm25 = norm.of(boost, idf(term));
+                let bm25 = Bm25 { term, ..norm.of(boost, idf(term)) };
                 self.terms[term as usize] = bm25;
                 Weight::Frequency(bm25)
             }
@@ -183,6 +184,9 @@ impl Weights {
     }
 }
 
+/// What sums of bounds are multiplied by: numbers that are added up in another order may come out a little higher.
+pub(crate) const MORE: f32 = 1.0 + 1e-5;
+
 /// What is the same for all terms of a query.
 struct Norm<'c> {
     counts: &'c Counts,
@@ -200,7 +204,7 @@ impl<'c> Norm<'c> {
     }
 
     fn of(&self, boost: f32, idf: f64) -> Bm25 {
-        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1 }
+        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1, ..Bm25::NOTHING }
     }
 }
 
@@ -212,6 +216,10 @@ pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
 /// Above the scores of a block's postings, by its maxima.
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
     let levels = Maxima::from_word(maxima).levels();
-    let at_best = levels.map(|(frequency, length)| score(bm25, frequency as f32, length));
+    let at_best = levels.map(|(frequency, length)| match frequency {
+        // It may be any that is as high: no frequency is worth more than the weight.
+        FREQUENCY_MAX.. => bm25.weight * MORE,
+        frequency => score(bm25, frequency as f32, length),
+    });
     at_best.into_iter().fold(0.0, f32::max)
 }

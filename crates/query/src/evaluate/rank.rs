@@ -90,9 +90,9 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// The lengths of a registered segment's documents.
-    fn lengths<'l>(place: &Place<'l>) -> Lengths<'l> {
+    fn lengths<'l>(place: &'l Place<'_>) -> Lengths<'l> {
         const NONE: &[AtomicU16] = &[];
-        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base)
+        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base).with(place)
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.
