@@ -4,10 +4,10 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet};
+use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Total};
 
 use crate::args::AnsweringArgs;
-use crate::choice::{OperatorName, YesNo};
+use crate::choice::{Counting, OperatorName};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, refused};
@@ -94,24 +94,27 @@ fn answer<'a>(
     if let Some(algorithm) = args.algorithm.algorithm() {
         search = search.algorithm(algorithm);
     }
+    if let Counting::UpTo(number) = args.count {
+        search = search.total(number);
+    }
     let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
     let mut highlighter = highlighter.transpose().map_err(refused)?;
     let started = Instant::now();
-    let counted = match args.count {
-        YesNo::Yes => Some(reader.count_text(query).map_err(refused)?),
-        YesNo::No => None,
-    };
     let hits = reader.search_text(query, search).map_err(refused)?;
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
     let first_page = args.after.is_none();
     // A full page is the last one only if it holds all there are.
-    let more = full && !(first_page && counted == Some(shown as u64));
+    let total = hits.total().unwrap_or(match first_page && !full {
+        true => Total::Exact(shown as u64),
+        false => Total::AtLeast(shown as u64),
+    });
+    let more = full && !(first_page && total == Total::Exact(shown as u64));
     Ok(Answer {
         query,
-        count: counted.unwrap_or(shown as u64),
-        exact: counted.is_some() || (first_page && !full),
+        count: total.count(),
+        exact: total.is_exact(),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: hits
             .cursor()

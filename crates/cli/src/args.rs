@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
 use crate::choice::{
-    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order, Reserve,
-    YesNo,
+    AlgorithmName, Counting, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order,
+    Reserve, YesNo,
 };
 use crate::document::Format;
 use crate::schema::Fields;
@@ -373,9 +373,9 @@ pub(crate) struct AnsweringArgs {
     /// Force an algorithm for AND
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: AlgorithmName,
-    /// Count all matches; `no` lets top-k stop early, and the count is then of the documents shown
-    #[arg(long, value_name = "yes|no", hide_possible_values = true, default_value = "yes")]
-    pub(crate) count: YesNo,
+    /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
+    #[arg(long, value_name = "yes|no|N", default_value = "yes")]
+    pub(crate) count: Counting,
     /// What two neighbouring words mean
     #[arg(long, value_name = "or|and", hide_possible_values = true)]
     pub(crate) default_operator: Option<OperatorName>,

@@ -112,6 +112,9 @@ fn without_a_count_top_k_stops_early_and_says_so() {
     assert_eq!(answer("3", "no"), (3, false, true));
     assert_eq!(answer("4", "no"), (3, true, false));
     assert_eq!(answer("0", "yes"), (3, true, false));
+    assert_eq!(answer("1", "3"), (3, true, true));
+    let (count, exact, more) = answer("1", "1");
+    assert!(count > 1 && !exact && more);
 }
 
 #[test]

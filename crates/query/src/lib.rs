@@ -20,6 +20,7 @@ mod query;
 mod rank;
 mod sloppy;
 mod top;
+mod total;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
@@ -32,6 +33,7 @@ pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use rank::{Counts, Parameters, Ranking};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Scored, Top};
+pub use total::{Tally, Total};
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;

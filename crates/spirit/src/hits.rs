@@ -7,7 +7,7 @@ use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Counts, Hit, Scored};
+use spirit_query::{Counts, Hit, Scored, Total};
 
 use crate::index::Index;
 use crate::lease::LeaseExpired;
@@ -43,6 +43,7 @@ pub struct Hits<'r> {
     pub(crate) hits: &'r [Hit],
     /// Of the best: how they were found.
     ranking: Option<Ranking<'r>>,
+    total: Option<Total>,
     /// Made when the first text is read.
     pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
     /// Held, but for the time of a call that reads.
@@ -75,10 +76,11 @@ impl<'r> Hits<'r> {
         index: &'r Index,
         hits: &'r [Hit],
         ranking: Option<Ranking<'r>>,
+        total: Option<Total>,
         pinned: Pinned<'r>,
     ) -> Hits<'r> {
         pinned.pins.hold(pinned.slot);
-        Hits { index, hits, ranking, scratch: RefCell::new(None), pinned }
+        Hits { index, hits, ranking, total, scratch: RefCell::new(None), pinned }
     }
 
     /// The score of each hit, if the search was for the best.
@@ -97,6 +99,11 @@ impl<'r> Hits<'r> {
     /// What scores were computed from, if the search was for the best.
     pub fn counts(&self) -> Option<&Counts> {
         self.ranking.map(|ranking| ranking.counts)
+    }
+
+    /// How many documents match, if the search was to [say so](crate::Search::total).
+    pub fn total(&self) -> Option<Total> {
+        self.total
     }
 
     /// How many.

@@ -98,7 +98,7 @@ pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
     Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Fuzzy, Highlight, Level, Operator, Parameters,
-    ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Word,
+    ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Total, Word,
 };
 pub use spirit_schema::{
     Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,

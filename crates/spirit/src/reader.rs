@@ -12,7 +12,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
     Algorithm, CLAUSES_MAX, Counts, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Top,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total,
 };
 
 use crate::hits::{Hits, Pinned, Ranking};
@@ -170,6 +170,19 @@ impl<'i> Reader<'i> {
         count(index, pins, slot, memory, query, None)
     }
 
+    /// Parses `text` and counts, exactly up to `up_to` matches.
+    pub fn count_text_up_to(&mut self, text: &str, up_to: u64) -> Result<Total, SearchError> {
+        self.parse(text)?;
+        let Reader { index, pins, slot, memory, query, .. } = self;
+        total(index, pins, slot, memory, query, up_to)
+    }
+
+    /// The number of matches: exactly up to `up_to`; of more, that there are more. Counting ends as soon as that is known.
+    pub fn count_up_to(&mut self, query: &Query, up_to: u64) -> Result<Total, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        total(index, pins, slot, memory, query, up_to)
+    }
+
     /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
     pub fn search(&mut self, query: &Query, search: Search) -> Result<Hits<'_>, SearchError> {
         let Reader { index, pins, slot, memory, .. } = self;
@@ -231,6 +244,26 @@ fn count(
     Ok(count)
 }
 
+fn total(
+    index: &Index,
+    pins: &Pins,
+    slot: &Option<PinSlot>,
+    memory: &mut Memory<'_>,
+    query: &Query,
+    up_to: u64,
+) -> Result<Total, SearchError> {
+    check(index, query)?;
+    let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+    let Memory { limits, scratch, .. } = memory;
+    let (level, limits) = (index.options.vectors, limits.begin());
+    let settings = Settings { level, limits, ..Settings::default() };
+    let mut tally = Tally::up_to(up_to);
+    for part in &index.parts {
+        tally.add(Snapshot::take(&part.memory), query, settings, scratch)?;
+    }
+    Ok(tally.total())
+}
+
 fn answer<'r, 'i>(
     index: &'i Index,
     pins: &'r Pins,
@@ -243,13 +276,13 @@ fn answer<'r, 'i>(
     let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
     match (search.order, search.after.as_ref().map(|cursor| &cursor.ranked)) {
         (Order::Newest, None | Some(None)) => {
-            newest(index, query, &search, memory)?;
-            Ok(Hits::new(index, &memory.hits, None, pinned))
+            let total = newest(index, query, &search, memory)?;
+            Ok(Hits::new(index, &memory.hits, None, total, pinned))
         }
         (Order::Relevance(parameters), None | Some(Some(_))) => {
-            let limit = best(index, query, &search, parameters, memory)?;
+            let (limit, total) = best(index, query, &search, parameters, memory)?;
             let ranking = Ranking { scored: &memory.scored, counts: &memory.counts, limit };
-            Ok(Hits::new(index, &memory.hits, Some(ranking), pinned))
+            Ok(Hits::new(index, &memory.hits, Some(ranking), total, pinned))
         }
         _ => Err(SearchError::Cursor),
     }
@@ -260,13 +293,23 @@ fn newest<'i>(
     query: &Query,
     search: &Search,
     memory: &mut Memory<'i>,
-) -> Result<(), SearchError> {
+) -> Result<Option<Total>, SearchError> {
     let Memory { limits, scratch, hits, merge, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
+    let mut tally = search.total.map(Tally::up_to);
     hits.clear();
     for (number, part) in index.parts.iter().enumerate() {
-        let snapshot = Snapshot::take(&part.memory);
+        let (snapshot, before) = (Snapshot::take(&part.memory), hits.len());
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
+        let found = hits.len() - before;
+        match &mut tally {
+            // All that there are.
+            Some(tally) if found < search.k && settings.before.is_none() => {
+                tally.add_found(found as u64);
+            }
+            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,
+            None => {}
+        }
     }
     if index.parts.len() > 1 {
         merge.clear();
@@ -276,17 +319,22 @@ fn newest<'i>(
         hits.clear();
         hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
-    Ok(())
+    Ok(tally.map(Tally::total))
 }
 
-/// Finds the best; says where the documents end among which the next pages are.
+/// Without regard to a cursor.
+fn of_all(settings: Settings<'_>) -> Settings<'_> {
+    Settings { before: None, ..settings }
+}
+
+/// Finds the best; says where the documents end among which the next pages are, and how many match.
 fn best<'i>(
     index: &'i Index,
     query: &Query,
     search: &Search,
     parameters: Parameters,
     memory: &mut Memory<'i>,
-) -> Result<u64, SearchError> {
+) -> Result<(u64, Option<Total>), SearchError> {
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = index.numbers.sequence.load(Relaxed);
     let Memory { limits, scratch, hits, snapshots, counts, top, scored, .. } = memory;
@@ -312,8 +360,15 @@ fn best<'i>(
     for (number, snapshot) in snapshots.iter().enumerate() {
         spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;
     }
+    let mut tally = search.total.map(Tally::up_to);
+    if let Some(tally) = &mut tally {
+        for snapshot in &*snapshots {
+            tally.add(*snapshot, query, of_all(settings), scratch)?;
+        }
+    }
     top.drain_into(scored);
     hits.clear();
     hits.extend(scored.iter().map(|found| found.hit));
-    Ok(search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit))
+    let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
+    Ok((limit, tally.map(Tally::total)))
 }

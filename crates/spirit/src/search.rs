@@ -35,6 +35,7 @@ pub struct Search {
     pub(crate) after: Option<Cursor>,
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) skips: bool,
+    pub(crate) total: Option<u64>,
 }
 
 impl Search {
@@ -50,7 +51,8 @@ impl Search {
 
     /// The first `k` matches in this order; at most [`HITS_MAX`].
     pub fn in_order(k: usize, order: Order) -> Search {
-        Search { k: k.min(HITS_MAX), order, after: None, algorithm: None, skips: true }
+        let k = k.min(HITS_MAX);
+        Search { k, order, after: None, algorithm: None, skips: true, total: None }
     }
 
     /// Go on after a hit of an earlier page. Documents that came since are not in the way: neither by themselves nor, where
@@ -70,6 +72,13 @@ impl Search {
     /// are the same; for measurements.
     pub fn exhaustive(mut self) -> Search {
         self.skips = false;
+        self
+    }
+
+    /// Say how many documents match as well, in [`Hits::total`](crate::Hits::total): exactly up to `up_to`, above that at least.
+    /// They are those of the moment that the hits are of, on every page all of them. Without this nothing is counted.
+    pub fn total(mut self, up_to: u64) -> Search {
+        self.total = Some(up_to);
         self
     }
 

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 use spirit::{
-    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Search,
-    SearchError,
+    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Reader, Search,
+    SearchError, Total,
 };
 use spirit_oracle::{Collection, Oracle, words_of};
 
@@ -40,6 +40,9 @@ fn text() -> impl Strategy<Value = String> {
         12 => words().prop_map(|words| words.join(" ")),
         1 => (words(), 0usize..20_000, any::<u64>()).prop_map(|(words, marks, seed)| {
             format!("{} {}", words.join(" "), filling(marks, seed))
+        }),
+        1 => (words(), 4u32..8, 250usize..600).prop_map(|(words, often, times)| {
+            format!("{}{}", format!("w{often} ").repeat(times), words.join(" "))
         }),
     ]
 }
@@ -158,8 +161,30 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     }
     assert_eq!(paged, expected[..paged.len().min(expected.len())], "pages of {query}");
     assert_eq!(paged.len(), expected.len(), "pages of {query}");
+    check_totals(&mut reader, &built, expected.len() as u64);
     check_texts(index, oracle, asked);
     check_best(index, oracle, asked);
+}
+
+/// Counts are exact up to any number, and above it they say that there are more.
+fn check_totals(reader: &mut Reader<'_>, query: &Query, count: u64) {
+    let sound = |up_to: u64, total: Total| match total {
+        Total::Exact(exact) => exact == count && exact <= up_to,
+        Total::AtLeast(least) => least > up_to && least <= count,
+    };
+    for up_to in [0, 1, 7, count.saturating_sub(1), count, u64::MAX] {
+        let total = reader.count_up_to(query, up_to).unwrap();
+        assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
+        for search in [Search::newest(3), Search::best(3)] {
+            let hits = reader.search(query, search.clone().total(up_to)).unwrap();
+            let total = hits.total().unwrap();
+            assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
+            let Some(cursor) = hits.cursor().unwrap() else { continue };
+            drop(hits);
+            let total = reader.search(query, search.after(cursor).total(up_to)).unwrap().total();
+            assert!(total.is_some_and(|total| sound(up_to, total)), "{total:?} of {count}");
+        }
+    }
 }
 
 /// The best matches have the scores that the oracle gives them, and none that scores more is left out; passing over blocks
