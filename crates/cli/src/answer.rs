@@ -8,6 +8,7 @@ use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Tot
 
 use crate::args::AnsweringArgs;
 use crate::choice::{Counting, OperatorName};
+use crate::explained::{Explained, Planned};
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, refused};
@@ -31,6 +32,9 @@ struct Answer<'a> {
     /// Where the next page begins, if there may be one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Only if it is to be explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Planned>,
     #[serde(skip)]
     took: Duration,
 }
@@ -46,6 +50,9 @@ struct Hit {
     /// Only if it is to be highlighted.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "snippets::as_html")]
     snippets: Option<Vec<Snippet>>,
+    /// Only with an order that scores, if it is to be explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explained>,
 }
 
 /// A reader of `index` with the operator that was asked for.
@@ -91,16 +98,14 @@ fn answer<'a>(
     if let Some(cursor) = &args.after {
         search = search.after(cursor.clone());
     }
-    if let Some(algorithm) = args.algorithm.algorithm() {
-        search = search.algorithm(algorithm);
-    }
+    search = args.force(search);
     if let Counting::UpTo(number) = args.count {
         search = search.total(number);
     }
     let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
     let mut highlighter = highlighter.transpose().map_err(refused)?;
     let started = Instant::now();
-    let hits = reader.search_text(query, search).map_err(refused)?;
+    let hits = reader.search_text(query, search.clone()).map_err(refused)?;
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
@@ -111,7 +116,7 @@ fn answer<'a>(
         false => Total::AtLeast(shown as u64),
     });
     let more = full && !(first_page && total == Total::Exact(shown as u64));
-    Ok(Answer {
+    let mut answer = Answer {
         query,
         count: total.count(),
         exact: total.is_exact(),
@@ -122,8 +127,28 @@ fn answer<'a>(
             .filter(|_| more && shown > 0)
             .map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, highlighter.as_mut())?,
+        plan: None,
         took,
-    })
+    };
+    drop(hits);
+    if args.explain {
+        explain(reader, &search, &mut answer).map_err(refused)?;
+    }
+    Ok(answer)
+}
+
+/// Adds how the query was evaluated and, where there are scores, why they are what they are.
+fn explain(
+    reader: &mut Reader<'_>,
+    search: &Search,
+    answer: &mut Answer<'_>,
+) -> Result<(), SearchError> {
+    answer.plan = Some(Planned(reader.plan_text(answer.query, search)?));
+    for hit in answer.hits.iter_mut().filter(|hit| hit.score.is_some()) {
+        let explanation = reader.explain_text(answer.query, search, &hit.key)?;
+        hit.explanation = explanation.map(Explained);
+    }
+    Ok(())
 }
 
 /// The first `shown` hits, with their texts if the index stores them, and snippets of these if they are to be highlighted.
@@ -146,7 +171,7 @@ fn found(
         let score = scores.get(hit).map(|score| rounded(f64::from(*score), SCORE_DIGITS));
         let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
         let snippets = snippets.transpose().map_err(Failure::work)?;
-        Ok(Hit { key, score, text, snippets })
+        Ok(Hit { key, score, text, snippets, explanation: None })
     };
     keys.into_iter().take(shown).enumerate().map(hit).collect()
 }
@@ -155,6 +180,9 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     let marks = Marks::for_output();
     let least = if answer.exact { "" } else { "at least " };
     writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
+    if let Some(Planned(plan)) = &answer.plan {
+        writeln!(out, "{plan}")?;
+    }
     for hit in &answer.hits {
         match hit.score {
             Some(score) => writeln!(out, "{}  {score}", hit.key)?,
@@ -168,6 +196,11 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
             }
             (None, Some(text)) => writeln!(out, "    {}", shortened(text))?,
             (None, None) => {}
+        }
+        if let Some(Explained(explanation)) = &hit.explanation {
+            for line in explanation.to_string().lines() {
+                writeln!(out, "    {line}")?;
+            }
         }
     }
     match &answer.cursor {

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
 use crate::choice::{
-    AlgorithmName, Counting, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Order,
-    Reserve, YesNo,
+    AlgorithmName, Counting, DictionaryTierName, Durability, EvaluatorName, Mode, OnFullName,
+    OperatorName, Order, Reserve, YesNo,
 };
 use crate::document::Format;
 use crate::schema::Fields;
@@ -373,6 +373,15 @@ pub(crate) struct AnsweringArgs {
     /// Force an algorithm for AND
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: AlgorithmName,
+    /// What evaluates: what is fastest for the query's shape, or windows of documents, which are good for every query
+    #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
+    pub(crate) evaluator: EvaluatorName,
+    /// For bm25: score every match, and do not pass over those that cannot be among the best
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
+    /// Say how the query is evaluated and, for bm25, why each document has its score
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
     #[arg(long, value_name = "yes|no|N", default_value = "yes")]
     pub(crate) count: Counting,

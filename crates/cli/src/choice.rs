@@ -142,6 +142,12 @@ pub(crate) enum AlgorithmName {
     Simd,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvaluatorName {
+    Auto,
+    Windows,
+}
+
 impl AlgorithmName {
     /// `None` leaves the choice to the engine.
     pub(crate) fn algorithm(self) -> Option<Algorithm> {

@@ -13,6 +13,7 @@ mod config;
 mod demo;
 mod directory;
 mod document;
+mod explained;
 mod failure;
 mod input;
 mod interrupt;

@@ -7,12 +7,14 @@
 
 mod ahead;
 mod all;
+mod explain;
 mod frequency;
 mod key;
 mod older;
 mod pattern;
 mod phrase;
 mod rank;
+mod survey;
 mod term;
 mod tree;
 mod window;
@@ -33,9 +35,12 @@ use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
 use crate::sloppy::Occurrence;
 use ahead::Ahead;
+use all::Meeting;
+pub(crate) use explain::Explained;
 pub(crate) use older::Lent;
 use pattern::PatternBits;
 pub(crate) use rank::Ranked;
+pub(crate) use survey::Surveyed;
 
 /// Words of matches that a kernel hands over at once.
 const OUT: usize = 128;
@@ -114,6 +119,8 @@ pub struct Settings<'q> {
     pub level: Level,
     /// The intersection algorithm; `None`: the planner's choice.
     pub algorithm: Option<Algorithm>,
+    /// Whether to go by windows, whatever the query's shape.
+    pub windows: bool,
     /// Only documents with a lower sequence number (a cursor); `None`: all.
     pub before: Option<u64>,
     /// What the query may cost.
@@ -157,7 +164,7 @@ struct Place<'a> {
 impl<'a, C: Collector> Evaluation<'a, C> {
     /// Runs until the collector is done or all segments are. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn run<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        match Plan::of(self.query) {
+        match Plan::of(self.query, self.settings.windows) {
             Plan::Nothing => {}
             Plan::Key(term) => self.key(term),
             Plan::Term(term) => {

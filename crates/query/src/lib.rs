@@ -9,6 +9,7 @@ mod clause;
 mod collect;
 mod compile;
 mod evaluate;
+mod explanation;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -17,19 +18,25 @@ mod parse;
 mod pattern;
 mod plan;
 mod query;
+mod query_plan;
 mod rank;
 mod sloppy;
 mod top;
 mod total;
+mod written;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
 pub use evaluate::{Scratch, Settings};
+pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
+pub use query_plan::{
+    ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,
+};
 pub use rank::{Counts, Parameters, Ranking};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Scored, Top};
@@ -37,9 +44,10 @@ pub use total::{Tally, Total};
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
+use spirit_schema::Schema;
 
 use collect::{Collector, Count, Newest};
-use evaluate::{Evaluation, Ranked};
+use evaluate::{Evaluation, Explained, Ranked, Surveyed};
 use limits::Meter;
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
@@ -83,6 +91,41 @@ pub fn best(
     }
     scratch.weights = weights;
     done
+}
+
+/// How a query is evaluated in a snapshot, for the best or for others. The names of fields are those of `schema`.
+pub fn survey(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    schema: &Schema,
+    ranked: bool,
+) -> Result<ExecutorPlan, Stop> {
+    let mut plan = None;
+    let survey = |evaluation: &mut Evaluation<'_, _>| plan = Some(evaluation.survey());
+    evaluate(snapshot, query, settings, scratch, Surveyed { schema, ranked }, survey)?;
+    Ok(plan.expect("it was surveyed"))
+}
+
+/// Why the document with this key has its score; none if `snapshot` has no such document. The memory has
+/// [weighed](Scratch::weigh) the query by the same counts and parameters.
+pub fn explain(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    by: &Scoring<'_>,
+    key: &[u8],
+) -> Result<Option<Explanation>, Stop> {
+    let Scoring { schema, counts, parameters } = *by;
+    let weights = std::mem::take(&mut scratch.weights);
+    let explained = Explained { schema, weights: &weights, counts, parameters };
+    let mut found = None;
+    let explain = |evaluation: &mut Evaluation<'_, _>| found = evaluation.explain(key);
+    let done = evaluate(snapshot, query, settings, scratch, explained, explain).map(drop);
+    scratch.weights = weights;
+    done.map(|()| found)
 }
 
 /// The exact number of matches in a snapshot.

@@ -81,8 +81,13 @@ impl Counts {
         self.with_term.len() == query.terms.len()
     }
 
+    /// How many tokens documents have on average.
+    pub(crate) fn average(&self) -> f64 {
+        self.statistics.tokens as f64 / self.statistics.documents.max(1) as f64
+    }
+
     /// How rare a term is.
-    fn idf(&self, term: u32) -> f64 {
+    pub(crate) fn idf(&self, term: u32) -> f64 {
         let with_term = self.with_term[term as usize] as f64;
         // Of a term that a document has while it has no token of the field, there are more than documents.
         let without = (self.statistics.documents as f64 - with_term).max(0.0);
@@ -196,8 +201,7 @@ struct Norm<'c> {
 
 impl<'c> Norm<'c> {
     fn new(counts: &'c Counts, parameters: Parameters) -> Norm<'c> {
-        let Statistics { documents, tokens } = counts.statistics;
-        let average = tokens as f64 / documents.max(1) as f64;
+        let average = counts.average();
         let (k1, b) = (f64::from(parameters.k1), f64::from(parameters.b));
         let c1 = if average > 0.0 { k1 * b / average } else { 0.0 };
         Norm { counts, c0: (k1 * (1.0 - b)) as f32, c1: c1 as f32 }

@@ -72,6 +72,14 @@ mod trust;
 mod verify;
 mod waiting;
 
+/// What plans and explanations are made of: see [`Reader::plan`] and [`Reader::explain`].
+pub mod explain {
+    pub use spirit_query::{
+        ClausePlan, Evaluator, ExecutorPlan, Expansion, Frequency, Lists, Meetings, PartPlan,
+        Source, Worth,
+    };
+}
+
 pub use backup::{Backup, Progress, backup, backup_watched};
 pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
@@ -97,8 +105,9 @@ pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
-    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Fuzzy, Highlight, Level, Operator, Parameters,
-    ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Total, Word,
+    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Explanation, Fuzzy, Highlight, Level, Occur,
+    Operator, Parameters, ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet,
+    Stop, Total, Word,
 };
 pub use spirit_schema::{
     Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,

@@ -3,6 +3,8 @@
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
 
+mod explain;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -236,7 +238,7 @@ fn count(
     let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
-    let settings = Settings { level, algorithm, before: None, limits };
+    let settings = Settings { level, algorithm, limits, ..Settings::default() };
     let mut count = 0;
     for part in &index.parts {
         count += spirit_query::count(Snapshot::take(&part.memory), query, settings, scratch)?;
@@ -327,6 +329,27 @@ fn of_all(settings: Settings<'_>) -> Settings<'_> {
     Settings { before: None, ..settings }
 }
 
+/// Counts what scores are computed from; after a cursor, of which it says the place, it has to be what it was.
+fn count_terms<'s>(
+    query: &Query,
+    search: &'s Search,
+    snapshots: &[Snapshot<'_>],
+    counts: &mut Counts,
+) -> Result<Option<&'s RankedCursor>, SearchError> {
+    let ranked = search.after.as_ref().and_then(|cursor| cursor.ranked.as_deref());
+    match ranked {
+        Some(RankedCursor { counts: earlier, .. }) if earlier.are_of(query) => {
+            counts.clone_from(earlier);
+        }
+        Some(_) => return Err(SearchError::Cursor),
+        None => {
+            counts.begin(query);
+            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
+        }
+    }
+    Ok(ranked)
+}
+
 /// Finds the best; says where the documents end among which the next pages are, and how many match.
 fn best<'i>(
     index: &'i Index,
@@ -341,18 +364,7 @@ fn best<'i>(
     let settings = search.settings(index.options.vectors, limits.begin());
     snapshots.clear();
     snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
-    let ranked = search.after.as_ref().and_then(|cursor| cursor.ranked.as_deref());
-    match ranked {
-        // What scores were computed from has to be what it was.
-        Some(RankedCursor { counts: earlier, .. }) if earlier.are_of(query) => {
-            counts.clone_from(earlier);
-        }
-        Some(_) => return Err(SearchError::Cursor),
-        None => {
-            counts.begin(query);
-            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
-        }
-    }
+    let ranked = count_terms(query, search, snapshots, counts)?;
     let after = ranked.map(|cursor| (cursor.score, cursor.sequence));
     top.begin(search.k, after);
     let asked = Asked { parameters, skips: search.skips };

@@ -46,7 +46,7 @@ impl Limit for Ranked<'_> {
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        let plan = RankedPlan::of(self.query);
+        let plan = RankedPlan::of(self.query, self.settings.windows);
         if plan == RankedPlan::Nothing {
             return;
         }
