@@ -14,7 +14,7 @@ use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
 use crate::lengths::Statistics;
-use crate::nvm::section::{Kind, Sections};
+use crate::nvm::section::{Kind, Section, Sections};
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
 pub type Position = u32;
@@ -178,6 +178,8 @@ words! {
     /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. 0 until
     /// the segment is flushed.
     term_order, set_term_order = 28;
+    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
+    columns, set_columns = 31;
 }
 
 impl<'a> Descriptor<'a> {
@@ -235,8 +237,9 @@ impl<'a> Descriptor<'a> {
         self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         self.set_lengths(start(Kind::Lengths));
         self.set_term_order(start(Kind::TermOrder));
-        let texts = sections.get(Kind::TextIndex);
-        self.set_texts(if texts.bytes > 0 { texts.start } else { 0 });
+        let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
+        self.set_columns(if_any(sections.get(Kind::Columns)));
+        self.set_texts(if_any(sections.get(Kind::TextIndex)));
         self.set_term_map(0);
     }
 

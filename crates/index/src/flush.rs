@@ -7,6 +7,7 @@
 //! A flush that finds no room stops where it is and can be resumed: registration is idempotent.
 
 mod arrays;
+mod columns;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
+use crate::column::writer::Layout;
 use crate::descriptor::{SegmentId, State, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
@@ -35,6 +37,7 @@ use crate::term_order::Leads;
 use crate::term_sorter::TermSorter;
 
 use arrays::Arrays;
+use columns::FreshValues;
 
 /// Terms whose cache misses are overlapped.
 const GROUP: usize = 32;
@@ -68,6 +71,8 @@ pub struct Flush {
     level: Level,
     /// Once allocated. The lengths are written then.
     arrays: Option<Arrays>,
+    /// How the columns are laid out, if there are any and they have a place.
+    columns: Option<Box<Layout>>,
     next_term: u32,
     next_word: u64,
 }
@@ -81,6 +86,7 @@ impl Flush {
             bitmap_rows: counts.rows,
             level,
             arrays: None,
+            columns: None,
             next_term: 0,
             next_word: 0,
         }
@@ -120,8 +126,10 @@ impl Flush {
             self.group(memory, &mut memory.dictionary(), &extent, arrays)?;
         }
         self.order_terms(memory, sorter, &extent, arrays);
+        self.write_columns(memory, sorter, extent, arrays);
         descriptor.set_term_map(arrays.term_map.start());
         descriptor.set_term_order(arrays.order);
+        descriptor.set_columns(arrays.columns);
         descriptor.lead_to_lists(arrays.postings.start(), self.bitmap_rows > 0);
         descriptor.set_posting_words(arrays.postings.len());
         descriptor.set_terms(self.counts.terms as u64);
@@ -147,13 +155,35 @@ impl Flush {
         let words = (0..self.counts.terms)
             .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
             .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
-        let arrays = Arrays::allocate(memory, self.id, &self.counts, words);
+        let columns = self.values(memory, *extent).layout(self.counts.terms);
+        let column_bytes = columns.as_ref().map_or(0, |columns| columns.bytes());
+        let arrays = Arrays::allocate(memory, self.id, &self.counts, words, column_bytes);
         let arrays = arrays.ok_or(FlushStop::HeapFull)?;
+        self.columns = columns;
         let directory = memory.table().descriptor(self.id).counts();
         let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
         counts.write_lengths(memory.region().view(arrays.lengths));
         self.arrays = Some(arrays);
         Ok(arrays)
+    }
+
+    fn values<'a>(&self, memory: &'a Memory, extent: Extent<'a>) -> FreshValues<'a> {
+        let descriptor = memory.table().descriptor(self.id);
+        FreshValues::new(memory, descriptor, extent, self.counts.rows)
+    }
+
+    /// Writes the columns, if there are any. The sorter has written the order of terms.
+    fn write_columns(
+        &self,
+        memory: &Memory,
+        sorter: &TermSorter,
+        extent: Extent<'_>,
+        arrays: Arrays,
+    ) {
+        if let Some(layout) = &self.columns {
+            let places = [arrays.columns, arrays.order];
+            self.values(memory, extent).write(memory, layout, places, sorter, self.counts.terms);
+        }
     }
 
     /// Writes the order of its terms, but for those without postings.

@@ -180,6 +180,7 @@ impl FreshWriter {
         descriptor.set_lists(0);
         descriptor.set_lengths(0);
         descriptor.set_term_order(0);
+        descriptor.set_columns(0);
         descriptor.set_posting_words(0);
         descriptor.set_row_map(0);
         descriptor.set_nvm_rows(0);

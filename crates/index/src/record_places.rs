@@ -30,6 +30,11 @@ impl<'a> RecordPlaces<'a> {
         self.directory.iter().for_each(|chunk| chunk.store(0, Relaxed));
     }
 
+    /// Whether no row has a record.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.directory.iter().all(|chunk| chunk.load(Relaxed) == 0)
+    }
+
     /// The first word of a row's record; 0 if it has none.
     pub(crate) fn get(&self, local: u32) -> u32 {
         let chunk = self.directory.get((local >> self.geometry.row_shift) as usize);

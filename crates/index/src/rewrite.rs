@@ -11,7 +11,7 @@
 //! step waits until no reader is left that loaded the root before the last one:
 //!
 //! 1. *Announce*: readers skip the version that is about to be built. Nobody has seen an entry of it.
-//! 2. *Build*: copy rows, vectors, texts and lists; give each term an entry for the new version. Readers skip them.
+//! 2. *Build*: copy rows, vectors, texts, lists and values; give each term an entry for the new version. Readers skip them.
 //! 3. *Switch*: under the key lock, so that no row dies meanwhile, carry over the deaths since the copy,
 //!    point the table at the new version, and make readers skip the run: the store that moves them. Then the
 //!    window begins at the new version; a reader loads the window before the root, so it never sees the new
@@ -20,6 +20,7 @@
 //!
 //! Whatever root a reader loaded, it finds the run or the new version, never both and never neither.
 
+mod columns;
 mod copy;
 
 use crate::descriptor::{Position, SegmentId, Superseded};

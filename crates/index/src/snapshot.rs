@@ -3,6 +3,7 @@
 //! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
 //! so that a segment that is registered meanwhile is still read in its fresh form.
 
+mod columns;
 mod frequency;
 mod lengths;
 mod terms;

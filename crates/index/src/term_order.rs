@@ -131,6 +131,14 @@ impl<'a> TermOrder<'a> {
         start
     }
 
+    /// The terms of a field.
+    pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
+        let field_of = |word: &AtomicU64| (word.load(Relaxed) >> (8 * PREFIX_BYTES)) as u8;
+        let start = self.prefixes.partition_point(|word| field_of(word) < field.0);
+        let count = self.prefixes[start..].partition_point(|word| field_of(word) <= field.0);
+        start..start + count
+    }
+
     /// The terms with a prefix.
     fn alike(&self, prefix: u64) -> Range<usize> {
         let start = self.prefixes.partition_point(|word| word.load(Relaxed) < prefix);

@@ -39,6 +39,15 @@ impl TermSorter {
         }
     }
 
+    /// Where the order that was written last has each of `numbers` numbers; anything for one that it does not have.
+    pub(crate) fn places(&self, numbers: usize) -> Vec<u32> {
+        let mut places = vec![0; numbers];
+        for (place, (_, number)) in (0..).zip(&self.terms) {
+            places[*number as usize] = place;
+        }
+        places
+    }
+
     fn sort(
         &mut self,
         numbers: impl Iterator<Item = u32>,
@@ -92,12 +101,17 @@ mod tests {
             let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
             prop_assert!(64 + order_bytes(numbered.len() as u64) <= 1 << 16);
             let numbers = 0..numbered.len() as u32;
-            TermSorter::default().write_order(&region, 64, Leads::TermMap(7), numbers, write);
+            let mut sorter = TermSorter::default();
+            sorter.write_order(&region, 64, Leads::TermMap(7), numbers, write);
             let order = TermOrder::at(&region, 64);
             prop_assert_eq!(Leads::of(&region, 64), Leads::TermMap(7));
             let found: Vec<_> =
                 (0..order.len()).map(|i| numbered[order.number(i) as usize].clone()).collect();
             prop_assert_eq!(&found, &sorted);
+            let places = sorter.places(numbered.len());
+            prop_assert!((0..order.len()).all(|i| places[order.number(i) as usize] == i as u32));
+            let field = order.of_field(FieldId(wanted.0));
+            prop_assert!(sorted.iter().enumerate().all(|(i, t)| field.contains(&i) == (t.0 == wanted.0)));
             let key = prefix(FieldId(wanted.0), &wanted.1);
             let at = order.search(key, |number| numbered[number as usize].cmp(&wanted));
             prop_assert_eq!(at, sorted.partition_point(|term| *term < wanted));

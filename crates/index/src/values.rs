@@ -9,7 +9,11 @@
 //! | values × 2 | the values' bits, low half first |
 //!
 //! Values are in the order of their fields; those of one field are in the order of the document. Behind the rows of a chunk
-//! a word for each row says where its record is; 0: it has none. Records go with the extent: when the segment is flushed.
+//! a word for each row says where its record is; 0: it has none. Records go with the extent: a flush makes
+//! [columns](crate::column) of them.
+//!
+//! Each kind's values have a [sortable](ValueKind::sortable) form: unsigned numbers in the order of the values. Floating-point numbers
+//! are in the order of IEEE 754, in which −0 and 0 are the same number; anything that is none is the same one too, and is above all.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,11 +38,40 @@ pub enum ValueKind {
     Boolean = 6,
 }
 
+/// The bit that says whether a number is negative.
+const SIGN: u64 = 1 << 63;
+
 impl ValueKind {
-    fn from_number(number: u8) -> Option<ValueKind> {
+    pub(crate) fn from_number(number: u8) -> Option<ValueKind> {
         use ValueKind::*;
         [Text, Keyword, Integer, Float, Time, Boolean].into_iter().find(|k| *k as u8 == number)
     }
+
+    /// The unsigned number that is to those of other values of this kind what the value with these bits is to theirs.
+    pub fn sortable(self, bits: u64) -> u64 {
+        match self {
+            ValueKind::Integer | ValueKind::Time => bits ^ SIGN,
+            ValueKind::Float => sortable_float(f64::from_bits(bits)),
+            ValueKind::Text | ValueKind::Keyword | ValueKind::Boolean => bits,
+        }
+    }
+
+    /// The bits of the value with this sortable form.
+    pub fn from_sortable(self, sortable: u64) -> u64 {
+        match self {
+            ValueKind::Integer | ValueKind::Time => sortable ^ SIGN,
+            ValueKind::Float if sortable & SIGN == 0 => !sortable,
+            ValueKind::Float => sortable ^ SIGN,
+            ValueKind::Text | ValueKind::Keyword | ValueKind::Boolean => sortable,
+        }
+    }
+}
+
+/// Larger numbers have larger bits, but for negative ones, of which it is the other way round.
+fn sortable_float(number: f64) -> u64 {
+    let canonical = if number.is_nan() { f64::NAN.abs() } else { number + 0.0 };
+    let bits = canonical.to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
 /// A value of a row.
@@ -115,7 +148,39 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Numbers that are easily got wrong, and any other.
+    fn float() -> impl Strategy<Value = f64> {
+        let edges =
+            [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 5e-324, -5e-324];
+        prop_oneof![any::<u64>().prop_map(f64::from_bits), prop::sample::select(edges.to_vec())]
+    }
+
+    fn integer() -> impl Strategy<Value = i64> {
+        prop_oneof![any::<i64>(), -2i64..2, Just(i64::MIN), Just(i64::MAX)]
+    }
+
     proptest! {
+        #[test]
+        fn sortable_numbers_are_in_the_order_of_numbers(a in integer(), b in integer()) {
+            for kind in [ValueKind::Integer, ValueKind::Time] {
+                let of = |number: i64| kind.sortable(number.cast_unsigned());
+                prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
+                prop_assert_eq!(kind.from_sortable(of(a)), a.cast_unsigned());
+            }
+        }
+
+        /// What is no number is above all that are, and the same as itself.
+        #[test]
+        fn sortable_floats_are_in_the_order_of_floats(a in float(), b in float()) {
+            let kind = ValueKind::Float;
+            let of = |number: f64| kind.sortable(number.to_bits());
+            let order = a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));
+            prop_assert_eq!(of(a).cmp(&of(b)), order);
+            let back = f64::from_bits(kind.from_sortable(of(a)));
+            prop_assert!(back == a || back.is_nan() && a.is_nan());
+            prop_assert_eq!(of(back), of(a));
+        }
+
         #[test]
         fn a_record_reads_back(given in prop::collection::vec((0u8..255, 1u8..7, any::<u64>()), 1..50)) {
             let value = |(field, kind, bits)| RowValue {

@@ -24,22 +24,27 @@ pub(super) struct Arrays {
     pub(super) order: u64,
     /// Posting arrays.
     pub(super) postings: Span<AtomicU32>,
+    /// Offset of the columns; 0 if there are none.
+    pub(super) columns: u64,
 }
 
 impl Arrays {
-    /// Those of a segment with `posting_words` words of posting arrays, or `None` while there is no room.
+    /// Those of a segment with `posting_words` words of posting arrays and so many bytes of columns, or `None` while there is
+    /// no room.
     pub(super) fn allocate(
         memory: &Memory,
         owner: SegmentId,
         counts: &FreshCounts,
         posting_words: u64,
+        column_bytes: u64,
     ) -> Option<Arrays> {
         let FreshCounts { rows, terms, .. } = *counts;
         let lengths = rows as u64 * LENGTH_BYTES;
-        let sizes = [terms as u64 * 4, lengths, order_bytes(terms as u64), posting_words * 4];
+        let order = order_bytes(terms as u64);
+        let sizes = [terms as u64 * 4, lengths, order, posting_words * 4, column_bytes];
         let padded = sizes.map(|bytes| bytes.next_multiple_of(LINE_BYTES));
         let mut next = memory.allocate(Partition::Long, padded.iter().sum(), owner)?;
-        let [term_map, lengths, order, postings] = padded.map(|bytes| {
+        let [term_map, lengths, order, postings, columns] = padded.map(|bytes| {
             let start = next;
             next += bytes;
             start
@@ -49,6 +54,7 @@ impl Arrays {
             lengths: Span::new(lengths, rows as u64),
             order,
             postings: Span::new(postings, posting_words),
+            columns: if column_bytes > 0 { columns } else { 0 },
         })
     }
 }

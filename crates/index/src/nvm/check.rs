@@ -6,6 +6,7 @@
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
 //! | `rows` | rows, keys, document vectors, lengths |
+//! | `columns` | the values of documents' fields |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
 //! | `terms` | terms and keys, by hash |
@@ -16,6 +17,7 @@
 //! An offset that comes from the image is looked at before it is followed, and each loop is bounded by what it reads. So any
 //! bytes whatever give an answer.
 
+mod columns;
 mod log;
 mod merged;
 mod order;

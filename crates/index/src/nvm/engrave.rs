@@ -4,7 +4,7 @@
 //! steps, since whoever engraves has other things to do too:
 //!
 //! 1. *Plan*: a block in each ring.
-//! 2. *Copy* rows, vectors, posting arrays; compress texts; write the terms. Each piece is sent on its way at once.
+//! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms. Each piece is sent on its way at once.
 //! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
 //!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
 //! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
@@ -182,6 +182,7 @@ impl Engrave {
         let descriptor = self.segment(memory).descriptor();
         let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
         let keyed = self.keyed_rows(memory).count() as u64;
+        let columns = self.segment(memory).all_columns().map_or(0, |columns| columns.bytes());
         let texts = self.segment(memory).dram_texts();
         let texts = texts.map_or((0, 0), |texts| text_engraver::sizes(texts, rows));
         let bytes = |kind| match kind {
@@ -197,6 +198,7 @@ impl Engrave {
             Kind::KeyHashes => keyed * 8,
             Kind::Lengths => length_bytes(rows as u64),
             Kind::TermOrder => order_bytes(terms as u64),
+            Kind::Columns => columns,
             Kind::TextIndex => texts.0,
             // If nothing can be compressed. What that leaves is given back.
             Kind::Texts => texts.1,
@@ -238,6 +240,8 @@ impl Engrave {
         self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
         let lengths = self.sections.get(Kind::Lengths);
         self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
+        let columns = self.sections.get(Kind::Columns);
+        self.add_pieces(columns.start, descriptor.columns(), columns.bytes);
     }
 
     /// The chunks behind a directory lie one behind the other in the copy.

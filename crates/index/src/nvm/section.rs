@@ -25,7 +25,7 @@ pub const SECTION_WORDS: usize = 3;
 /// Entries that a table may have, those of kinds that this version does not know among them.
 const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 14;
+pub const SECTIONS: usize = 15;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,10 +55,12 @@ pub enum Kind {
     Lengths = 11,
     /// The terms in the order of their bytes.
     TermOrder = 12,
+    /// The columns of the rows' values, if there are any.
+    Columns = 13,
     /// Where each block of texts is, by row.
-    TextIndex = 13,
+    TextIndex = 14,
     /// Blocks of compressed texts. The last one in its block: how long it is shows when it is written.
-    Texts = 14,
+    Texts = 15,
 }
 
 // Kinds count from 1, without gaps.
@@ -85,6 +87,7 @@ impl Kind {
         Kind::KeyHashes,
         Kind::Lengths,
         Kind::TermOrder,
+        Kind::Columns,
         Kind::TextIndex,
         Kind::Texts,
     ];
@@ -109,6 +112,7 @@ impl Kind {
             Kind::KeyHashes => "key hashes",
             Kind::Lengths => "lengths",
             Kind::TermOrder => "order of terms",
+            Kind::Columns => "columns",
             Kind::TextIndex => "text index",
             Kind::Texts => "texts",
         }

@@ -1,7 +1,7 @@
 //! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
 //! has another, so whatever the file holds, nobody follows an offset out of a segment.
 //!
-//! It is small beside the segment: sizes, the two directories, the heads of the text index and the order of terms and, for as long as the segment is not merged, its terms.
+//! It is small beside the segment: sizes, the directories of rows, vectors and columns, the heads of the text index and the order of terms and, for as long as the segment is not merged, its terms.
 //! Rows, vectors, posting arrays and texts are not looked at; whoever reads those expects any words.
 
 use std::sync::atomic::AtomicU64;
@@ -16,6 +16,7 @@ use super::section::{Kind, Section, Sections, contents_check};
 use super::slot::Entry;
 use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
+use crate::column::shape as column_shape;
 use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
 use crate::lengths::{Statistics, length_bytes};
@@ -55,6 +56,12 @@ pub fn check(
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
     }
     term_order(region, sections).map_err(corrupt)?;
+    let Section { start, bytes, .. } = sections.get(Kind::Columns);
+    column_shape::check(region, start, bytes, entry.rows).map_err(|(at, why)| Corrupt {
+        what: "columns",
+        at,
+        why,
+    })?;
     if geometry.settings.store {
         text_index(region, sections)?;
     }
@@ -156,7 +163,8 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
             }
             Kind::TextIndex => bytes == 0,
             Kind::Texts => geometry.settings.store || bytes == 0,
-            Kind::Postings | Kind::LongTerms => true,
+            // Of columns their own shape says more.
+            Kind::Postings | Kind::LongTerms | Kind::Columns => true,
         };
         if !right || !bytes.is_multiple_of(8) {
             return Err((start, "a section has another size than the segment's slot says"));

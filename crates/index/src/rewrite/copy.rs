@@ -1,4 +1,4 @@
-//! The living rows of a run of segments, with their vectors, lengths, texts and lists, in the place of one.
+//! The living rows of a run of segments, with their vectors, lengths, texts, values and lists, in the place of one.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_mem::Span;
 
+use super::columns::LivingValues;
+use crate::column::writer::Layout;
 use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
@@ -27,14 +29,15 @@ use crate::vector;
 
 const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
 /// In the map from old to new local ids: the row is not copied.
-const DEAD: u32 = u32::MAX;
+pub(super) const DEAD: u32 = u32::MAX;
 
 /// One segment of the run, and where its living rows go.
-struct Source<'a> {
-    segment: Segment<'a>,
-    map: Vec<u32>,
+pub(super) struct Source<'a> {
+    pub(super) segment: Segment<'a>,
+    /// New local id of each row.
+    pub(super) map: Vec<u32>,
     /// New ordinal of each of the segment's ordinals.
-    ordinals: Vec<u32>,
+    pub(super) ordinals: Vec<u32>,
 }
 
 /// The living part of a run.
@@ -53,6 +56,8 @@ pub(super) struct Copy<'a> {
     /// Offset of the order of its terms.
     order: u64,
     postings: Span<AtomicU32>,
+    /// How the columns are laid out, if there are any, and their offset.
+    columns: Option<(Layout, u64)>,
 }
 
 impl<'a> Copy<'a> {
@@ -75,6 +80,7 @@ impl<'a> Copy<'a> {
             term_map: Span::default(),
             order: 0,
             postings: Span::default(),
+            columns: None,
         };
         let snapshot = Snapshot::of_role(memory, u64::MAX);
         let mut numbers = HashMap::new();
@@ -158,6 +164,7 @@ impl<'a> Copy<'a> {
             return Err(FlushStop::HeapFull);
         }
         let words = self.posting_words(memory);
+        let columns = self.values().layout().ok_or(FlushStop::HeapFull)?;
         let text_sizes = TextCopy::sizes(geometry, self.rows, text_words);
         let sizes = [
             row_entries * 8,
@@ -169,6 +176,7 @@ impl<'a> Copy<'a> {
             self.terms.len() as u64 * 4,
             order_bytes(self.terms.len() as u64),
             words * 4,
+            columns.bytes(),
             text_sizes[0],
             text_sizes[1],
             text_sizes[2],
@@ -190,6 +198,7 @@ impl<'a> Copy<'a> {
             term_map,
             order,
             postings,
+            columns_at,
             ..,
         ] = starts;
         let directory = |start, entries, chunk_bytes, first: u64| {
@@ -209,6 +218,7 @@ impl<'a> Copy<'a> {
         self.term_map = Span::new(term_map, self.terms.len() as u64);
         self.order = order;
         self.postings = Span::new(postings, words);
+        self.columns = (columns.bytes() > 0).then_some((columns, columns_at));
         self.describe(row_directory, vector_directory);
         Ok(())
     }
@@ -232,6 +242,7 @@ impl<'a> Copy<'a> {
         new.set_lengths(self.lengths.start());
         new.set_counts(0);
         new.set_term_order(self.order);
+        new.set_columns(self.columns.as_ref().map_or(0, |(_, at)| *at));
         new.set_posting_words(self.postings.len());
         new.set_term_map(self.term_map.start());
         new.set_terms(self.term_map.len());
@@ -363,7 +374,7 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Writes the order of the terms that have entries.
+    /// Writes the order of the terms that have entries, and the columns, which have places in it.
     fn order_terms(&self, memory: &Memory) {
         let map = memory.region().view(self.term_map);
         let dictionary = Dictionary::new(memory.region(), memory.geometry());
@@ -373,6 +384,13 @@ impl<'a> Copy<'a> {
         let leads = Leads::TermMap(self.term_map.start());
         let mut sorter = TermSorter::default();
         sorter.write_order(memory.region(), self.order, leads, numbers, write);
+        if let Some((layout, at)) = &self.columns {
+            self.values().write(memory, layout, [*at, self.order], &sorter, map.len());
+        }
+    }
+
+    fn values(&self) -> LivingValues<'_, 'a> {
+        LivingValues { sources: &self.sources, rows: self.rows }
     }
 
     fn write_list(&self, memory: &Memory, ordinal: u32, term: TermId, first: u64, postings: u32) {

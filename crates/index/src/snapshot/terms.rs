@@ -103,6 +103,16 @@ impl<'a> Segment<'a> {
 }
 
 impl TermCursor<'_> {
+    /// The place of the next term in the order: what a [column](crate::column::Column) of keywords has of it.
+    pub fn place(&self) -> u64 {
+        self.next as u64
+    }
+
+    /// Goes to the term at a place.
+    pub fn go_to(&mut self, place: u64) {
+        self.next = usize::try_from(place).unwrap_or(usize::MAX);
+    }
+
     /// The next term, whose bytes are written to the front of `out`; none if there are no more. What is not what was stored is
     /// passed over.
     pub fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {

@@ -25,8 +25,19 @@ fn value_of(name: &'static str) -> BoxedStrategy<oracle::Value> {
     match name {
         "title" | "body.part" => words().prop_map(Text).boxed(),
         "channel" => prop_oneof![word(), Just(String::new())].prop_map(Text).boxed(),
-        "views" => prop_oneof![any::<i64>(), -9i64..9].prop_map(Integer).boxed(),
-        "score" => prop_oneof![(-1e9..1e9).prop_map(Float), (-9i64..9).prop_map(Integer)].boxed(),
+        "views" => prop_oneof![any::<i64>(), -9i64..9, Just(i64::MIN), Just(i64::MAX)]
+            .prop_map(Integer)
+            .boxed(),
+        "score" => {
+            let edges = [0.0, -0.0, f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, 5e-324];
+            let edge = prop::sample::select(edges.to_vec());
+            prop_oneof![
+                (-1e9..1e9).prop_map(Float),
+                edge.prop_map(Float),
+                (-9i64..9).prop_map(Integer)
+            ]
+            .boxed()
+        }
         "@timestamp" => (0i64..9_000_000_000).prop_map(Time).boxed(),
         "seen" => (0i64..9_000_000).prop_map(Integer).boxed(),
         _ => any::<bool>().prop_map(Boolean).boxed(),

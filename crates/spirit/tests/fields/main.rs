@@ -1,10 +1,12 @@
 //! Documents with fields against the naive index: random schemas and documents, flushed, engraved, merged, closed and killed
-//! between the operations. Terms are found in their field alone, documents are given back as they came, and the values of rows
-//! that are not flushed yet are those of their documents.
+//! between the operations. Terms are found in their field alone, documents are given back as they came, and the values of rows, in
+//! the columns of their segment or not flushed yet, are those of their documents.
 
 mod act;
+mod columns;
 mod naive;
 mod rules;
+mod stages;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -17,10 +19,12 @@ use spirit::{
     AddError, Analyzer, Document, EngravePolicy, FieldError, FieldId, FieldKind, HITS_MAX, Index,
     Mode, OnFull, Options, PointerUpdate, Query, Schema, Search, TimeUnit, Value,
 };
+use spirit_index::descriptor::SegmentId;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::Term;
 use spirit_index::values::{RowValue, ValueKind};
 use spirit_oracle::{self as oracle, Oracle};
+use support::columns::check_columns;
 use support::directory::Directory;
 
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +207,9 @@ fn check(index: &Index, oracle: &Oracle) {
         let found = reader.search(&query, Search::newest(HITS_MAX)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{field:?} {term:?}");
     }
+    if index.options().get_store() {
+        check_columns(index).unwrap();
+    }
     let hits = reader.search_text("*", Search::newest(HITS_MAX)).unwrap();
     assert_eq!(hits.keys().unwrap(), newest_first.iter().map(|d| &*d.key).collect::<Vec<_>>());
     for (at, document) in newest_first.iter().enumerate() {
@@ -220,6 +227,8 @@ fn check(index: &Index, oracle: &Oracle) {
     for ((executor, segment, local), document) in addresses.into_iter().zip(&newest_first) {
         let snapshot = Snapshot::take(memories[executor as usize]);
         let Some(segment) = snapshot.fresh().find(|fresh| fresh.id().0 == segment) else {
+            let segment = snapshot.of(SegmentId(segment));
+            columns::check_row(&schema, &segment, local, document);
             continue;
         };
         let term_of = |value: RowValue| match value.kind {

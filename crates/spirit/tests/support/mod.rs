@@ -2,6 +2,7 @@
 //! the size of a run.
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
+pub(crate) mod columns;
 pub(crate) mod directory;
 pub(crate) mod disk;
 pub(crate) mod following;

@@ -92,6 +92,12 @@ impl<'a> Rows<'a> {
 pub(super) struct Vectors(Option<Vec<u64>>);
 
 impl Vectors {
+    /// Whether a term's documents add up to `sum`.
+    pub(super) fn agree(&self, ordinal: u32, sum: u64) -> bool {
+        let Some(sums) = &self.0 else { return true };
+        sums.get(ordinal as usize).is_some_and(|said| *said == sum)
+    }
+
     /// Whether a term's documents add up to `sum`; what was asked for is gone then.
     pub(super) fn take(&mut self, ordinal: u32, sum: u64) -> bool {
         let Some(sums) = &mut self.0 else { return true };

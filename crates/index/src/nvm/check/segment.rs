@@ -1,7 +1,7 @@
 //! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
 
 use super::slots::Found;
-use super::{Checked, Part, order, postings, rows, terms, texts};
+use super::{Checked, Part, columns, order, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
@@ -83,6 +83,7 @@ fn check(
     checked.counts.rows += rows;
     checked.counts.terms += terms;
     let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
+    columns::check(part, &segment, &vectors, checked);
     postings::check(part, &segment, vectors, checked);
     if part.geometry.settings.store {
         texts::check(part, &segment, checked);

@@ -1,0 +1,167 @@
+//! What the directory of a segment's columns says of each, and where that puts what it has.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_kernel::Width;
+
+use crate::term::FieldId;
+use crate::values::ValueKind;
+
+/// Words before the entries.
+pub(crate) const HEAD_WORDS: u64 = 1;
+/// Words of an entry.
+pub(crate) const ENTRY_WORDS: u64 = 4;
+/// Bytes of a row's number in a listed column.
+const LISTED_BYTES: u64 = size_of::<u32>() as u64;
+
+/// How many columns there are, and how many rows the segment has.
+pub(crate) fn head_word(columns: u32, rows: u32) -> u64 {
+    columns as u64 | (rows as u64) << 32
+}
+
+/// What a head says.
+pub(crate) fn of_head(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+/// What there is of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) field: FieldId,
+    pub(crate) kind: ValueKind,
+    /// Of each value, less the least; none if all are the same.
+    pub(crate) width: Option<Width>,
+    /// Whether its values are listed with their rows; else there is one for each row.
+    pub(crate) is_listed: bool,
+    /// Rows that have a value.
+    pub(crate) rows: u32,
+    /// Values.
+    pub(crate) values: u32,
+    /// The first word of what it has, counted from the head.
+    pub(crate) first: u32,
+    /// No value is below this.
+    pub(crate) min: u64,
+    /// Nor above this.
+    pub(crate) max: u64,
+}
+
+/// Words of the parts of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// Which rows have a value: a bit for each row, or the number of each value's row.
+    pub(crate) rows: u64,
+    /// The values.
+    pub(crate) values: u64,
+}
+
+impl Entry {
+    /// The words of what it has in a segment of `rows` rows.
+    pub(crate) fn parts(&self, rows: u32) -> Parts {
+        let packed = |count: u32| (count as u64 * width_bytes(self.width)).div_ceil(8);
+        if self.is_listed {
+            let numbers = (self.values as u64 * LISTED_BYTES).div_ceil(8);
+            return Parts { rows: numbers, values: packed(self.values) };
+        }
+        let bits = if self.rows < rows { (rows as u64).div_ceil(64) } else { 0 };
+        Parts { rows: bits, values: packed(rows) }
+    }
+
+    /// One past the last word of what it has.
+    pub(crate) fn end(&self, rows: u32) -> u64 {
+        let Parts { rows, values } = self.parts(rows);
+        self.first as u64 + rows + values
+    }
+
+    /// The same column, in the form that takes less room. Rows with several values are listed.
+    pub(crate) fn in_least_room(self, rows: u32) -> Entry {
+        let [dense, listed] = [false, true].map(|is_listed| Entry { is_listed, ..self });
+        let is_multi = self.values > self.rows;
+        if is_multi || listed.end(rows) < dense.end(rows) { listed } else { dense }
+    }
+
+    pub(crate) fn words(&self) -> [u64; ENTRY_WORDS as usize] {
+        let width = width_bytes(self.width) << 16 | u64::from(self.is_listed) << 24;
+        let which = self.field.0 as u64 | (self.kind as u64) << 8 | width;
+        let counts = self.values as u64 | (self.first as u64) << 32;
+        [which | (self.rows as u64) << 32, counts, self.min, self.max]
+    }
+
+    /// The entry with these words, if they are one's.
+    pub(crate) fn from_words(words: &[AtomicU64]) -> Option<Entry> {
+        let [which, counts, min, max] = [0, 1, 2, 3].map(|i| words[i].load(Relaxed));
+        let entry = Entry {
+            field: FieldId(which as u8),
+            kind: ValueKind::from_number((which >> 8) as u8)?,
+            width: width_of((which >> 16) as u8)?,
+            is_listed: which >> 24 & 1 == 1,
+            rows: (which >> 32) as u32,
+            values: counts as u32,
+            first: (counts >> 32) as u32,
+            min,
+            max,
+        };
+        (entry.words()[0] == which).then_some(entry)
+    }
+}
+
+/// The least width of numbers up to `span`; none if there is only 0.
+pub(crate) fn width_for(span: u64) -> Option<Width> {
+    match span {
+        0 => None,
+        1..=0xFF => Some(Width::One),
+        0x100..=0xFFFF => Some(Width::Two),
+        0x1_0000..=0xFFFF_FFFF => Some(Width::Four),
+        _ => Some(Width::Eight),
+    }
+}
+
+/// Bytes of a value.
+pub(crate) fn width_bytes(width: Option<Width>) -> u64 {
+    width.map_or(0, |width| width as u64)
+}
+
+/// The width of so many bytes, if there is one.
+fn width_of(bytes: u8) -> Option<Option<Width>> {
+    let widths = [None, Some(Width::One), Some(Width::Two), Some(Width::Four), Some(Width::Eight)];
+    widths.into_iter().find(|width| width_bytes(*width) == bytes as u64)
+}
+
+/// Whether numbers up to `span` have room in a width.
+pub(crate) fn holds(width: Option<Width>, span: u64) -> bool {
+    width_bytes(width_for(span)) <= width_bytes(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn entries_survive_their_words(
+            [which, counts, min, max] in any::<[u64; 4]>(),
+            kind in 1u64..7,
+            width in prop::sample::select(vec![0u64, 1, 2, 4, 8]),
+        ) {
+            let which = which & 0xFFFF_FFFF_0100_00FF | kind << 8 | width << 16;
+            let words = [which, counts, min, max].map(AtomicU64::new);
+            let entry = Entry::from_words(&words).unwrap();
+            prop_assert_eq!(entry.words(), [which, counts, min, max]);
+            for wrong in [which ^ 0x80 << 8, which ^ 0x10 << 16, which ^ 2 << 24] {
+                let words = [wrong, counts, min, max].map(AtomicU64::new);
+                prop_assert_eq!(Entry::from_words(&words), None);
+            }
+        }
+
+        #[test]
+        fn a_width_holds_what_it_is_for(span in any::<u64>(), bits in 0u32..64) {
+            let span = span >> bits;
+            let width = width_for(span);
+            prop_assert!(holds(width, span));
+            let bytes = width_bytes(width);
+            prop_assert!(bytes == 8 || span >> (8 * bytes) == 0);
+            prop_assert!(bytes <= 1 || span >> (4 * bytes) > 0, "{} for {}", bytes, span);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether columns in the second tier are such as can be: what readers rely on without looking again. Values are not looked at.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Region, Span};
+
+use super::WORD;
+use super::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head};
+use crate::values::ValueKind;
+
+/// Why columns are not what they should be, with the offset of what is wrong.
+pub type Problem = (u64, &'static str);
+
+/// Whether what lies in the `bytes` bytes at `at` is columns of a segment of `rows` rows, and nothing else.
+pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Problem> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let words: Option<&[AtomicU64]> = region.get(Span::new(at, bytes / WORD));
+    let words = words.filter(|words| !words.is_empty()).ok_or((at, "they leave the heap"))?;
+    let (count, said) = of_head(words[0].load(Relaxed));
+    let entries = words.get(HEAD_WORDS as usize..).unwrap_or(&[]);
+    let entries = entries.get(..count as usize * ENTRY_WORDS as usize);
+    let entries = entries.ok_or((at, "their directory leaves the segment"))?;
+    if said as u64 != rows || count == 0 {
+        return Err((at, "they are of another number of rows, or none"));
+    }
+    let mut end = HEAD_WORDS + entries.len() as u64;
+    let mut field = None;
+    for (index, words) in (0..).zip(entries.chunks(ENTRY_WORDS as usize)) {
+        let place = at + (HEAD_WORDS + index * ENTRY_WORDS) * WORD;
+        let entry = Entry::from_words(words).ok_or((place, "it is no column's entry"))?;
+        if field >= Some(entry.field) {
+            return Err((place, "its field is not above the one before"));
+        }
+        column(&entry, said, end).map_err(|why| (place, why))?;
+        (field, end) = (Some(entry.field), entry.end(said));
+    }
+    let whole = end * WORD == bytes;
+    if whole { Ok(()) } else { Err((at, "they have another size than their directory says")) }
+}
+
+/// Whether a column whose place is `first` can be one of a segment of `rows` rows.
+fn column(entry: &Entry, rows: u32, first: u64) -> Result<(), &'static str> {
+    if entry.kind == ValueKind::Text {
+        return Err("texts have no columns");
+    }
+    if entry.first as u64 != first {
+        return Err("its place is not behind the one before");
+    }
+    if entry.rows == 0 || entry.rows > rows || entry.values < entry.rows {
+        return Err("it has more rows than its segment, or fewer values than rows");
+    }
+    if entry.values > entry.rows && !entry.is_listed {
+        return Err("it has several values in a row, which are not listed");
+    }
+    let span = entry.max.checked_sub(entry.min);
+    if !span.is_some_and(|span| holds(entry.width, span)) {
+        return Err("its values have no room for its highest");
+    }
+    Ok(())
+}

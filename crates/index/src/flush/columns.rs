@@ -1,0 +1,95 @@
+//! The values of a segment that is being flushed, as [columns](crate::column) want them: newest row first, in sortable form, those of
+//! one field ascending.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::column::writer::{Layout, Plan};
+use crate::descriptor::Descriptor;
+use crate::extent::Extent;
+use crate::memory::Memory;
+use crate::record_places::RecordPlaces;
+use crate::term_order::TermOrder;
+use crate::term_sorter::TermSorter;
+use crate::values::{RowValue, ValueKind, Values};
+
+/// Where the values are.
+pub(super) struct FreshValues<'a> {
+    extent: Extent<'a>,
+    places: RecordPlaces<'a>,
+    rows: u32,
+}
+
+impl<'a> FreshValues<'a> {
+    pub(super) fn new(
+        memory: &'a Memory,
+        descriptor: Descriptor<'_>,
+        extent: Extent<'a>,
+        rows: u32,
+    ) -> Self {
+        let places = RecordPlaces::new(memory.region(), memory.geometry(), descriptor.records());
+        FreshValues { extent, places, rows }
+    }
+
+    /// How their columns are laid out, if there are any. The segment has so many terms.
+    pub(super) fn layout(&self, terms: u32) -> Option<Box<Layout>> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let mut plan = Plan::new();
+        self.each(|ordinal| ordinal, |index, value| plan.add(index, value));
+        if plan.has_terms() {
+            plan.bound_terms(&self.terms_of_fields(terms));
+        }
+        let layout = plan.layout(self.rows).expect("an extent has fewer values than words");
+        (layout.bytes() > 0).then(|| Box::new(layout))
+    }
+
+    /// How many terms with postings each field has.
+    fn terms_of_fields(&self, terms: u32) -> [u64; 256] {
+        let mut counts = [0; 256];
+        for ordinal in 0..terms {
+            let record = self.extent.record(ordinal);
+            let has_postings = record.list().count.load(Relaxed) > 0;
+            counts[record.key().field().0 as usize] += u64::from(has_postings);
+        }
+        counts
+    }
+
+    /// Writes the columns, at the first of these places; `sorter` has written the order of terms, which is at the other one, last.
+    pub(super) fn write(
+        &self,
+        memory: &Memory,
+        layout: &Layout,
+        [at, order]: [u64; 2],
+        sorter: &TermSorter,
+        terms: u32,
+    ) {
+        let region = memory.region();
+        let places = if layout.has_terms() { sorter.places(terms as usize) } else { Vec::new() };
+        let mut writer = layout.write(region, at, TermOrder::at(region, order));
+        let place = |ordinal: u64| places[ordinal as usize] as u64;
+        self.each(place, |index, value| writer.put(index, value));
+    }
+
+    /// Goes through the values of all rows. `place` says where a term is that has an ordinal.
+    fn each(&self, place: impl Fn(u64) -> u64, mut act: impl FnMut(u32, RowValue)) {
+        let mut row = Vec::new();
+        for (index, local) in (0..self.rows).rev().enumerate() {
+            let first = self.places.get(local);
+            if first == 0 {
+                continue;
+            }
+            let values = Values::new(self.extent.area().get(first as usize..).unwrap_or(&[]));
+            row.clear();
+            row.extend(values.filter(|value| value.kind != ValueKind::Text).map(|value| {
+                let bits = match value.kind {
+                    ValueKind::Keyword => place(value.bits),
+                    kind => kind.sortable(value.bits),
+                };
+                RowValue { bits, ..value }
+            }));
+            row.sort_unstable_by_key(|value| (value.field, value.bits));
+            row.iter().for_each(|value| act(index as u32, *value));
+        }
+    }
+}

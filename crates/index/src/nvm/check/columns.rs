@@ -1,0 +1,117 @@
+//! Columns: values of documents that there are, between the least and the highest that they say; of keywords what document
+//! vectors say too. Their shape is right.
+
+use std::ops::Range;
+
+use super::rows::{Rows, Vectors, digest};
+use super::segment::Segment;
+use super::{Checked, Part};
+use crate::column::{Column, Columns};
+use crate::nvm::node::Nodes;
+use crate::nvm::section::Kind;
+use crate::posting::{FREQUENCY_MAX, rank_of};
+use crate::term_order::TermOrder;
+use crate::values::ValueKind;
+
+pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, checked: &mut Checked) {
+    let section = segment.sections.get(Kind::Columns);
+    if section.bytes == 0 {
+        return;
+    }
+    let order = TermOrder::at(part.region, segment.sections.get(Kind::TermOrder).start);
+    let nodes = Nodes::of(part.region, &segment.sections);
+    let look = Look { rows: Rows::of(part, segment), order, nodes, vectors };
+    for column in Columns::at(part.region, section.start).iter() {
+        if let Err(why) = look.at(&column) {
+            checked.note("column", section.start, why);
+        }
+    }
+}
+
+/// What columns are held to.
+struct Look<'a> {
+    rows: Rows<'a>,
+    order: TermOrder<'a>,
+    nodes: Nodes<'a>,
+    vectors: &'a Vectors,
+}
+
+type Verdict = Result<(), &'static str>;
+
+impl Look<'_> {
+    fn at(&self, column: &Column<'_>) -> Verdict {
+        if !column.is_tight() {
+            return Err("it has another form, or wider values, than it needs");
+        }
+        if !column.ends_with_its_rows() {
+            return Err("rows have a value that there are not");
+        }
+        let counted = self.rows_of(column)?;
+        if counted != [column.rows_with(), column.values()] {
+            return Err("it has not as many values, or rows, as its entry says");
+        }
+        match column.kind() {
+            ValueKind::Keyword => self.terms(column),
+            kind => ends(column, kind),
+        }
+    }
+
+    /// Looks at whose the values are and how they lie; returns how many rows and values there are.
+    fn rows_of(&self, column: &Column<'_>) -> Result<[u64; 2], &'static str> {
+        let (mut rows, mut values) = (0, 0);
+        let mut before: Option<(u32, u64)> = None;
+        for (rank, value) in column.iter() {
+            let local = rank_of(rank);
+            if local >= self.rows.len() || !self.rows.is_document(local) {
+                return Err("a row of it is no document's");
+            }
+            if before > Some((rank, value)) {
+                return Err("its rows, or the values of one, do not ascend");
+            }
+            if !(column.min()..=column.max()).contains(&value) {
+                return Err("a value of it is below its least or above its highest");
+            }
+            rows += u64::from(before.is_none_or(|(other, _)| other != rank));
+            values += 1;
+            before = Some((rank, value));
+        }
+        Ok([rows, values])
+    }
+
+    /// The terms of a column of keywords are those of its field, in the documents that have them.
+    fn terms(&self, column: &Column<'_>) -> Verdict {
+        let Range { start, end } = self.order.of_field(column.field());
+        if start == end || (column.min(), column.max()) != (start as u64, end as u64 - 1) {
+            return Err("its least and its highest are not its field's first and last term");
+        }
+        let mut sums = vec![0u64; end - start];
+        let mut values = column.iter().peekable();
+        while let Some((rank, value)) = values.next() {
+            let mut frequency = 1;
+            while values.next_if_eq(&(rank, value)).is_some() {
+                frequency += 1;
+            }
+            let sum = &mut sums[value as usize - start];
+            *sum = sum.wrapping_add(digest(rank_of(rank), FREQUENCY_MAX.min(frequency)));
+        }
+        for (place, sum) in (start..).zip(sums) {
+            let number = self.order.number(place) as usize;
+            // A term without a node is the matter of the order of terms.
+            let is_there = number < self.nodes.len();
+            if is_there && !self.vectors.agree(self.nodes.get(number).ordinal, sum) {
+                return Err("its keywords are not those of the document vectors");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The least and the highest value are there.
+fn ends(column: &Column<'_>, kind: ValueKind) -> Verdict {
+    let has = |wanted| column.iter().any(|(_, value)| value == wanted);
+    if !has(column.min()) || !has(column.max()) {
+        return Err("it does not have its least or its highest value");
+    }
+    let is_boolean = kind == ValueKind::Boolean;
+    if is_boolean && column.max() > 1 { Err("a value of it is neither yes nor no") } else { Ok(()) }
+}

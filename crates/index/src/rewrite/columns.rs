@@ -1,0 +1,74 @@
+//! The living values of the segments that are taken together, as [columns](crate::column) want them. Rows of a newer segment come
+//! first, and terms keep their order, whatever their places.
+
+use super::copy::{DEAD, Source};
+use crate::column::Column;
+use crate::column::writer::{Layout, Plan};
+use crate::memory::Memory;
+use crate::posting::rank_of;
+use crate::term_order::TermOrder;
+use crate::term_sorter::TermSorter;
+use crate::values::{RowValue, ValueKind};
+
+/// The values of a run of segments of which `rows` rows live.
+pub(super) struct LivingValues<'s, 'a> {
+    pub(super) sources: &'s [Source<'a>],
+    pub(super) rows: u32,
+}
+
+impl LivingValues<'_, '_> {
+    /// How their columns are laid out; none if there are more than can be.
+    pub(super) fn layout(&self) -> Option<Layout> {
+        let mut plan = Plan::new();
+        let mut terms = [0; 256];
+        for source in self.sources.iter().rev() {
+            for column in source.segment.columns() {
+                if column.kind() == ValueKind::Keyword {
+                    terms[column.field().0 as usize] += column.max() - column.min() + 1;
+                }
+                self.each(source, &column, |index, value| plan.add(index, value));
+            }
+        }
+        plan.bound_terms(&terms);
+        plan.layout(self.rows)
+    }
+
+    /// Writes the columns, and the order of terms before, at these places.
+    pub(super) fn write(
+        &self,
+        memory: &Memory,
+        layout: &Layout,
+        [at, order]: [u64; 2],
+        sorter: &TermSorter,
+        terms: usize,
+    ) {
+        let region = memory.region();
+        let places = if layout.has_terms() { sorter.places(terms) } else { Vec::new() };
+        let mut writer = layout.write(region, at, TermOrder::at(region, order));
+        for source in self.sources.iter().rev() {
+            let old = TermOrder::at(region, source.segment.descriptor().term_order());
+            let place =
+                |place: u64| places[source.ordinals[old.number(place as usize) as usize] as usize];
+            for column in source.segment.columns() {
+                self.each(source, &column, |index, value| {
+                    let bits = match value.kind {
+                        ValueKind::Keyword => place(value.bits) as u64,
+                        _ => value.bits,
+                    };
+                    writer.put(index, RowValue { bits, ..value });
+                });
+            }
+        }
+    }
+
+    /// Goes through the living values of a column, newest row first.
+    fn each(&self, source: &Source<'_>, column: &Column<'_>, mut act: impl FnMut(u32, RowValue)) {
+        for (rank, bits) in column.iter() {
+            let new = source.map[rank_of(rank) as usize];
+            if new != DEAD {
+                let value = RowValue { field: column.field(), kind: column.kind(), bits };
+                act(self.rows - 1 - new, value);
+            }
+        }
+    }
+}

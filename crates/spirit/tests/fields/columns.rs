@@ -1,0 +1,74 @@
+//! The columns of flushed segments, held to what their documents have.
+
+use spirit::{FieldId, Schema};
+use spirit_index::posting::rank_of;
+use spirit_index::snapshot::Segment;
+use spirit_index::term::TERM_BYTES_MAX;
+use spirit_index::values::ValueKind;
+use spirit_oracle as oracle;
+
+use crate::naive::values;
+
+/// A value in a column: its field, its kind, and its bits, of keywords the bytes of their term.
+type Had = (FieldId, ValueKind, Vec<u8>);
+
+fn sorted(mut values: Vec<Had>) -> Vec<Had> {
+    values.sort_by(|(field, _, a), (other, _, b)| (field, a).cmp(&(other, b)));
+    values
+}
+
+/// The term at a place in the order of the segment's.
+fn term_at(segment: &Segment<'_>, field: FieldId, place: u64) -> Vec<u8> {
+    let mut bytes = [0; TERM_BYTES_MAX];
+    let mut cursor = segment.terms_from(field, b"");
+    cursor.go_to(place);
+    let term = cursor.next_term(&mut bytes).unwrap();
+    assert_eq!(term.field, field, "a keyword's term is its field's");
+    bytes[..term.len].to_vec()
+}
+
+/// What the columns of a segment have of a row.
+fn found(segment: &Segment<'_>, local: u32) -> Vec<Had> {
+    let mut all = Vec::new();
+    for column in segment.columns() {
+        let (field, kind) = (column.field(), column.kind());
+        let of_row: Vec<u64> = column.of(rank_of(local)).collect();
+        assert!(
+            of_row.is_sorted() && of_row.iter().all(|v| (column.min()..=column.max()).contains(v))
+        );
+        all.extend(of_row.into_iter().map(|value| {
+            let bytes = match kind {
+                ValueKind::Keyword => term_at(segment, field, value),
+                _ => kind.from_sortable(value).to_le_bytes().to_vec(),
+            };
+            (field, kind, bytes)
+        }));
+    }
+    sorted(all)
+}
+
+/// What columns have of a document: no texts, and of equal numbers the same one.
+fn expected(schema: &Schema, document: &oracle::Document) -> Vec<Had> {
+    let as_columns_have_it = |(field, kind, bytes): Had| {
+        let bytes = match kind {
+            ValueKind::Keyword => bytes,
+            _ => {
+                let bits = u64::from_le_bytes(bytes.try_into().unwrap());
+                kind.from_sortable(kind.sortable(bits)).to_le_bytes().to_vec()
+            }
+        };
+        (field, kind, bytes)
+    };
+    let values = values(schema, document).into_iter();
+    sorted(values.filter(|(_, kind, _)| *kind != ValueKind::Text).map(as_columns_have_it).collect())
+}
+
+/// Whether the columns of a segment that is flushed have what a document has.
+pub(crate) fn check_row(
+    schema: &Schema,
+    segment: &Segment<'_>,
+    local: u32,
+    document: &oracle::Document,
+) {
+    assert_eq!(found(segment, local), expected(schema, document), "{document:?}");
+}

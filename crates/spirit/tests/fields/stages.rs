@@ -1,0 +1,85 @@
+//! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
+
+use spirit::{Document, FieldKind, Index, Mode, OnFull, Options};
+
+use crate::support::columns::check_columns;
+use crate::support::directory::Directory;
+use crate::support::following::{follow, wait_until};
+use crate::support::{Chance, size_of_run, tiny};
+
+const CHANNELS: [&str; 4] = ["news", "talk", "a channel with a long name", "z"];
+
+fn steps() -> u64 {
+    size_of_run("SPIRIT_STEPS", 1500)
+}
+
+fn put(index: &Index, key: &str, chance: &mut Chance) {
+    let number = chance.next() as i64 >> chance.below(64);
+    let channels = [(); 2].map(|()| CHANNELS[chance.below(4) as usize]);
+    let rare = format!("rare{}", chance.below(9));
+    let mut document = Document::new().key(key).text("red").field("views", number);
+    document = document.field("channel", channels[0]).field("score", number as f64 / 7.0);
+    if number % 3 == 0 {
+        document = document.field("channel", channels[1]).field("flag", number % 2 == 0);
+    }
+    if number % 7 == 0 {
+        document = document.field("views", 3).field(&rare, number);
+    }
+    index.add_document(&document).unwrap();
+}
+
+fn with_keywords(options: Options) -> Options {
+    options.store(true).field("channel", FieldKind::Keyword)
+}
+
+/// Keys are given again and again, so that most rows die, and some documents stay for long.
+fn churn(index: &Index, documents: u64, chance: &mut Chance) {
+    for number in 0..documents {
+        let key = if number % 50 == 0 { number } else { chance.below(80) };
+        put(index, &format!("k{key}"), chance);
+        if number % 200 == 0 {
+            check_columns(index).unwrap();
+        }
+    }
+    index.settle();
+}
+
+#[test]
+fn what_is_rewritten_keeps_its_columns() {
+    let options = tiny(1, 2 << 20).mode(Mode::Volatile).on_full(OnFull::Wait);
+    let index = with_keywords(options).open().unwrap();
+    churn(&index, 8 * steps(), &mut Chance::new(1));
+    let rewritten = index.stats().unwrap().rewritten_segments;
+    assert!(rewritten > 3, "{rewritten}");
+    assert!(check_columns(&index).unwrap() > 0);
+}
+
+#[test]
+fn columns_go_where_segments_go() {
+    let directory = Directory::new();
+    let options = || {
+        let options = tiny(2, 3 << 20).directory(directory.path()).merge_after(2);
+        let options = options.nvm_bytes(16 << 20).log_bytes(256 << 10);
+        with_keywords(options.document_bytes_max(64 << 10))
+    };
+    let index = options().open().unwrap();
+    let follower = follow(directory.path());
+    churn(&index, steps(), &mut Chance::new(9));
+    index.flush().unwrap();
+    let values = check_columns(&index).unwrap();
+    let mut reader = follower.reader().unwrap();
+    wait_until(|| reader.count_text("red").unwrap() == index.stats().unwrap().documents);
+    assert_eq!(check_columns(&follower).unwrap(), values);
+    let backup = directory.path().join("backup");
+    index.backup(&backup).unwrap();
+    let restored = Directory::new();
+    spirit::restore(&backup, restored.path()).unwrap();
+    let again = Options::default().directory(restored.path()).dram_bytes(6 << 20).open().unwrap();
+    assert_eq!(check_columns(&again).unwrap(), values);
+    let killed = directory.killed();
+    let again = Options::default().directory(killed.path()).dram_bytes(6 << 20).open().unwrap();
+    assert_eq!(check_columns(&again).unwrap(), values);
+    index.close().unwrap();
+    let index = options().open().unwrap();
+    assert_eq!(check_columns(&index).unwrap(), values);
+}

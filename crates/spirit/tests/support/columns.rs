@@ -1,0 +1,128 @@
+//! The columns of flushed segments, held to the documents that are stored beside them: every row's, the dead among them.
+
+use std::collections::BTreeMap;
+
+use spirit::{FieldId, Index, Level};
+use spirit_index::column::Column;
+use spirit_index::memory::Memory;
+use spirit_index::nvm::text_index::TextScratch;
+use spirit_index::posting::rank_of;
+use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::term::TERM_BYTES_MAX;
+use spirit_index::values::ValueKind;
+use spirit_schema::{FieldValue, encoded};
+
+/// The values of a segment's fields: rank and value, in the order of both.
+type Naive = BTreeMap<(FieldId, ValueKind), Vec<(u32, u64)>>;
+
+/// Looks at every segment that readers see flushed, of an index that keeps its documents; says how many values there are.
+pub(crate) fn check_columns(index: &Index) -> Result<u64, String> {
+    assert!(index.options().get_store(), "documents are what columns are held to");
+    index.memories().map(check_memory).sum()
+}
+
+fn check_memory(memory: &Memory) -> Result<u64, String> {
+    let pin = memory.pins().acquire().unwrap();
+    memory.pins().pin(&pin);
+    let snapshot = Snapshot::take(memory);
+    let checked = snapshot.registered().map(|segment| check_segment(&segment)).sum();
+    memory.pins().unpin(&pin);
+    memory.pins().release(pin);
+    checked
+}
+
+fn check_segment(segment: &Segment<'_>) -> Result<u64, String> {
+    let mut naive = naive(segment)?;
+    let mut count = 0;
+    for column in segment.columns() {
+        let which = (column.field(), column.kind());
+        let wrong = |what: &str| Err(format!("column {which:?} of {:?}: {what}", segment.id()));
+        let Some(expected) = naive.remove(&which) else { return wrong("no row has a value") };
+        if !column.iter().eq(expected.iter().copied()) {
+            return wrong("its values are not those of the documents");
+        }
+        count += column.values();
+        let Some(same) = segment.column(which.0, which.1) else { return wrong("it is not found") };
+        if same.iter().count() != expected.len() {
+            return wrong("another one is found for it");
+        }
+        if !counts_are_right(&column, &expected) {
+            return wrong("it counts other values than it has");
+        }
+        for within in [0..=u64::MAX, middle(&expected)..=u64::MAX, 0..=middle(&expected)] {
+            let hit = expected.iter().filter(|(_, value)| within.contains(value));
+            let mut hit: Vec<u32> = hit.map(|(rank, _)| *rank).collect();
+            hit.dedup();
+            let words = segment.rows().div_ceil(64) as usize;
+            let mut bits = vec![0; words];
+            column.range_bits(Level::detect(), column.base_rank(), within.clone(), &mut bits);
+            let is_set = |bit: &u32| bits[*bit as usize / 64] >> (bit % 64) & 1 == 1;
+            let set = (0..words as u32 * 64).filter(is_set).map(|bit| column.base_rank() + bit);
+            if !set.eq(hit) {
+                return wrong("a range finds other rows");
+            }
+        }
+    }
+    if naive.is_empty() { Ok(count) } else { Err(format!("there is no column for {naive:?}")) }
+}
+
+fn middle(values: &[(u32, u64)]) -> u64 {
+    values[values.len() / 2].1
+}
+
+fn counts_are_right(column: &Column<'_>, expected: &[(u32, u64)]) -> bool {
+    let values = || expected.iter().map(|(_, value)| *value);
+    let mut ranks: Vec<u32> = expected.iter().map(|(rank, _)| *rank).collect();
+    ranks.dedup();
+    let is_keyword = column.kind() == ValueKind::Keyword;
+    let (least, highest) = (values().min().unwrap(), values().max().unwrap());
+    column.values() == expected.len() as u64
+        && column.rows_with() == ranks.len() as u64
+        && column.is_multi() == (ranks.len() < expected.len())
+        && (column.min() == least || is_keyword && column.min() < least)
+        && (column.max() == highest || is_keyword && column.max() > highest)
+}
+
+/// What the stored documents of a segment say.
+fn naive(segment: &Segment<'_>) -> Result<Naive, String> {
+    let (mut all, mut scratch) = (Naive::new(), TextScratch::default());
+    for local in (0..segment.rows()).rev() {
+        let mut document = Vec::new();
+        let read = segment.write_text(local, &mut scratch, &mut document);
+        read.map_err(|error| error.to_string())?;
+        let Some(end) = document.iter().position(|byte| *byte == encoded::TEXT_END) else {
+            continue;
+        };
+        for (field, value) in encoded::values(&document[end + 1..]) {
+            let (kind, value) = match value {
+                FieldValue::Text(_) | FieldValue::Keyword("") => continue,
+                FieldValue::Keyword(text) => {
+                    (ValueKind::Keyword, place_of(segment, field, text.as_bytes())?)
+                }
+                FieldValue::Integer(n) => of_bits(ValueKind::Integer, n.cast_unsigned()),
+                FieldValue::Float(n) => of_bits(ValueKind::Float, n.to_bits()),
+                FieldValue::Time(n) => of_bits(ValueKind::Time, n.cast_unsigned()),
+                FieldValue::Boolean(yes) => of_bits(ValueKind::Boolean, yes.into()),
+            };
+            all.entry((field, kind)).or_default().push((rank_of(local), value));
+        }
+    }
+    all.values_mut().for_each(|values| values.sort_unstable());
+    Ok(all)
+}
+
+fn of_bits(kind: ValueKind, bits: u64) -> (ValueKind, u64) {
+    (kind, kind.sortable(bits))
+}
+
+/// Where a term is in the segment's order.
+fn place_of(segment: &Segment<'_>, field: FieldId, term: &[u8]) -> Result<u64, String> {
+    let mut bytes = [0; TERM_BYTES_MAX];
+    let mut cursor = segment.terms_from(field, term);
+    let place = cursor.place();
+    let found = cursor.next_term(&mut bytes).filter(|found| found.field == field);
+    match found {
+        Some(found) if bytes[..found.len] == *term => Ok(place),
+        _ => Err(format!("the segment does not have the keyword {term:?}")),
+    }
+}
