@@ -4,11 +4,12 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Total};
+use spirit::{Facet, Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Total};
 
 use crate::args::AnsweringArgs;
 use crate::choice::{Counting, OperatorName};
 use crate::explained::{Explained, Planned};
+use crate::facets::Answered;
 use crate::failure::Failure;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Place, Queries, refused};
@@ -35,6 +36,9 @@ struct Answer<'a> {
     /// Only if it is to be explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Planned>,
+    /// Only if any were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    facets: Vec<Answered>,
     #[serde(skip)]
     took: Duration,
 }
@@ -128,11 +132,18 @@ fn answer<'a>(
             .map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, highlighter.as_mut())?,
         plan: None,
+        facets: Vec::new(),
         took,
     };
     drop(hits);
     if args.explain {
         explain(reader, &search, &mut answer).map_err(refused)?;
+    }
+    if !args.facets.is_empty() {
+        let facets: Vec<Facet> = args.facets.iter().map(|asked| asked.facet.clone()).collect();
+        let found = reader.aggregate_text(query, &facets).map_err(refused)?;
+        let answered = args.facets.iter().zip(found);
+        answer.facets = answered.map(|(asked, found)| Answered::new(asked, found)).collect();
     }
     Ok(answer)
 }
@@ -203,6 +214,7 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
             }
         }
     }
+    answer.facets.iter().try_for_each(|facet| facet.show(out))?;
     match &answer.cursor {
         Some(cursor) => writeln!(out, "next page: --after {cursor}"),
         None => Ok(()),

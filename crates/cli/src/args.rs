@@ -10,6 +10,7 @@ use crate::choice::{
     OperatorName, Order, Reserve, YesNo,
 };
 use crate::document::Format;
+use crate::facets::{FacetArg, facet};
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -382,6 +383,10 @@ pub(crate) struct AnsweringArgs {
     /// Say how the query is evaluated and, for bm25, why each document has its score
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Say what the values of a field are over all documents that match: terms:FIELD[:N], histogram:FIELD:N,
+    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
+    #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
+    pub(crate) facets: Vec<FacetArg>,
     /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
     #[arg(long, value_name = "yes|no|N", default_value = "yes")]
     pub(crate) count: Counting,

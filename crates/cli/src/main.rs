@@ -14,6 +14,7 @@ mod demo;
 mod directory;
 mod document;
 mod explained;
+mod facets;
 mod failure;
 mod input;
 mod interrupt;

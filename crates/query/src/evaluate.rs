@@ -5,6 +5,7 @@
 //! [AND of terms](all), and the rest, a [tree](tree) of cursors that leapfrog. Everything works in memory that the
 //! reader reserved.
 
+mod aggregate;
 mod ahead;
 mod all;
 mod explain;
@@ -17,7 +18,7 @@ mod rank;
 mod survey;
 mod term;
 mod tree;
-mod window;
+pub(crate) mod window;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 

@@ -10,6 +10,7 @@ mod collect;
 mod compile;
 mod evaluate;
 mod explanation;
+mod facet;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -29,6 +30,9 @@ pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
 pub use evaluate::{Scratch, Settings};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
+pub use facet::{
+    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
+};
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};

@@ -105,13 +105,14 @@ pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
-    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Explanation, Fuzzy, Highlight, Level, Occur,
-    Operator, Parameters, ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet,
-    Stop, Total, Word,
+    Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval,
+    Explanation, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator, Parameters,
+    ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet, Stop, Summary, TopTerms,
+    Total, Word,
 };
 pub use spirit_schema::{
-    Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,
-    parse_time,
+    Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,
+    format_time, parse_time,
 };
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

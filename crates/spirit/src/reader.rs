@@ -4,6 +4,7 @@
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
 
 mod explain;
+mod facets;
 
 use std::fmt;
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use spirit_index::lengths::Statistics;
 use spirit_query::{
-    Algorithm, Counts, EXPANSIONS_MAX, Level, Limits as Spent, Parameters, ParseError, Settings,
-    Stop,
+    Algorithm, Counts, EXPANSIONS_MAX, FacetError, Level, Limits as Spent, Parameters, ParseError,
+    Settings, Stop,
 };
 
 /// The most hits of one search.
@@ -203,6 +203,8 @@ pub enum SearchError {
     Cursor,
     /// The query cost more than it may.
     Stopped(Stop),
+    /// A facet cannot be answered.
+    Facet(FacetError),
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
 }
@@ -212,6 +214,7 @@ impl fmt::Display for SearchError {
         match self {
             SearchError::Parse(error) => error.fmt(f),
             SearchError::Stopped(stop) => stop.fmt(f),
+            SearchError::Facet(error) => error.fmt(f),
             SearchError::Cursor => f.write_str(
                 "the cursor is of another query or order: ask with those that it came from, or begin without it",
             ),
@@ -227,6 +230,12 @@ impl std::error::Error for SearchError {}
 impl From<Stop> for SearchError {
     fn from(stop: Stop) -> SearchError {
         SearchError::Stopped(stop)
+    }
+}
+
+impl From<FacetError> for SearchError {
+    fn from(error: FacetError) -> SearchError {
+        SearchError::Facet(error)
     }
 }
 

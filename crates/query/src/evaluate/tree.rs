@@ -23,49 +23,18 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
-        for segment in self.snapshot.fresh() {
-            let Some(place) = self.place(segment, true) else { continue };
-            for term in 0..self.query.terms.len() {
-                self.open_fresh(&place, term);
-            }
-            self.walk(&place);
-            if self.done() {
-                return;
-            }
-        }
+        self.each_fresh(Self::walk);
         self.tree_registered(bounded);
     }
 
     /// The same in the registered segments at hand.
     pub(super) fn tree_registered(&mut self, bounded: bool) {
-        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
-        while !self.done() {
-            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
-            let Some(position) = next.filter(|p| *p >= oldest) else { return };
-            end = position;
-            let Some(segment) = self.snapshot.segment(position) else { return };
-            self.open_at(&segment);
-            if let Some(place) = self.place(segment, false) {
-                self.walk(&place);
-            }
-        }
+        self.each_registered(bounded, Self::walk);
     }
 
     /// Offers every row of a segment that the tree matches.
     fn walk(&mut self, place: &Place<'_>) {
-        self.scratch.patterns.forget();
-        let root = self.query.root;
-        let mut rank = self.earliest(place, root, place.first);
-        let mut window = Window::first(place.base, rank);
-        while rank < END && !self.done() && self.meter.step() {
-            let mut bits = [0; WORDS];
-            let bits = &mut bits[..window.words()];
-            self.add(place, root, window, bits);
-            window.keep_ranks(bits, place.first..END);
-            self.offer_window(place, window, bits);
-            rank = self.earliest(place, root, window.end());
-            window = window.next(place.base, rank);
-        }
+        self.each_window(place, |this, window, bits| this.offer_window(place, window, bits));
     }
 
     fn offer_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
@@ -77,6 +46,58 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.done() {
                 return;
             }
+        }
+    }
+}
+
+impl<'a, C: Limit> Evaluation<'a, C> {
+    /// Visits the segments that are not registered, the lists of all terms open.
+    pub(super) fn each_fresh(&mut self, visit: impl Fn(&mut Self, &Place<'a>)) {
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            for term in 0..self.query.terms.len() {
+                self.open_fresh(&place, term);
+            }
+            visit(self, &place);
+            if self.done() {
+                return;
+            }
+        }
+    }
+
+    /// The same of the registered segments at hand; if the query is bounded, of those in which a term has an entry.
+    pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
+        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
+        while !self.done() {
+            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
+            let Some(position) = next.filter(|p| *p >= oldest) else { return };
+            end = position;
+            let Some(segment) = self.snapshot.segment(position) else { return };
+            self.open_at(&segment);
+            if let Some(place) = self.place(segment, false) {
+                visit(self, &place);
+            }
+        }
+    }
+
+    /// Evaluates the tree in a segment, whose windows it takes with the bits of what matches in them.
+    pub(super) fn each_window(
+        &mut self,
+        place: &Place<'_>,
+        take: impl Fn(&mut Self, Window, &mut [u64]),
+    ) {
+        self.scratch.patterns.forget();
+        let root = self.query.root;
+        let mut rank = self.earliest(place, root, place.first);
+        let mut window = Window::first(place.base, rank);
+        while rank < END && !self.done() && self.meter.step() {
+            let mut bits = [0; WORDS];
+            let bits = &mut bits[..window.words()];
+            self.add(place, root, window, bits);
+            window.keep_ranks(bits, place.first..END);
+            take(self, window, bits);
+            rank = self.earliest(place, root, window.end());
+            window = window.next(place.base, rank);
         }
     }
 }
