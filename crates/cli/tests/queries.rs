@@ -126,6 +126,18 @@ fn files_of_queries_are_answered_in_order() {
 }
 
 #[test]
+fn counts_end_when_there_are_enough() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let count =
+        |more: &[&str]| spirit(&[&["count", "--in", &file, "red"][..], more].concat()).done();
+    assert_eq!(count(&["--up-to", "3"]), "3\n");
+    assert!(count(&["--up-to", "2"]).starts_with("at least 3"));
+    let shape = "{\"query\":\"red\",\"count\":3,\"exact\":true}\n";
+    assert_eq!(count(&["--up-to", "9", "--json"]), shape);
+}
+
+#[test]
 fn without_a_count_top_k_stops_early_and_says_so() {
     let folder = Folder::new();
     let file = folder.file("a.txt", TEXT);

@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::{Algorithm, DictionaryTier, Index, Reader, Search};
+use spirit::{Algorithm, DictionaryTier, Index, Reader, Search, Total};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
@@ -66,7 +66,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
-const QUERIES: [&str; 31] = [
+const QUERIES: [&str; 33] = [
     "word1",
     "common",
     "nosuchword",
@@ -98,6 +98,8 @@ const QUERIES: [&str; 31] = [
     "other1~1",
     "common^2 (word1 \"other1 third1\")^0.5",
     "word1^=3 other5",
+    "often",
+    "often common",
 ];
 
 fn text(n: u64) -> String {
@@ -124,7 +126,11 @@ fn filled(executors: usize) -> Index {
 /// The same; it stores texts or not.
 fn filled_as(executors: usize, store: bool) -> Index {
     let index = tiny(executors, 8 << 20).store(store).open().unwrap();
-    feed(&index, 0..20_000);
+    feed(&index, 0..10_000);
+    // Some have a word more often than a posting can say.
+    (0..20).for_each(|_| drop(index.add(&"often ".repeat(300)).unwrap()));
+    feed(&index, 10_000..20_000);
+    index.add(&"often ".repeat(300)).unwrap();
     index
 }
 
@@ -147,7 +153,14 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }
         }
-        for search in [Search::best(20), Search::best(20).exhaustive()] {
+        answers += reader.count_text_up_to(query, 50).map_or(0, Total::count);
+        let [newest, best] = [Search::newest(20), Search::best(20)];
+        let forced = [newest.total(50).windows(), best.clone().total(50), best.clone().windows()];
+        for search in forced {
+            let Ok(hits) = reader.search_text(query, search) else { continue };
+            answers += hits.total().map_or(0, Total::count);
+        }
+        for search in [best.clone(), best.exhaustive()] {
             let Ok(hits) = reader.search_text(query, search) else { continue };
             answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
         }

@@ -1,6 +1,5 @@
 //! What is gathered of values, facet by facet.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use spirit_index::term::hash_bytes;
@@ -177,9 +176,8 @@ fn text_of(kind: ValueKind, value: u64) -> String {
 }
 
 fn top_terms(mut all: Vec<(String, u64)>, top: usize) -> TopTerms {
-    let place = |(term, count): &(String, u64)| (Reverse(*count), term.clone());
     let distinct = all.len() as u64;
-    all.sort_by_cached_key(place);
+    all.sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
     let others = all.iter().skip(top).map(|(_, count)| count).sum();
     all.truncate(top);
     TopTerms { top: all, others, distinct }
