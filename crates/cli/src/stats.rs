@@ -74,6 +74,7 @@ pub(crate) struct Bytes {
     vectors: u64,
     rows: u64,
     term_maps: u64,
+    columns: u64,
     keys: u64,
     dictionary: u64,
     /// Stored texts, where they lie: compressed in the second tier.
@@ -231,6 +232,7 @@ fn bytes(bytes: &spirit::Bytes) -> Bytes {
         vectors: bytes.vectors,
         rows: bytes.rows,
         term_maps: bytes.term_maps,
+        columns: bytes.columns,
         keys: bytes.keys,
         dictionary: bytes.dictionary,
         texts: bytes.texts,

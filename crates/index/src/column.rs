@@ -52,7 +52,7 @@ const WORDS: usize = 64;
 
 /// The columns of a segment, where they lie.
 #[derive(Clone, Copy)]
-pub(crate) struct Columns<'a> {
+pub struct Columns<'a> {
     region: &'a Region,
     at: u64,
     rows: u32,
@@ -61,7 +61,7 @@ pub(crate) struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     /// Those at `at`.
-    pub(crate) fn at(region: &'a Region, at: u64) -> Columns<'a> {
+    pub fn at(region: &'a Region, at: u64) -> Columns<'a> {
         let head = region.view(Span::<AtomicU64>::new(at, HEAD_WORDS));
         let (count, rows) = of_head(head[0].load(Relaxed));
         let entries = Span::new(at + HEAD_WORDS * WORD, count as u64 * ENTRY_WORDS);
@@ -94,12 +94,12 @@ impl<'a> Columns<'a> {
     }
 
     /// All of them, by field.
-    pub(crate) fn iter(self) -> impl Iterator<Item = Column<'a>> + use<'a> {
+    pub fn iter(self) -> impl Iterator<Item = Column<'a>> + use<'a> {
         (0..self.len()).filter_map(move |index| self.get(index))
     }
 
     /// That of a field.
-    pub(crate) fn of_field(&self, field: FieldId) -> Option<Column<'a>> {
+    pub fn of_field(&self, field: FieldId) -> Option<Column<'a>> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -110,7 +110,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Bytes of all of them.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let last = self.len().checked_sub(1).and_then(|last| self.entry(last));
         last.map_or(0, |last| last.end(self.rows) * WORD)
     }

@@ -167,10 +167,10 @@ words! {
     /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
     /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
     counts, set_counts = 22;
-    /// Documents with tokens that were kept, once the segment is flushed.
-    kept_documents, set_kept_documents = 24;
-    /// Tokens that were kept.
-    kept_tokens, set_kept_tokens = 25;
+    /// Tokens that were kept, and documents with any, once the segment is flushed: [their word](Statistics::word).
+    kept_word, set_kept_word = 24;
+    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
+    columns, set_columns = 25;
     /// The same of this segment and all older ones back to some first one, wrapping: of which differences count.
     total_documents, set_total_documents = 26;
     /// The same of tokens.
@@ -178,8 +178,6 @@ words! {
     /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. 0 until
     /// the segment is flushed.
     term_order, set_term_order = 28;
-    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
-    columns, set_columns = 31;
 }
 
 impl<'a> Descriptor<'a> {
@@ -208,7 +206,7 @@ impl<'a> Descriptor<'a> {
 
     /// What its rows have, once it is flushed.
     pub fn kept(self) -> Statistics {
-        Statistics { documents: self.kept_documents(), tokens: self.kept_tokens() }
+        Statistics::from_word(self.kept_word())
     }
 
     /// What its rows and those of older segments have: a running total, of which differences count.
@@ -218,8 +216,7 @@ impl<'a> Descriptor<'a> {
 
     /// Says what its rows have.
     pub fn set_kept(self, kept: Statistics) {
-        self.set_kept_documents(kept.documents);
-        self.set_kept_tokens(kept.tokens);
+        self.set_kept_word(kept.word());
     }
 
     /// Says what its rows and those of older segments have.

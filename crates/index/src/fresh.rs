@@ -148,8 +148,7 @@ impl FreshWriter {
     /// What it holds so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { terms, postings, tokens, vector_units, long_bytes, .. } = *self;
-        let (unit_end, text_bytes) = (self.rows.unit(), self.rows.text_bytes());
-        let rows = self.rows();
+        let (rows, unit_end, text_bytes) = (self.rows(), self.rows.unit(), self.rows.text_bytes());
         let extent_bytes =
             self.table_bytes + terms as u64 * 64 + (self.area_words - self.high) as u64 * 4;
         FreshCounts {

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | control | descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
-//! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms | ring, chunks |
+//! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
 //! | keys | the key table | slot |
 //!
@@ -240,7 +240,9 @@ impl Geometry {
     /// What those two segments take of the long-term part. For each byte of an extent: a byte of rows with their running counts (32
     /// bytes each, and no more than one for 32 bytes of the extent), an eighth for where their values are, and a byte of document
     /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
-    /// much again at most.
+    /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
+    /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
+    /// columns are among what is rounded up.)
     fn long_bytes_min(settings: Settings) -> u64 {
         let texts = if settings.store { 10 } else { 0 };
         let (filled, flush) = (17 + texts, 9);
@@ -363,6 +365,19 @@ pub struct FreshSpans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::values::record_words;
+
+    /// What rows with values take of a segment's share, with where their values are and their columns, is no more than what was
+    /// counted for rows that are as many as can be, and for what a flush makes of an extent full of records.
+    #[test]
+    fn columns_fit_where_their_values_were() {
+        for values in 1..=4096 {
+            let extent_bytes = u64::from(record_words(values) * 4).max(32);
+            let row_bytes = ROW_BYTES + COUNT_BYTES + RECORD_PLACE_BYTES;
+            let column_bytes = 12 * values as u64;
+            assert!((row_bytes + column_bytes) * 8 <= extent_bytes * (9 + 8), "{values}");
+        }
+    }
 
     /// Whatever the second tier is like, the least heap that is asked for holds two segments, and less is refused.
     #[test]

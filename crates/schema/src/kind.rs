@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
+use spirit_index::values::ValueKind;
 use spirit_text::Analyzer;
 
 /// The kind of a field. It never changes.
@@ -88,6 +89,18 @@ impl FieldKind {
             [6, 0] => FieldKind::Boolean,
             _ => return None,
         })
+    }
+
+    /// What the values of its rows are.
+    pub fn value_kind(self) -> ValueKind {
+        match self {
+            FieldKind::Text(_) => ValueKind::Text,
+            FieldKind::Keyword => ValueKind::Keyword,
+            FieldKind::Integer => ValueKind::Integer,
+            FieldKind::Float => ValueKind::Float,
+            FieldKind::Time(_) => ValueKind::Time,
+            FieldKind::Boolean => ValueKind::Boolean,
+        }
     }
 
     /// Whether its values are cut into terms.

@@ -158,7 +158,11 @@ pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
     report.take(None, 0, Checked { findings, ..Checked::default() });
     for executor in 0..image.root.executors {
         let region = image.part(executor)?;
-        let checked = part(&region, &image.root, image.in_use)?.check();
+        let mut checked = part(&region, &image.root, image.in_use)?.check();
+        // Behind the segments: whatever they name was in the list before.
+        if let Some(schema) = schema_of(&image) {
+            check_kinds(&schema, &mut checked);
+        }
         report.take(Some(executor as usize), image.part_start(executor), checked);
         report.executors += 1;
     }
@@ -179,6 +183,22 @@ fn check_fields(image: &Image) -> Vec<Corrupt> {
     let malformed = Schema::from_list(&list.bytes, image.options.analyzer, true).err();
     let why = "it names a field that this version does not know, or that cannot be";
     malformed.map(|_| Corrupt { what: "list of fields", at: ROOT_BYTES, why }).into_iter().collect()
+}
+
+/// The newest fields, if the list can be read: else that has been said.
+fn schema_of(image: &Image) -> Option<Schema> {
+    let list = read_beside_writer(&image.region, image.root.fields).ok()?;
+    Schema::from_list(&list.bytes, image.options.analyzer, true).ok()
+}
+
+/// Finds columns that are of no field, or of another kind than theirs.
+pub(crate) fn check_kinds(schema: &Schema, checked: &mut Checked) {
+    for ((field, kind), at) in &checked.columns {
+        if schema.get(*field).is_none_or(|known| known.kind.value_kind() != *kind) {
+            let why = "its values are of another kind than its field's";
+            checked.findings.push(Corrupt { what: "column", at: *at, why });
+        }
+    }
 }
 
 /// The part in `region` of an index with this root.

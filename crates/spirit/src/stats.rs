@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
+use spirit_index::column::Columns;
 use spirit_index::descriptor::{Descriptor, State};
 use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
 use spirit_index::lengths::LENGTH_BYTES;
@@ -34,6 +35,8 @@ pub struct Bytes {
     pub rows: u64,
     /// Maps from a segment's ordinals to dictionary terms, and which term comes where in the order of their bytes.
     pub term_maps: u64,
+    /// Columns: the values of documents' fields in flushed segments.
+    pub columns: u64,
     /// Keys of documents.
     pub keys: u64,
     /// The dictionary: records and arrays in use, and its table.
@@ -47,7 +50,8 @@ pub struct Bytes {
 impl Bytes {
     /// All but keys and texts.
     pub fn index(&self) -> u64 {
-        self.postings + self.fresh + self.vectors + self.rows + self.term_maps + self.dictionary
+        let segments = self.postings + self.fresh + self.vectors + self.rows;
+        segments + self.term_maps + self.columns + self.dictionary
     }
 
     fn add(&mut self, other: Bytes) {
@@ -56,6 +60,7 @@ impl Bytes {
         self.vectors += other.vectors;
         self.rows += other.rows;
         self.term_maps += other.term_maps;
+        self.columns += other.columns;
         self.keys += other.keys;
         self.dictionary += other.dictionary;
         self.texts += other.texts;
@@ -286,6 +291,7 @@ pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State
         } else {
             0
         },
+        columns: column_bytes(memory, descriptor),
         keys: rows * ROW_KEY_BYTES,
         dictionary: 0,
         texts: text_bytes(memory, descriptor, rows as u32, descriptor.text_bytes()),
@@ -310,6 +316,12 @@ fn row_length_bytes(memory: &Memory, descriptor: Descriptor<'_>) -> u64 {
     let array = if descriptor.lengths() == 0 { 0 } else { LENGTH_BYTES };
     let is_dram = descriptor.counts() != 0 && descriptor.lengths() >= memory.region().nvm_bytes();
     array + if array == 0 || is_dram { COUNT_BYTES } else { 0 }
+}
+
+/// What a segment's columns take, wherever they are.
+fn column_bytes(memory: &Memory, descriptor: Descriptor<'_>) -> u64 {
+    let at = descriptor.columns();
+    if at == 0 { 0 } else { Columns::at(memory.region(), at).bytes() }
 }
 
 /// What the texts of a segment of `rows` rows, `raw` bytes, take where they are, with what leads to them.

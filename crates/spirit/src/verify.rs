@@ -19,7 +19,7 @@ use spirit_text::Analyzer;
 
 use crate::backup::Progress;
 use crate::backup_error::BackupError;
-use crate::check::{Report, part};
+use crate::check::{Report, check_kinds, part};
 use crate::error::OpenError;
 use crate::options::Options;
 use crate::store::CLOSED;
@@ -45,7 +45,7 @@ pub fn verify_watched(
     let contents = read_all(path, &mut reader, progress)?;
     let mut report = Report { closed: true, ..Report::default() };
     for (number, part) in contents.parts.iter().enumerate() {
-        let verifier = Verifier::new(&contents.root, number, path)?;
+        let verifier = Verifier::new(&contents, number, path)?;
         verifier.segments(&mut reader, part, &mut report)?;
         verifier.log(&mut reader, part, &mut report)?;
         report.executors += 1;
@@ -68,33 +68,46 @@ pub(crate) fn read_all(
     let contents = survey(reader, &mut |done| progress(Progress { done, total }))
         .map_err(|fault| BackupError::fault(path, fault))?;
     let unknown = Options::default().take_over(&contents.root).err();
-    let fields = Schema::from_list(&contents.fields, Analyzer::default(), true).err();
-    let wrong = match (unknown, fields) {
-        (Some(what), _) => Some(format!("its root names no {what} that this version knows")),
-        (_, Some(error)) => Some(format!("its list of fields is none: {error}")),
-        (None, None) => {
+    let wrong = match unknown {
+        Some(what) => Some(format!("its root names no {what} that this version knows")),
+        None => {
             contents.root.file_bytes().is_none().then(|| "its root cannot be of an index".into())
         }
     };
     match wrong {
         Some(why) => Err(BackupError::Damaged { path: path.into(), why }),
-        None => Ok(contents),
+        None => schema_of(path, &contents).map(|_| contents),
     }
+}
+
+/// The fields of a backup.
+fn schema_of(path: &Path, contents: &Contents) -> Result<Schema, BackupError> {
+    Schema::from_list(&contents.fields, Analyzer::default(), true).map_err(|error| {
+        let why = format!("its list of fields is none: {error}");
+        BackupError::Damaged { path: path.into(), why }
+    })
 }
 
 /// A part that is verified.
 struct Verifier<'a> {
     root: &'a Root,
+    fields: Schema,
     geometry: Geometry,
     number: usize,
     path: &'a Path,
 }
 
 impl<'a> Verifier<'a> {
-    fn new(root: &'a Root, number: usize, path: &'a Path) -> Result<Verifier<'a>, OpenError> {
+    fn new(
+        contents: &'a Contents,
+        number: usize,
+        path: &'a Path,
+    ) -> Result<Verifier<'a>, BackupError> {
+        let root = &contents.root;
         let settings = root.settings();
         let geometry = settings.and_then(Geometry::new).map_err(OpenError::Memory)?;
-        Ok(Verifier { root, geometry, number, path })
+        let fields = schema_of(path, contents)?;
+        Ok(Verifier { root, fields, geometry, number, path })
     }
 
     /// Address space of a whole part; only what is put there takes memory, for as long as the region is there.
@@ -117,7 +130,9 @@ impl<'a> Verifier<'a> {
                 .put_segment(reader, segment, contents.row_end())
                 .map_err(|error| self.failed(error))?;
             let part = part(&region, self.root, false)?;
-            self.take(report, part.check_segment(segment.position(), before));
+            let mut checked = part.check_segment(segment.position(), before);
+            check_kinds(&self.fields, &mut checked);
+            self.take(report, checked);
             before = Some(segment.entry);
         }
         Ok(())

@@ -5,15 +5,19 @@
 mod damage;
 mod support;
 
-use damage::atlas::{Atlas, Promise};
+use damage::atlas::{Atlas, Promise, Segment};
 use damage::flips::{Flip, flips};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
 use spirit::{AddError, Index, OpenError};
+use support::columns::read_columns;
 use support::{Chance, comes_back, size_of_run};
 
 const ROOT_PAGE: usize = 4096;
+/// Sections of a segment, and the kind of that of columns.
+const SECTIONS: u64 = 15;
+const COLUMNS: u64 = 13;
 /// What is done to a byte.
 const MASKS: [u8; 3] = [0x01, 0x80, 0xFF];
 
@@ -38,6 +42,7 @@ fn outcome(image: &Image, expected: &[String], what: &dyn std::fmt::Debug) -> Ou
     index.settle();
     let second = sample::answers(&index);
     sample::texts(&index);
+    read_columns(&index);
     assert_alive(&index, what);
     if first == expected && second == expected { Outcome::Same } else { Outcome::Other }
 }
@@ -262,6 +267,7 @@ fn forged_files() {
                     sample::answers(&index);
                     index.settle();
                     sample::answers(&index);
+                    read_columns(&index);
                     assert_alive(&index, &forged);
                 }
                 image.restore();
@@ -293,13 +299,13 @@ fn forge(
             ("slot", at, word)
         }
         2 => {
-            let at = segment.table + chance.below(36) * 8;
+            let at = segment.table + chance.below(SECTIONS * 3) * 8;
             let word = forger.bend(at, chance);
             forger.table(segment);
             ("section table", at, word)
         }
         3 => {
-            let (_, start, bytes) = segment.sections[chance.below(12) as usize];
+            let (_, start, bytes) = segment.sections[chance.below(COLUMNS) as usize];
             if bytes < 8 {
                 return ("nothing", 0, 0);
             }
@@ -330,4 +336,37 @@ fn forge(
             ("log record", at, word)
         }
     }
+}
+
+/// Whoever makes checksums right too has to make the directory of columns such as can be, and keywords those of the documents.
+#[test]
+fn forged_columns_are_found_out() {
+    comes_back(|| {
+        let image = Image::of(&sample::settled());
+        let segments = Atlas::of(&image.bytes).segments;
+        let columns_of = |segment: &Segment| {
+            segment.sections.iter().find(|(kind, ..)| *kind == COLUMNS).copied()
+        };
+        let with_columns =
+            segments.iter().find_map(|segment| Some((segment, columns_of(segment)?)));
+        let (segment, (_, start, bytes)) = with_columns.unwrap();
+        let count = image.bytes[start as usize];
+        assert!(count >= 5 && bytes > 1000, "{count} columns, {bytes} bytes");
+        let word =
+            |at: u64| u64::from_le_bytes(image.bytes[at as usize..][..8].try_into().unwrap());
+        // The first column is that of keywords, few rows of which have any: 4 bytes for the row of each, and 1 for its value.
+        let [which, counts] = [8, 16].map(|at| word(start + at));
+        assert_eq!(which & 0xFFFF_FFFF, 1 | 2 << 8 | 1 << 16 | 1 << 24);
+        let (values, first) = (counts & 0xFFFF_FFFF, start + (counts >> 32) * 8);
+        let contents = [(first, values * 4), (first + (values * 4).next_multiple_of(8), values)];
+        let bits = |(at, bytes): (u64, u64), each| (at * 8..(at + bytes) * 8).step_by(each);
+        let directory = bits((start, 8 + u64::from(count) * 32), 1);
+        for bit in directory.chain(contents.into_iter().flat_map(|part| bits(part, 7))) {
+            let mut bytes = image.bytes.clone();
+            bytes[bit as usize / 8] ^= 1 << (bit % 8);
+            Forger { bytes: &mut bytes }.segment(segment);
+            image.write(0, &bytes);
+            assert!(image.is_found_out(), "bit {bit} behind {start}");
+        }
+    });
 }

@@ -106,6 +106,7 @@ fn flushed(stats: &Stats) -> Part {
         part.bytes.vectors += segment.bytes.vectors;
         part.bytes.rows += segment.bytes.rows;
         part.bytes.term_maps += segment.bytes.term_maps;
+        part.bytes.columns += segment.bytes.columns;
         part.bytes.fresh += segment.bytes.fresh;
     }
     if part.postings > 0 {
@@ -124,12 +125,13 @@ fn print(bench: &mut Bench, corpus: &Corpus, stats: &Stats, parts: [&Part; 3]) -
         number(stats.dictionary_terms as f64),
     );
     let mut table = Table::new(title, &["structure", "fresh", "flushed", "live"]);
-    let structures: [Structure; 7] = [
+    let structures: [Structure; 8] = [
         ("postings", |b| b.postings),
         ("fresh tables, records, blocks", |b| b.fresh),
         ("document vectors", |b| b.vectors),
         ("rows", |b| b.rows),
         ("term maps", |b| b.term_maps),
+        ("columns", |b| b.columns),
         ("dictionary", |b| b.dictionary),
         ("total", Bytes::index),
     ];

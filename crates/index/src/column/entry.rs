@@ -14,6 +14,9 @@ pub(crate) const HEAD_WORDS: u64 = 1;
 pub(crate) const ENTRY_WORDS: u64 = 4;
 /// Bytes of a row's number in a listed column.
 const LISTED_BYTES: u64 = size_of::<u32>() as u64;
+// As `docs/format.md` has them.
+const _: () = assert!(HEAD_WORDS == 1 && ENTRY_WORDS == 4 && LISTED_BYTES == 4);
+const _: () = assert!(ValueKind::Keyword as u8 == 2 && ValueKind::Boolean as u8 == 6);
 
 /// How many columns there are, and how many rows the segment has.
 pub(crate) fn head_word(columns: u32, rows: u32) -> u64 {

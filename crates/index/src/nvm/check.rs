@@ -28,6 +28,7 @@ mod slots;
 pub(super) mod terms;
 mod texts;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
 use spirit_mem::{Region, Span};
@@ -38,6 +39,8 @@ use super::root::Root;
 use super::slot::Entry;
 use crate::descriptor::{Position, State};
 use crate::geometry::{Geometry, GeometryError};
+use crate::term::FieldId;
+use crate::values::ValueKind;
 
 /// Findings that are kept; more are counted.
 pub const FINDINGS_MAX: usize = 1000;
@@ -99,6 +102,9 @@ pub struct Checked {
     pub more: u64,
     /// What was looked at.
     pub counts: Counts,
+    /// The columns that there are, by field and kind, and where some segment has one: whether those are the fields' kinds is for who
+    /// knows these.
+    pub columns: BTreeMap<(FieldId, ValueKind), u64>,
 }
 
 impl<'a> Part<'a> {
@@ -171,6 +177,7 @@ impl Checked {
         other.findings.into_iter().for_each(|finding| self.add(finding));
         self.more += other.more;
         self.counts += other.counts;
+        self.columns.extend(other.columns);
     }
 }
 

@@ -6,7 +6,7 @@
 //! | log | operations that no engraved segment has | ring, by byte |
 //! | dictionary | the merged dictionary: buckets, records | lines |
 //! | short-term | terms of engraved segments that are not merged | ring |
-//! | long-term | rows, vectors, lengths, posting arrays, nodes and the order of terms of engraved segments | ring |
+//! | long-term | rows, vectors, lengths, posting arrays, nodes, the order of terms and columns of engraved segments | ring |
 //!
 //! Offsets are those of the region, which begins with this part, so what is stored here means the same at every start.
 

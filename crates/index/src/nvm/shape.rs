@@ -113,7 +113,7 @@ pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> 
     if !entry.log_from.is_multiple_of(8) {
         return corrupt("it says that the log begins within a word");
     }
-    if entry.rows > geometry.rows_max() as u64 || entry.terms > u32::MAX as u64 {
+    if entry.rows > geometry.rows_max() as u64 || entry.terms > geometry.fresh_slots {
         return corrupt("it has more rows or terms than a segment can have");
     }
     if entry.base_row.checked_add(entry.rows) != Some(entry.row_end) {

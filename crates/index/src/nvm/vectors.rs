@@ -15,10 +15,13 @@ use super::node::{Link, Node};
 use super::slot::{Mark, dead_word};
 use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
+use crate::column::writer::Plan;
 use crate::descriptor::{SegmentId, State};
 use crate::posting::posting;
 use crate::rows::RowKey;
 use crate::term::{FieldId, Term, hash_bytes};
+use crate::term_order::TermOrder;
+use crate::values::{RowValue, ValueKind};
 use crate::vector;
 
 #[test]
@@ -96,6 +99,35 @@ fn a_block_of_texts() {
     let mut back = Vec::new();
     assert!(unpack(&stored, 36, &mut back));
     assert_eq!(Unpacked::of(&back).unwrap().text(0), [b'a'; 24]);
+}
+
+/// Of a segment of three rows, the newest of which has 300 in a field, the next nothing, the oldest 5, and in another field no and yes.
+#[test]
+fn columns() {
+    let value = |field, kind: ValueKind, bits| RowValue {
+        field: FieldId(field),
+        kind,
+        bits: kind.sortable(bits),
+    };
+    let (views, both) = (ValueKind::Integer, ValueKind::Boolean);
+    let values = [
+        (0, value(5, views, 300)),
+        (2, value(5, views, 5)),
+        (2, value(6, both, 0)),
+        (2, value(6, both, 1)),
+    ];
+    let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
+    let mut plan = Plan::new();
+    values.iter().for_each(|(row, value)| plan.add(*row, *value));
+    let layout = plan.layout(3).unwrap();
+    let mut writer = layout.write(&region, 4096, TermOrder::at(&region, 64));
+    values.iter().for_each(|(row, value)| writer.put(*row, *value));
+    let words = region.view(Span::<AtomicU64>::new(4096, layout.bytes() / 8));
+    let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+    let directory = [3 << 32 | 2, 2 << 32 | 0x02_03_05, 9 << 32 | 2, 1 << 63 | 5, 1 << 63 | 300];
+    let second = [1 << 32 | 0x01_01_06_06, 11 << 32 | 2, 0, 1];
+    let contents = [0b101, 295, 2 << 32 | 2, 0x0100];
+    assert_eq!(found, [&directory[..], &second[..], &contents[..]].concat());
 }
 
 #[test]

@@ -3,11 +3,18 @@
 use std::collections::BTreeSet;
 
 use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
+use spirit_index::column::Column;
+use spirit_index::posting::rank_of;
+use spirit_index::snapshot::{Segment, Snapshot};
 
 use crate::model::{Document, Model};
 use crate::operation::{Operation, TAG, TAGS, WORDS};
 use crate::patient::Expected;
 use crate::retention::Floor;
+use crate::support::columns::check_columns;
+
+/// A field's name and its value.
+type Field = (String, StoredValue);
 
 /// What is asked for besides everything: words, and keys that were ever given.
 pub(crate) struct Questions {
@@ -49,8 +56,10 @@ impl Questions {
         };
         self.ask_all(reader, documents)?;
         ask_fields(index, reader, documents)?;
+        expect_columns(index, documents)?;
         if index.options().get_store() {
             expect_contents(reader, documents)?;
+            check_columns(index)?;
         }
         // After a start dead rows are counted anew in the background.
         index.settle();
@@ -132,6 +141,39 @@ fn ask_fields(
         if found != expected {
             return Err(format!("{TAG}:{tag} finds {found:?}, not {expected:?}"));
         }
+    }
+    Ok(())
+}
+
+/// The numbers of fields are in the columns of flushed segments.
+fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
+    let schema = index.schema();
+    let number_in = |segment: &Segment<'_>, local: u32| {
+        let of_column = |column: Column<'_>| {
+            let bits = column.kind().from_sortable(column.first(rank_of(local))?);
+            let name = schema.get(column.field())?.name.clone();
+            Some((name, StoredValue::Integer(bits.cast_signed())))
+        };
+        segment.columns().filter_map(of_column).collect::<Vec<_>>()
+    };
+    for memory in index.memories() {
+        let pin = memory.pins().acquire().ok_or("no pin is free")?;
+        memory.pins().pin(&pin);
+        for segment in Snapshot::take(memory).registered() {
+            for local in (0..segment.rows()).filter(|local| !segment.is_dead(*local)) {
+                let sequence = segment.sequence(local);
+                let document = documents.iter().find(|document| document.sequence == sequence);
+                let is_number = |(_, value): &&Field| matches!(value, StoredValue::Integer(_));
+                let fields = document.into_iter().flat_map(|document| &document.fields);
+                let expected: Vec<Field> = fields.filter(is_number).cloned().collect();
+                let found = number_in(&segment, local);
+                if found != expected {
+                    return Err(format!("columns have {found:?} of {document:?}"));
+                }
+            }
+        }
+        memory.pins().unpin(&pin);
+        memory.pins().release(pin);
     }
     Ok(())
 }

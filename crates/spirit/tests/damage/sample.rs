@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spirit::{AddError, Analyzer, Document, Index, OnFull, Options, Search};
+use spirit::{AddError, Analyzer, Document, FieldKind, Index, OnFull, Options, Search};
 
 use crate::support::directory::Directory;
 
@@ -19,7 +19,11 @@ pub(crate) fn options(directory: &Directory) -> Options {
         .readers_max(4)
         .store(true)
         .analyzer(Analyzer::Simple)
+        .field("channel", FieldKind::Keyword)
 }
+
+/// Values of a field of keywords.
+const CHANNELS: [&str; 3] = ["news", "talk", "a channel with a long name"];
 
 /// The text of document `number`: a word that all have, frequent, rarer and rare ones, and a long one.
 fn text(number: usize) -> String {
@@ -68,6 +72,8 @@ pub(crate) fn put_with_fields(index: &Index, key: &str, number: usize) {
     let text = text(number);
     let document = Document::new().key(key).text(&text).field("views", number as i64);
     let document = document.field("title", "all red").field("title", "m3");
+    let document = document.field("channel", CHANNELS[number / 9 % 3]).field("odd", number % 2 == 1);
+    let document = document.field("views", number as i64 / 5).field("score", number as f64 / 8.0);
     let later = if number.is_multiple_of(4) {
         document.field("seen", "2026-11-22T19:00:00Z")
     } else {

@@ -6,6 +6,7 @@ mod act;
 mod columns;
 mod facets;
 mod naive;
+mod room;
 mod rules;
 mod stages;
 #[path = "../support/mod.rs"]

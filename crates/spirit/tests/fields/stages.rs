@@ -1,6 +1,7 @@
 //! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
 
 use spirit::{Document, FieldKind, Index, Mode, OnFull, Options};
+use spirit_index::snapshot::Snapshot;
 
 use crate::support::columns::check_columns;
 use crate::support::directory::Directory;
@@ -17,7 +18,9 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
     let number = chance.next() as i64 >> chance.below(64);
     let channels = [(); 2].map(|()| CHANNELS[chance.below(4) as usize]);
     let rare = format!("rare{}", chance.below(9));
-    let mut document = Document::new().key(key).text("red").field("views", number);
+    // Words of the text come before all keywords, so that these have other places in each segment.
+    let text = format!("red w{}", chance.below(2000));
+    let mut document = Document::new().key(key).text(&text).field("views", number);
     document = document.field("channel", channels[0]).field("score", number as f64 / 7.0);
     if number % 3 == 0 {
         document = document.field("channel", channels[1]).field("flag", number % 2 == 0);
@@ -42,6 +45,30 @@ fn churn(index: &Index, documents: u64, chance: &mut Chance) {
         }
     }
     index.settle();
+}
+
+/// Of floating-point numbers equal ones are the same, and what is none is above all.
+#[test]
+fn what_is_no_number_is_above_all_numbers() {
+    let index = tiny(1, 2 << 20).store(true).open().unwrap();
+    let ascending = [f64::NEG_INFINITY, f64::MIN, -1.5, -5e-324, 0.0, 5e-324, f64::INFINITY];
+    let nan = [f64::NAN, -f64::NAN, f64::from_bits(0x7FF0_0000_0000_0001)];
+    let document = Document::new().field("score", 0.0).field("score", -0.0);
+    let scores = ascending.into_iter().chain(nan).rev();
+    let document = scores.fold(document, |document, score| document.field("score", score));
+    index.add_document(&document).unwrap();
+    index.flush().unwrap();
+    index.settle();
+    assert_eq!(check_columns(&index).unwrap(), 12);
+    let memory = index.memories().next().unwrap();
+    let segment = Snapshot::take(memory).registered().next().unwrap();
+    let column = segment.columns().next().unwrap();
+    let values: Vec<u64> = column.of(column.base_rank()).collect();
+    let of = |value: &u64| f64::from_bits(column.kind().from_sortable(*value));
+    assert_eq!(values[..4].iter().map(of).collect::<Vec<_>>(), ascending[..4]);
+    assert!(values[4..7].iter().all(|value| of(value).to_bits() == 0));
+    assert_eq!(values[7..9].iter().map(of).collect::<Vec<_>>(), ascending[5..]);
+    assert!(values[9..].iter().all(|value| of(value).is_nan() && *value == values[9]));
 }
 
 #[test]

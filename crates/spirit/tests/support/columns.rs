@@ -21,6 +21,25 @@ pub(crate) fn check_columns(index: &Index) -> Result<u64, String> {
     index.memories().map(check_memory).sum()
 }
 
+/// Reads all that columns have, whatever that is; says how much.
+pub(crate) fn read_columns(index: &Index) -> u64 {
+    let read = |segment: Segment<'_>| {
+        let words = segment.rows().div_ceil(64) as usize;
+        let mut bits = vec![0; words];
+        for column in segment.columns() {
+            let (level, base) = (Level::detect(), column.base_rank());
+            let middle = column.min() + (column.max() - column.min()) / 2;
+            column.presence_bits(level, base, &mut bits);
+            column.range_bits(level, base, middle..=column.max(), &mut bits);
+            let of_rows: usize = (0..segment.rows()).map(|row| column.of(base + row).count()).sum();
+            assert!(of_rows as u64 <= column.values() + u64::from(segment.rows()));
+        }
+        segment.columns().map(|column| column.iter().count() as u64).sum::<u64>()
+    };
+    let in_memory = |memory| Snapshot::take(memory).registered().map(read).sum::<u64>();
+    index.memories().map(in_memory).sum()
+}
+
 fn check_memory(memory: &Memory) -> Result<u64, String> {
     let pin = memory.pins().acquire().unwrap();
     memory.pins().pin(&pin);
@@ -63,7 +82,11 @@ fn check_segment(segment: &Segment<'_>) -> Result<u64, String> {
             }
         }
     }
-    if naive.is_empty() { Ok(count) } else { Err(format!("there is no column for {naive:?}")) }
+    if naive.is_empty() {
+        Ok(count)
+    } else {
+        Err(format!("there is no column for {:?}", naive.keys()))
+    }
 }
 
 fn middle(values: &[(u32, u64)]) -> u64 {

@@ -25,6 +25,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
         if let Err(why) = look.at(&column) {
             checked.note("column", section.start, why);
         }
+        checked.columns.insert((column.field(), column.kind()), section.start);
     }
 }
 
