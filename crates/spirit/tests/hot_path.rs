@@ -128,7 +128,9 @@ fn filled_as(executors: usize, store: bool) -> Index {
     let index = tiny(executors, 8 << 20).store(store).open().unwrap();
     feed(&index, 0..10_000);
     // Some have a word more often than a posting can say.
-    (0..20).for_each(|_| drop(index.add(&"often ".repeat(300)).unwrap()));
+    for _ in 0..20 {
+        index.add(&"often ".repeat(300)).unwrap();
+    }
     feed(&index, 10_000..20_000);
     index.add(&"often ".repeat(300)).unwrap();
     index
