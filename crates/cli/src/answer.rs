@@ -4,10 +4,12 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Highlighter, Hits, Index, Reader, Search, SearchError, Snippet};
+use spirit::{Facet, Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Total};
 
 use crate::args::AnsweringArgs;
-use crate::choice::{OperatorName, YesNo};
+use crate::choice::{Counting, OperatorName};
+use crate::explained::{Explained, Planned};
+use crate::facets::Answered;
 use crate::failure::Failure;
 use crate::order::{sort_shown, sort_value};
 use crate::output::{elapsed, grouped, json_line, rounded};
@@ -32,6 +34,12 @@ struct Answer<'a> {
     /// Where the next page begins, if there may be one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// Only if it is to be explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Planned>,
+    /// Only if any were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    facets: Vec<Answered>,
     #[serde(skip)]
     took: Duration,
 }
@@ -50,6 +58,9 @@ struct Hit {
     /// Only if it is to be highlighted.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "snippets::as_html")]
     snippets: Option<Vec<Snippet>>,
+    /// Only with an order that scores, if it is to be explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explained>,
 }
 
 /// A reader of `index` with the operator that was asked for.
@@ -98,27 +109,28 @@ fn answer<'a>(
     if let Some(fade) = &args.recency {
         search = search.recency(fade.recency());
     }
-    if let Some(algorithm) = args.algorithm.algorithm() {
-        search = search.algorithm(algorithm);
+    search = args.force(search);
+    if let Counting::UpTo(number) = args.count {
+        search = search.total(number);
     }
     let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
     let mut highlighter = highlighter.transpose().map_err(refused)?;
     let started = Instant::now();
-    let counted = match args.count {
-        YesNo::Yes => Some(reader.count_text(query).map_err(refused)?),
-        YesNo::No => None,
-    };
-    let hits = reader.search_text(query, search).map_err(refused)?;
+    let hits = reader.search_text(query, search.clone()).map_err(refused)?;
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
     let first_page = args.after.is_none();
     // A full page is the last one only if it holds all there are.
-    let more = full && !(first_page && counted == Some(shown as u64));
-    Ok(Answer {
+    let total = hits.total().unwrap_or(match first_page && !full {
+        true => Total::Exact(shown as u64),
+        false => Total::AtLeast(shown as u64),
+    });
+    let more = full && !(first_page && total == Total::Exact(shown as u64));
+    let mut answer = Answer {
         query,
-        count: counted.unwrap_or(shown as u64),
-        exact: counted.is_some() || (first_page && !full),
+        count: total.count(),
+        exact: total.is_exact(),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: hits
             .cursor()
@@ -126,8 +138,35 @@ fn answer<'a>(
             .filter(|_| more && shown > 0)
             .map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, highlighter.as_mut())?,
+        plan: None,
+        facets: Vec::new(),
         took,
-    })
+    };
+    drop(hits);
+    if args.explain {
+        explain(reader, &search, &mut answer).map_err(refused)?;
+    }
+    if !args.facets.is_empty() {
+        let facets: Vec<Facet> = args.facets.iter().map(|asked| asked.facet.clone()).collect();
+        let found = reader.aggregate_text(query, &facets).map_err(refused)?;
+        let answered = args.facets.iter().zip(found);
+        answer.facets = answered.map(|(asked, found)| Answered::new(asked, found)).collect();
+    }
+    Ok(answer)
+}
+
+/// Adds how the query was evaluated and, where there are scores, why they are what they are.
+fn explain(
+    reader: &mut Reader<'_>,
+    search: &Search,
+    answer: &mut Answer<'_>,
+) -> Result<(), SearchError> {
+    answer.plan = Some(Planned(reader.plan_text(answer.query, search)?));
+    for hit in answer.hits.iter_mut().filter(|hit| hit.score.is_some()) {
+        let explanation = reader.explain_text(answer.query, search, &hit.key)?;
+        hit.explanation = explanation.map(Explained);
+    }
+    Ok(())
 }
 
 /// The first `shown` hits, with their texts if the index stores them, and snippets of these if they are to be highlighted.
@@ -152,7 +191,7 @@ fn found(
         let score = scores.get(hit).map(|score| rounded(f64::from(*score), SCORE_DIGITS));
         let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
         let snippets = snippets.transpose().map_err(Failure::work)?;
-        Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets })
+        Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets, explanation: None })
     };
     keys.into_iter().take(shown).enumerate().map(hit).collect()
 }
@@ -161,6 +200,9 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     let marks = Marks::for_output();
     let least = if answer.exact { "" } else { "at least " };
     writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
+    if let Some(Planned(plan)) = &answer.plan {
+        writeln!(out, "{plan}")?;
+    }
     for hit in &answer.hits {
         match (hit.score, &hit.sort) {
             (Some(score), _) => writeln!(out, "{}  {score}", hit.key)?,
@@ -176,7 +218,13 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
             (None, Some(text)) => writeln!(out, "    {}", shortened(text))?,
             (None, None) => {}
         }
+        if let Some(Explained(explanation)) = &hit.explanation {
+            for line in explanation.to_string().lines() {
+                writeln!(out, "    {line}")?;
+            }
+        }
     }
+    answer.facets.iter().try_for_each(|facet| facet.show(out))?;
     match &answer.cursor {
         Some(cursor) => writeln!(out, "next page: --after {cursor}"),
         None => Ok(()),

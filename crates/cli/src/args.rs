@@ -1,14 +1,20 @@
 //! What can be typed. What it means is in [`settings`](crate::settings).
 
+mod backup;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use spirit::{Analyzer, Cursor, HITS_MAX};
 
+pub(crate) use backup::{BackupArgs, RestoreArgs, VerifyArgs};
+
 use crate::choice::{
-    AlgorithmName, DictionaryTierName, Durability, Mode, OnFullName, OperatorName, Reserve, YesNo,
+    AlgorithmName, Counting, DictionaryTierName, Durability, EvaluatorName, Mode, OnFullName,
+    OperatorName, Reserve, YesNo,
 };
 use crate::document::Format;
+use crate::facets::{FacetArg, facet};
 use crate::order::{Fade, Order};
 use crate::schema::Fields;
 use crate::size::Size;
@@ -186,6 +192,9 @@ Examples:
 pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+    /// Count exactly up to N; of more, say that there are more, which is known sooner
+    #[arg(long, value_name = "N")]
+    pub(crate) up_to: Option<u64>,
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
@@ -257,72 +266,6 @@ pub(crate) struct CheckArgs {
     pub(crate) directory: PathBuf,
 }
 
-/// Copies an index to one file, as it is at one moment, while it is in use
-///
-/// OUT holds every document and every deletion that was acknowledged before the command began, and of what came just
-/// then a part without gaps. Whoever has the index open is not asked and does not wait. What retention drops while
-/// OUT is written may be missing. OUT must not be there; it gets its name when all of it is on the disk, and is of use
-/// only whole: `spirit verify` says whether it is.
-///
-/// An index made with --mode graceful can be copied while nobody has it open.
-#[derive(Debug, clap::Args)]
-#[command(after_help = BACKUP_EXAMPLES)]
-pub(crate) struct BackupArgs {
-    /// Where the index is kept
-    #[arg(short, long = "directory", value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-    /// The file to write
-    #[arg(value_name = "OUT")]
-    pub(crate) out: PathBuf,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Show progress even if standard error is no terminal
-    #[arg(long)]
-    pub(crate) progress: bool,
-}
-
-const BACKUP_EXAMPLES: &str = "\
-Examples:
-  spirit backup -d news news.backup             the index in news, whether or not it is open
-  spirit verify news.backup
-  spirit restore news.backup -d news2";
-
-/// Says whether a backup is whole, and changes nothing
-///
-/// All checksums are compared, then the documents, terms and operations in it are looked at as `spirit check` does. Prints
-/// what is wrong, with its place, and ends with 1; or a summary, and ends with 0.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  spirit verify news.backup")]
-pub(crate) struct VerifyArgs {
-    /// The file that `spirit backup` wrote
-    #[arg(value_name = "BACKUP")]
-    pub(crate) backup: PathBuf,
-    /// Show progress even if standard error is no terminal
-    #[arg(long)]
-    pub(crate) progress: bool,
-}
-
-/// Makes an index of a backup, in a directory where there is none
-///
-/// All of the backup is verified before anything is written, and what was made is checked before it is an index. It has
-/// the settings and the sizes of the one that was copied, and opens like one that was closed.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  spirit restore news.backup -d news2\n  spirit search -d news2 fox"
-)]
-pub(crate) struct RestoreArgs {
-    /// The file that `spirit backup` wrote
-    #[arg(value_name = "BACKUP")]
-    pub(crate) backup: PathBuf,
-    /// Where the index will be kept; made if it is not there
-    #[arg(short, long = "directory", value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-    /// Show progress even if standard error is no terminal
-    #[arg(long)]
-    pub(crate) progress: bool,
-}
-
 /// Serves an index over HTTP (not in this version yet)
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
@@ -378,9 +321,22 @@ pub(crate) struct AnsweringArgs {
     /// Force an algorithm for AND
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: AlgorithmName,
-    /// Count all matches; `no` lets top-k stop early, and the count is then of the documents shown
-    #[arg(long, value_name = "yes|no", hide_possible_values = true, default_value = "yes")]
-    pub(crate) count: YesNo,
+    /// What evaluates: what is fastest for the query's shape, or windows of documents, which are good for every query
+    #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
+    pub(crate) evaluator: EvaluatorName,
+    /// For bm25: score every match, and do not pass over those that cannot be among the best
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
+    /// Say how the query is evaluated and, for bm25, why each document has its score
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Say what the values of a field are over all documents that match: terms:FIELD[:N], histogram:FIELD:N,
+    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
+    #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
+    pub(crate) facets: Vec<FacetArg>,
+    /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
+    #[arg(long, value_name = "yes|no|N", default_value = "yes")]
+    pub(crate) count: Counting,
     /// What two neighbouring words mean
     #[arg(long, value_name = "or|and", hide_possible_values = true)]
     pub(crate) default_operator: Option<OperatorName>,

@@ -1,5 +1,7 @@
 //! Options that are one of a few words, and what the engine calls them.
 
+use std::str::FromStr;
+
 use clap::ValueEnum;
 use spirit::{Algorithm, DictionaryTier, OnFull, Operator};
 
@@ -7,6 +9,27 @@ use spirit::{Algorithm, DictionaryTier, OnFull, Operator};
 pub(crate) enum YesNo {
     Yes,
     No,
+}
+
+/// How many matches are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// Exactly up to so many.
+    UpTo(u64),
+    /// None but those shown.
+    No,
+}
+
+impl FromStr for Counting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Counting, &'static str> {
+        match text {
+            "yes" => Ok(Counting::UpTo(u64::MAX)),
+            "no" => Ok(Counting::No),
+            number => number.parse().map(Counting::UpTo).map_err(|_| "choose yes, no or a number"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -111,6 +134,12 @@ pub(crate) enum AlgorithmName {
     Binary,
     Finger,
     Simd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvaluatorName {
+    Auto,
+    Windows,
 }
 
 impl AlgorithmName {

@@ -13,6 +13,8 @@ mod config;
 mod demo;
 mod directory;
 mod document;
+mod explained;
+mod facets;
 mod failure;
 mod input;
 mod interrupt;

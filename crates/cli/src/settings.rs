@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use spirit::{Highlight, Index, Options, Parameters};
+use spirit::{Highlight, Index, Options, Parameters, Search};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
-use crate::choice::{Mode, Reserve, YesNo};
+use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
 use crate::failure::Failure;
 use crate::load::Reading;
@@ -162,6 +162,7 @@ impl AnsweringArgs {
             (self.k1.is_some(), "--k1"),
             (self.b.is_some(), "--b"),
             (self.recency.is_some(), "--recency"),
+            (self.exhaustive, "--exhaustive"),
         ];
         match given.into_iter().find(|(given, _)| *given && self.order != Order::Bm25) {
             Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order bm25"))),
@@ -186,6 +187,15 @@ impl AnsweringArgs {
         Err(Failure::usage(format!(
             "{name}: the index does not store the documents' texts; index them anew with --store yes"
         )))
+    }
+
+    /// `search` with what it is forced to be evaluated by.
+    pub(crate) fn force(&self, mut search: Search) -> Search {
+        search = search.algorithm(self.algorithm.algorithm());
+        if self.evaluator == EvaluatorName::Windows {
+            search = search.windows();
+        }
+        if self.exhaustive { search.exhaustive() } else { search }
     }
 
     /// The order that was asked for.

@@ -12,6 +12,29 @@ const LINES: &str = r#"{"key": "a", "text": "red", "views": 3, "user": {"name": 
 "#;
 
 #[test]
+fn facets_are_of_all_that_match() {
+    let folder = Folder::new();
+    let line = |n: i64| format!("{{\"text\": \"visit\", \"page\": \"p{}\", \"ms\": {n}}}\n", n % 3);
+    let file = folder.file("visits.jsonl", (0..30).map(line).collect::<String>());
+    let asked =
+        ["search", "--in", &file, "--schema", "page:keyword,ms:integer", "-k", "2", "visit"];
+    let facets = ["--facet", "terms:page:2", "--facet", "stats:ms", "--facet", "histogram:ms:10"];
+    let answer = spirit(&[&asked[..], &facets, &["--json"]].concat()).json().remove(0);
+    let found = &answer["facets"];
+    assert_eq!(found[0]["buckets"][0], serde_json::json!({ "value": "p0", "count": 10 }));
+    assert_eq!((&found[0]["others"], &found[0]["distinct"]), (&10.into(), &3.into()));
+    assert_eq!((&found[1]["count"], &found[1]["mean"]), (&30.into(), &14.5.into()));
+    assert_eq!(found[2]["buckets"][2], serde_json::json!({ "from": 20.0, "count": 10 }));
+    let shown = spirit(&[&asked[..], &facets].concat()).done();
+    assert!(
+        shown.contains("terms:page:2: 3 values, 10 documents of others\n    10  p0\n"),
+        "{shown}"
+    );
+    let wrong = spirit(&[&asked[..], &["--facet", "stats:page"]].concat()).failed(1);
+    assert!(wrong.contains("numbers and times"), "{wrong}");
+}
+
+#[test]
 fn members_become_fields_and_what_does_not_fit_is_reported() {
     let folder = Folder::new();
     let (file, index) = (folder.file("a.jsonl", LINES), folder.path("index"));

@@ -72,6 +72,38 @@ fn every_algorithm_finds_the_same() {
     for algorithm in ["naive", "binary", "finger", "simd"] {
         assert_eq!(found(algorithm), expected, "{algorithm}");
     }
+    let windows = ["search", "--in", &file, "--evaluator", "windows", "--json", "3 AND 9"];
+    assert_eq!(keys(&spirit(&windows).json()[0]).join(" "), expected);
+    let best = ["search", "--in", &file, "--order", "bm25", "--json", "3 AND 9"];
+    let expected = keys(&spirit(&best).json()[0]).join(" ");
+    for more in [&["--exhaustive"][..], &["--evaluator", "windows"], &["--algorithm", "finger"]] {
+        assert_eq!(keys(&spirit(&[&best[..], more].concat()).json()[0]).join(" "), expected);
+    }
+    let newest = ["search", "--in", &file, "--exhaustive", "3"];
+    assert!(spirit(&newest).failed(2).contains("--order bm25"));
+}
+
+#[test]
+fn an_answer_is_explained() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let asked = ["search", "--in", &file, "--explain", "red -fo*"];
+    let answer = spirit(&[&asked[..], &["--json", "--order", "bm25"]].concat()).json().remove(0);
+    let part = &answer["plan"][0]["fresh"];
+    assert_eq!((&part["segments"], &part["evaluator"]), (&1.into(), &"windows".into()));
+    let clauses = &part["clause"]["clauses"];
+    assert_eq!((&clauses[0]["clause"], &clauses[0]["documents"]), (&"red".into(), &3.into()));
+    assert_eq!((&clauses[1]["first"][0], &clauses[1]["occur"]), (&"fox".into(), &"not".into()));
+    for hit in answer["hits"].as_array().unwrap() {
+        let explained = &hit["explanation"];
+        let near = explained["value"].as_f64().unwrap() - hit["score"].as_f64().unwrap();
+        assert!(near.abs() < 1e-5 && explained["clauses"][0]["bm25"]["documents"] == 4, "{hit}");
+    }
+    let newest = spirit(&[&asked[..], &["--json"]].concat()).json().remove(0);
+    assert!(newest.get("plan").is_some() && newest["hits"][0].get("explanation").is_none());
+    let shown = spirit(&[&asked[..], &["--order", "bm25"]].concat()).done();
+    assert!(shown.contains("executor 0\n  fresh segments: 1, windows\n"), "{shown}");
+    assert!(shown.contains("(...)  sum\n"), "{shown}");
 }
 
 #[test]
@@ -94,6 +126,18 @@ fn files_of_queries_are_answered_in_order() {
 }
 
 #[test]
+fn counts_end_when_there_are_enough() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let count =
+        |more: &[&str]| spirit(&[&["count", "--in", &file, "red"][..], more].concat()).done();
+    assert_eq!(count(&["--up-to", "3"]), "3\n");
+    assert!(count(&["--up-to", "2"]).starts_with("at least 3"));
+    let shape = "{\"query\":\"red\",\"count\":3,\"exact\":true}\n";
+    assert_eq!(count(&["--up-to", "9", "--json"]), shape);
+}
+
+#[test]
 fn without_a_count_top_k_stops_early_and_says_so() {
     let folder = Folder::new();
     let file = folder.file("a.txt", TEXT);
@@ -112,6 +156,9 @@ fn without_a_count_top_k_stops_early_and_says_so() {
     assert_eq!(answer("3", "no"), (3, false, true));
     assert_eq!(answer("4", "no"), (3, true, false));
     assert_eq!(answer("0", "yes"), (3, true, false));
+    assert_eq!(answer("1", "3"), (3, true, true));
+    let (count, exact, more) = answer("1", "1");
+    assert!(count > 1 && !exact && more);
 }
 
 #[test]

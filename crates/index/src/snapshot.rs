@@ -195,6 +195,11 @@ impl<'a> Segment<'a> {
         SegmentId(self.descriptor.id() as u32)
     }
 
+    /// The memory it is in.
+    pub fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
     /// Its descriptor.
     pub fn descriptor(&self) -> Descriptor<'a> {
         self.descriptor

@@ -198,7 +198,7 @@ fn texts() {
 const WINDOW: usize = 4_096;
 
 fn scores(random: &mut Random) {
-    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123, term: 0 };
     let lengths: Vec<AtomicU16> =
         (0..UNIVERSE).map(|_| AtomicU16::new(random.next() as u16 & 63)).collect();
     let lengths = Lengths::new(&lengths, 0);
@@ -228,7 +228,7 @@ fn scores(random: &mut Random) {
 }
 
 fn windows(random: &mut Random) {
-    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+    let bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123, term: 0 };
     let lengths: Vec<AtomicU16> =
         (0..WINDOW).map(|_| AtomicU16::new(random.next() as u16 & 63)).collect();
     let lengths = Lengths::new(&lengths, 0);

@@ -4,6 +4,9 @@
 //! operations and each of them rounded: multiplied and added, never fused. So every level computes the
 //! same bits, and a ranking does not depend on the machine.
 //!
+//! A word says frequencies below 255. At 255 whoever knows the [exact one](Frequencies) is asked: a comparison for
+//! each vector of words, and a call for the few documents that have a term so often.
+//!
 //! Not here: where the constants come from; runs, see `score.rs`.
 
 use crate::run::{FREQUENCY_BITS, FREQUENCY_MASK, RANK_MAX};
@@ -23,6 +26,8 @@ pub struct Bm25 {
     pub c0: f32,
     /// What each token of a document adds to it: `k1 * b / average length`.
     pub c1: f32,
+    /// The number by which [`Frequencies`] know the term.
+    pub term: u32,
 }
 
 /// What a score has to beat.
@@ -50,20 +55,32 @@ impl Bar {
     }
 }
 
-/// The lengths of documents, by rank.
-#[derive(Clone, Copy, Debug)]
+/// How often terms are in documents, where words do not say it.
+pub trait Frequencies {
+    /// How often a term is in the document of a rank, whose word says 255.
+    fn frequency(&self, term: u32, rank: u32) -> u32;
+}
+
+/// The lengths of documents, by rank; and who knows what words do not say.
+#[derive(Clone, Copy)]
 pub struct Lengths<'a> {
     /// At most as many as there are ranks.
     newest_first: &'a [AtomicU16],
     /// The rank of the first; a rank, unless there is none.
     base: u32,
+    frequencies: Option<&'a dyn Frequencies>,
 }
 
 impl<'a> Lengths<'a> {
     /// The length of rank `r` is `newest_first[r - base]`, and 0 where there is none.
     pub fn new(newest_first: &'a [AtomicU16], base: u32) -> Lengths<'a> {
         let count = if base > RANK_MAX { 0 } else { newest_first.len().min(RANK_MAX as usize + 1) };
-        Lengths { newest_first: &newest_first[..count], base }
+        Lengths { newest_first: &newest_first[..count], base, frequencies: None }
+    }
+
+    /// The same, with frequencies above 254 as `frequencies` say. Without them, 255 is taken for what it is.
+    pub fn with(self, frequencies: &'a dyn Frequencies) -> Lengths<'a> {
+        Lengths { frequencies: Some(frequencies), ..self }
     }
 
     #[inline(always)]
@@ -72,15 +89,36 @@ impl<'a> Lengths<'a> {
         let index = rank.wrapping_sub(self.base) as usize;
         self.newest_first.get(index).map_or(0, |length| length.load(Relaxed))
     }
+
+    /// The frequency of a word that does not say it.
+    #[cold]
+    fn frequency(self, term: u32, word: u32) -> u32 {
+        let exact = |known: &dyn Frequencies| known.frequency(term, word >> FREQUENCY_BITS);
+        self.frequencies.map_or(FREQUENCY_MASK, exact)
+    }
 }
 
 impl Bm25 {
+    /// Nothing is worth anything.
+    pub const NOTHING: Bm25 = Bm25 { weight: 0.0, c0: 0.0, c1: 0.0, term: 0 };
+
     /// The score of a posting word.
     #[inline(always)]
     pub fn score(self, word: u32, lengths: Lengths) -> f32 {
-        let frequency = (word & FREQUENCY_MASK) as f32;
+        let said = word & FREQUENCY_MASK;
+        let is_said = said < FREQUENCY_MASK;
+        let frequency = if is_said { said } else { lengths.frequency(self.term, word) } as f32;
         let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
         self.weight * frequency / (frequency + self.c0 + self.c1 * length)
+    }
+
+    /// Scores words anew that do not say their frequencies: those of the lanes whose bits are set.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    fn score_unsaid(self, lanes: u32, words: &[u32], lengths: Lengths, scores: &mut [f32]) {
+        let unsaid =
+            words.iter().zip(scores).enumerate().filter(|(lane, _)| lanes >> lane & 1 == 1);
+        unsaid.for_each(|(_, (word, score))| *score = self.score(*word, lengths));
     }
 
     /// What a posting word's score has to beat.
@@ -146,11 +184,29 @@ impl Bm25 {
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn score_16(self, words: __m512i, lengths: Lengths) -> __m512 {
         let mask = _mm512_set1_epi32(FREQUENCY_MASK as i32);
-        let frequency = _mm512_cvtepi32_ps(_mm512_and_si512(words, mask));
+        let said = _mm512_and_si512(words, mask);
+        let frequency = _mm512_cvtepi32_ps(said);
         let of_length = self.of_length_16(words, lengths);
         let below = _mm512_add_ps(frequency, _mm512_set1_ps(self.c0));
         let above = _mm512_mul_ps(_mm512_set1_ps(self.weight), frequency);
-        _mm512_div_ps(above, _mm512_add_ps(below, of_length))
+        let scores = _mm512_div_ps(above, _mm512_add_ps(below, of_length));
+        let unsaid = _mm512_cmpeq_epi32_mask(said, mask);
+        if unsaid == 0 { scores } else { self.exact_16(unsaid, words, lengths, scores) }
+    }
+
+    /// The same where some words do not say their frequencies.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    fn exact_16(self, unsaid: u16, words: __m512i, lengths: Lengths, scores: __m512) -> __m512 {
+        let (mut own, mut exact) = ([0; 16], [0.0; 16]);
+        // SAFETY: the array is 64 writable bytes.
+        unsafe { _mm512_storeu_si512(own.as_mut_ptr().cast::<__m512i>(), words) };
+        // SAFETY: the array is 64 writable bytes.
+        unsafe { _mm512_storeu_ps(exact.as_mut_ptr(), scores) };
+        self.score_unsaid(u32::from(unsaid), &own, lengths, &mut exact);
+        // SAFETY: the array is 64 readable bytes.
+        unsafe { _mm512_loadu_ps(exact.as_ptr()) }
     }
 
     /// The scores of 8 words.
@@ -159,10 +215,28 @@ impl Bm25 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn score_8(self, words: __m256i, lengths: Lengths) -> __m256 {
         let mask = _mm256_set1_epi32(FREQUENCY_MASK as i32);
-        let frequency = _mm256_cvtepi32_ps(_mm256_and_si256(words, mask));
+        let said = _mm256_and_si256(words, mask);
+        let frequency = _mm256_cvtepi32_ps(said);
         let of_length = self.of_length_8(words, lengths);
         let below = _mm256_add_ps(frequency, _mm256_set1_ps(self.c0));
         let above = _mm256_mul_ps(_mm256_set1_ps(self.weight), frequency);
-        _mm256_div_ps(above, _mm256_add_ps(below, of_length))
+        let scores = _mm256_div_ps(above, _mm256_add_ps(below, of_length));
+        let unsaid = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(said, mask)));
+        if unsaid == 0 { scores } else { self.exact_8(unsaid, words, lengths, scores) }
+    }
+
+    /// The same where some words do not say their frequencies.
+    #[cfg(target_arch = "x86_64")]
+    #[cold]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn exact_8(self, unsaid: i32, words: __m256i, lengths: Lengths, scores: __m256) -> __m256 {
+        let (mut own, mut exact) = ([0; 8], [0.0; 8]);
+        // SAFETY: the array is 32 writable bytes.
+        unsafe { _mm256_storeu_si256(own.as_mut_ptr().cast::<__m256i>(), words) };
+        // SAFETY: the array is 32 writable bytes.
+        unsafe { _mm256_storeu_ps(exact.as_mut_ptr(), scores) };
+        self.score_unsaid(unsaid as u32, &own, lengths, &mut exact);
+        // SAFETY: the array is 32 readable bytes.
+        unsafe { _mm256_loadu_ps(exact.as_ptr()) }
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! Not here: more than two runs, bitmaps (`bitmap.rs`), or a list against a bitmap (`probe.rs`).
 
+use std::fmt;
+
 use crate::level::Level;
 use crate::run::{Progress, Run, rank};
 use crate::search::lopsided;
@@ -28,6 +30,17 @@ pub enum Algorithm {
     /// Blocks compared with vectors: all pairs for similar lengths, a gallop over blocks otherwise.
     /// At the portable level a merge without branches, or a gallop.
     Simd,
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Naive => "naive",
+            Algorithm::Binary => "binary",
+            Algorithm::Finger => "finger",
+            Algorithm::Simd => "simd",
+        })
+    }
 }
 
 /// Length ratio from which the portable level gallops: its merge costs less per word than a search.

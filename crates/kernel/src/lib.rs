@@ -76,7 +76,7 @@ pub mod packed;
 
 pub use above::above;
 pub use bitmap::{and_count, and_into};
-pub use bm25::{Bar, Bm25, Lengths, Rest};
+pub use bm25::{Bar, Bm25, Frequencies, Lengths, Rest};
 pub use classify::classify_lower;
 pub use combine::{and_not_window, and_window, count_bits, or_window};
 pub use crc::crc32c_words;

@@ -5,10 +5,11 @@ mod common;
 use common::{RANK_MAX, is_set, shared, shared_units, words_of};
 use proptest::prelude::*;
 use spirit_kernel::{
-    Bar, Bm25, Lengths, Level, Rest, add_scores, add_scores_where, score_above, score_run,
+    Bar, Bm25, Frequencies, Lengths, Level, Rest, add_scores, add_scores_where, score_above,
+    score_run,
 };
 
-const BM25: Bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123 };
+const BM25: Bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123, term: 0 };
 
 /// The formula, operation by operation.
 fn score(word: u32, lengths: &[u16], base: u32, bm25: Bm25) -> f32 {
@@ -130,9 +131,52 @@ fn lengths_at_both_ends_of_the_slice() {
 #[test]
 fn numbers_that_are_none_are_so_everywhere() {
     let run = words_of(0..40, 0).iter().map(|word| word & !0xFF | word & 1).collect::<Vec<_>>();
-    check(&run, &[0; 30], 0, Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 });
-    check(&run, &[9; 30], 0, Bm25 { weight: 1.0, c0: 0.0, c1: f32::INFINITY });
-    check(&run, &[9; 30], 0, Bm25 { weight: -1.0, c0: -1.0, c1: -1e-30 });
+    check(&run, &[0; 30], 0, Bm25 { weight: 0.0, c0: 0.0, c1: 0.0, term: 0 });
+    check(&run, &[9; 30], 0, Bm25 { weight: 1.0, c0: 0.0, c1: f32::INFINITY, term: 0 });
+    check(&run, &[9; 30], 0, Bm25 { weight: -1.0, c0: -1.0, c1: -1e-30, term: 0 });
+}
+
+/// Every term is in the document of rank `r` so often as `r` and its number say.
+struct Told;
+
+impl Frequencies for Told {
+    fn frequency(&self, term: u32, rank: u32) -> u32 {
+        255 + term * 1000 + rank
+    }
+}
+
+/// Where a word says 255 somebody who knows is asked, in every lane and whatever is done with scores.
+#[test]
+fn frequencies_that_words_do_not_say_are_asked_for() {
+    let bm25 = Bm25 { term: 3, ..BM25 };
+    for unsaid in (0..40_u32).step_by(7).chain([39]) {
+        let frequency =
+            |rank: u32| if rank % 40 == unsaid || rank == 20 { 255 } else { rank % 9 + 1 };
+        let run: Vec<u32> = (0..40).map(|rank| rank << 8 | frequency(rank)).collect();
+        let expected: Vec<f32> = (0..40)
+            .map(|rank| match frequency(rank) {
+                255 => (3255 + rank) as f32,
+                said => said as f32,
+            })
+            .map(|frequency| BM25.weight * frequency / (frequency + BM25.c0 + BM25.c1 * 500.0))
+            .collect();
+        let (shared_run, units) = (shared(&run), shared_units(&[500; 40]));
+        for level in Level::all_supported() {
+            let lengths = Lengths::new(&units, 0).with(&Told);
+            let mut out = vec![0.0; 40];
+            score_run(level, &shared_run, lengths, bm25, &mut out);
+            assert!(same(&out, &expected), "{level:?}");
+            // Above what 255 occurrences would score.
+            let bars = vec![7.0; 40];
+            check_above(level, &run, lengths, bm25, &expected, (Bar::at(7.0), &bars));
+            let mut sums = vec![0.0; 40];
+            add_scores(level, &shared_run, lengths, bm25, 0, &mut sums);
+            assert!(same(&sums, &expected), "{level:?}");
+            let mut sums = vec![0.0; 40];
+            add_scores_where(level, &shared_run, lengths, bm25, 0, &[u64::MAX], &mut sums);
+            assert!(same(&sums, &expected), "{level:?}");
+        }
+    }
 }
 
 proptest! {
@@ -144,7 +188,7 @@ proptest! {
         bm25 in (0.1..20.0_f32, 0.0..2.0_f32, 0.0..0.5_f32),
     ) {
         let (weight, c0, c1) = bm25;
-        check(&run, &lengths, base, Bm25 { weight, c0, c1 });
+        check(&run, &lengths, base, Bm25 { weight, c0, c1, term: 0 });
     }
 
     #[test]

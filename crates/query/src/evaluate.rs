@@ -5,8 +5,11 @@
 //! [AND of terms](all), and the rest, a [tree](tree) of cursors that leapfrog. Everything works in memory that the
 //! reader reserved.
 
+mod aggregate;
 mod ahead;
 mod all;
+mod explain;
+mod frequency;
 mod key;
 mod older;
 mod pattern;
@@ -14,10 +17,11 @@ mod phrase;
 mod range;
 mod rank;
 mod sort;
+mod survey;
 mod term;
 mod tree;
 mod union;
-mod window;
+pub(crate) mod window;
 mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
@@ -38,9 +42,12 @@ use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
 use crate::sloppy::Occurrence;
 use ahead::Ahead;
+use all::Meeting;
+pub(crate) use explain::Explained;
 pub(crate) use older::Lent;
 use pattern::PatternBits;
 pub(crate) use rank::Ranked;
+pub(crate) use survey::Surveyed;
 
 /// Words of matches that a kernel hands over at once.
 const OUT: usize = 128;
@@ -119,6 +126,8 @@ pub struct Settings<'q> {
     pub level: Level,
     /// The intersection algorithm; `None`: the planner's choice.
     pub algorithm: Option<Algorithm>,
+    /// Whether to go by windows, whatever the query's shape.
+    pub windows: bool,
     /// Only documents with a lower sequence number (a cursor); `None`: all.
     pub before: Option<u64>,
     /// What the query may cost.
@@ -147,6 +156,7 @@ fn words_of(words: &[AtomicU32], leaf: usize) -> &[AtomicU32] {
 
 /// A segment at hand.
 struct Place<'a> {
+    query: &'a Query,
     segment: Segment<'a>,
     context: Context<'a>,
     /// The rank of the newest row, which bitmaps begin with.
@@ -179,7 +189,7 @@ impl Place<'_> {
 impl<'a, C: Collector> Evaluation<'a, C> {
     /// Runs until the collector is done or all segments are. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn run<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        match Plan::of(self.query) {
+        match Plan::of(self.query, self.settings.windows) {
             Plan::Nothing => {}
             Plan::Key(term) => self.key(term),
             Plan::Term(term) => {
@@ -233,7 +243,8 @@ impl<'a, C> Evaluation<'a, C> {
         let extent = fresh.then(|| segment.extent());
         let context = Context { lists: self.lists(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
-        Some(Place { segment, context, base, first, has_dead: segment.has_dead(), whole })
+        let has_dead = segment.has_dead();
+        Some(Place { query: self.query, segment, context, base, first, has_dead, whole })
     }
 
     /// What entries are read in.

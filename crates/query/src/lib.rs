@@ -9,6 +9,8 @@ mod clause;
 mod collect;
 mod compile;
 mod evaluate;
+mod explanation;
+mod facet;
 mod fade;
 mod fuzzy;
 mod highlight;
@@ -18,32 +20,44 @@ mod parse;
 mod pattern;
 mod plan;
 mod query;
+mod query_plan;
 mod range;
 mod rank;
 mod sloppy;
 mod sort;
 mod target;
 mod top;
+mod total;
+mod written;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
 pub use evaluate::{Scratch, Settings};
+pub use explanation::{Explanation, Frequency, Scoring, Worth};
+pub use facet::{
+    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
+};
 pub use fade::Fading;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
+pub use query_plan::{
+    ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,
+};
 pub use rank::{Counts, Parameters, Ranking};
 pub use sort::{Direction, SortBy, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Placed, Scored, Top};
+pub use total::{Tally, Total};
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
+use spirit_schema::Schema;
 
 use collect::{Collector, Count, Newest};
-use evaluate::{Evaluation, Ranked};
+use evaluate::{Evaluation, Explained, Ranked, Surveyed};
 use limits::Meter;
 use sort::Sorting;
 
@@ -109,6 +123,41 @@ pub fn sorted(
     let older = || OlderEntries::new(snapshot.memory());
     let sort = |evaluation: &mut Evaluation<'_, Sorting<'_>>| evaluation.sort(older);
     evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
+}
+
+/// How a query is evaluated in a snapshot, for the best or for others. The names of fields are those of `schema`.
+pub fn survey(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    schema: &Schema,
+    ranked: bool,
+) -> Result<ExecutorPlan, Stop> {
+    let mut plan = None;
+    let survey = |evaluation: &mut Evaluation<'_, _>| plan = Some(evaluation.survey());
+    evaluate(snapshot, query, settings, scratch, Surveyed { schema, ranked }, survey)?;
+    Ok(plan.expect("it was surveyed"))
+}
+
+/// Why the document with this key has its score; none if `snapshot` has no such document. The memory has
+/// [weighed](Scratch::weigh) the query by the same counts and parameters.
+pub fn explain(
+    snapshot: Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    by: &Scoring<'_>,
+    key: &[u8],
+) -> Result<Option<Explanation>, Stop> {
+    let Scoring { schema, counts, parameters, fading } = *by;
+    let weights = std::mem::take(&mut scratch.weights);
+    let explained = Explained { schema, weights: &weights, counts, parameters, fading };
+    let mut found = None;
+    let explain = |evaluation: &mut Evaluation<'_, _>| found = evaluation.explain(key);
+    let done = evaluate(snapshot, query, settings, scratch, explained, explain).map(drop);
+    scratch.weights = weights;
+    done.map(|()| found)
 }
 
 /// The exact number of matches in a snapshot.

@@ -38,6 +38,11 @@ pub enum Stop {
     TimedOut,
     /// It was cancelled.
     Cancelled,
+    /// One of its facets tells more values or buckets apart than it may.
+    Buckets {
+        /// How many it may.
+        max: usize,
+    },
     /// Its patterns stand for more terms than they may.
     Expansions {
         /// How many they may.
@@ -52,6 +57,10 @@ impl fmt::Display for Stop {
                 "the query was not answered in its time: ask for less, or give it more time",
             ),
             Stop::Cancelled => f.write_str("the query was cancelled"),
+            Stop::Buckets { max } => write!(
+                f,
+                "a facet tells more than {max} values or buckets apart: ask for fewer documents or a longer interval"
+            ),
             Stop::Expansions { max } => write!(
                 f,
                 "the query's prefixes, wildcards, fuzzy words and ranges of words stand for more than {max} terms: make them narrower"

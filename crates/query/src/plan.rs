@@ -23,10 +23,13 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The plan for a query.
-    pub(crate) fn of(query: &Query) -> Plan {
+    /// The plan for a query. `windows` are good for every shape, and can be had for each.
+    pub(crate) fn of(query: &Query, windows: bool) -> Plan {
         if query.root == NONE {
             return Plan::Nothing;
+        }
+        if windows {
+            return Plan::Tree { bounded: query.is_bounded(query.root) };
         }
         match query.nodes[query.root as usize].kind {
             Kind::Nothing => Plan::Nothing,
@@ -87,12 +90,12 @@ pub(crate) enum RankedPlan {
 }
 
 impl RankedPlan {
-    /// The plan for a query.
-    pub(crate) fn of(query: &Query) -> RankedPlan {
+    /// The plan for a query, by `windows` if that is asked for.
+    pub(crate) fn of(query: &Query, windows: bool) -> RankedPlan {
         let Some(root) = query.nodes.get(query.root as usize) else { return RankedPlan::Nothing };
         let tree = RankedPlan::Tree { bounded: query.is_bounded(query.root) };
         match root.kind {
-            _ if root.constant => tree,
+            _ if root.constant || windows => tree,
             Kind::Nothing => RankedPlan::Nothing,
             Kind::Term(term) => RankedPlan::Term(term),
             Kind::Clauses { minimum: 0 | 1 } => {

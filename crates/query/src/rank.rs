@@ -14,6 +14,7 @@
 
 use spirit_index::lengths::Statistics;
 use spirit_index::maxima::Maxima;
+use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
 use spirit_kernel::Bm25;
 
@@ -83,8 +84,13 @@ impl Counts {
         self.with_term.len() == query.terms.len()
     }
 
+    /// How many tokens documents have on average.
+    pub(crate) fn average(&self) -> f64 {
+        self.statistics.tokens as f64 / self.statistics.documents.max(1) as f64
+    }
+
     /// How rare a term is.
-    fn idf(&self, term: u32) -> f64 {
+    pub(crate) fn idf(&self, term: u32) -> f64 {
         let with_term = self.with_term[term as usize] as f64;
         // Of a term that a document has while it has no token of the field, there are more than documents.
         let without = (self.statistics.documents as f64 - with_term).max(0.0);
@@ -124,7 +130,7 @@ impl Weights {
         self.nodes.clear();
         self.nodes.resize(query.nodes.len(), Weight::Constant(0.0));
         self.terms.clear();
-        self.terms.resize(query.terms.len(), Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 });
+        self.terms.resize(query.terms.len(), Bm25::NOTHING);
         if query.root != NONE {
             self.fill_from(query, query.root, 1.0, &Norm::new(counts, parameters));
         }
@@ -141,7 +147,7 @@ impl Weights {
                 Weight::Constant(boost)
             }
             Kind::Term(term) => {
-                let bm25 = norm.of(boost, idf(term));
+                let bm25 = Bm25 { term, ..norm.of(boost, idf(term)) };
                 self.terms[term as usize] = bm25;
                 Weight::Frequency(bm25)
             }
@@ -188,6 +194,9 @@ impl Weights {
     }
 }
 
+/// What sums of bounds are multiplied by: numbers that are added up in another order may come out a little higher.
+pub(crate) const MORE: f32 = 1.0 + 1e-5;
+
 /// What is the same for all terms of a query.
 struct Norm<'c> {
     counts: &'c Counts,
@@ -197,15 +206,14 @@ struct Norm<'c> {
 
 impl<'c> Norm<'c> {
     fn new(counts: &'c Counts, parameters: Parameters) -> Norm<'c> {
-        let Statistics { documents, tokens } = counts.statistics;
-        let average = tokens as f64 / documents.max(1) as f64;
+        let average = counts.average();
         let (k1, b) = (f64::from(parameters.k1), f64::from(parameters.b));
         let c1 = if average > 0.0 { k1 * b / average } else { 0.0 };
         Norm { counts, c0: (k1 * (1.0 - b)) as f32, c1: c1 as f32 }
     }
 
     fn of(&self, boost: f32, idf: f64) -> Bm25 {
-        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1 }
+        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1, ..Bm25::NOTHING }
     }
 }
 
@@ -217,6 +225,10 @@ pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
 /// Above the scores of a block's postings, by its maxima.
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
     let levels = Maxima::from_word(maxima).levels();
-    let at_best = levels.map(|(frequency, length)| score(bm25, frequency as f32, length));
+    let at_best = levels.map(|(frequency, length)| match frequency {
+        // It may be any that is as high: no frequency is worth more than the weight.
+        FREQUENCY_MAX.. => bm25.weight * MORE,
+        frequency => score(bm25, frequency as f32, length),
+    });
     at_best.into_iter().fold(0.0, f32::max)
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod calendar;
 pub mod encoded;
 mod error;
 mod kind;
@@ -17,6 +18,7 @@ mod time;
 mod typed;
 mod value;
 
+pub use calendar::Calendar;
 pub use error::FieldError;
 pub use kind::{FieldKind, TimeUnit, UnknownKind};
 pub use list::MalformedList;

@@ -4,6 +4,7 @@
 
 use std::ops::RangeInclusive;
 
+/// Milliseconds of a day.
 pub(crate) const DAY_MS: i64 = 86_400_000;
 /// Days of 400 years.
 const ERA_DAYS: i64 = 146_097;
@@ -92,7 +93,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days from 1970 to a date.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     // March is month 0 of its year, so January and February are of the year before.
     let year = year - i64::from(month < 3);
     let month = (month + 9) % 12;
@@ -103,7 +104,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date so many days after 1970.
-fn date_of(days: i64) -> (i64, i64, i64) {
+pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let (era, of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
     // Without the leap days: every 4 years, not every 100, and the last day of the era.

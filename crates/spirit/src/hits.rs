@@ -7,7 +7,7 @@ use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Counts, Hit, Scored, SortBy, Sorted};
+use spirit_query::{Counts, Hit, Scored, SortBy, Sorted, Total};
 
 use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor};
 use crate::document::StoredValue;
@@ -43,6 +43,7 @@ pub struct Hits<'r> {
     pub(crate) index: &'r Index,
     pub(crate) hits: &'r [Hit],
     found: Found<'r>,
+    total: Option<Total>,
     /// Made when the first text is read.
     pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
     /// Held, but for the time of a call that reads.
@@ -95,10 +96,11 @@ impl<'r> Hits<'r> {
         index: &'r Index,
         hits: &'r [Hit],
         found: Found<'r>,
+        total: Option<Total>,
         pinned: Pinned<'r>,
     ) -> Hits<'r> {
         pinned.pins.hold(pinned.slot);
-        Hits { index, hits, found, scratch: RefCell::new(None), pinned }
+        Hits { index, hits, found, total, scratch: RefCell::new(None), pinned }
     }
 
     /// The score of each hit, if the search was for the best.
@@ -133,6 +135,11 @@ impl<'r> Hits<'r> {
     /// What scores were computed from, if the search was for the best.
     pub fn counts(&self) -> Option<&Counts> {
         self.ranking().map(|ranking| ranking.counts)
+    }
+
+    /// How many documents match, if the search was to [say so](crate::Search::total).
+    pub fn total(&self) -> Option<Total> {
+        self.total
     }
 
     /// How many.

@@ -75,6 +75,14 @@ mod trust;
 mod verify;
 mod waiting;
 
+/// What plans and explanations are made of: see [`Reader::plan`] and [`Reader::explain`].
+pub mod explain {
+    pub use spirit_query::{
+        ClausePlan, Evaluator, ExecutorPlan, Expansion, Frequency, Lists, Meetings, PartPlan,
+        Source, Worth,
+    };
+}
+
 pub use backup::{Backup, Progress, backup, backup_watched};
 pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
@@ -100,12 +108,14 @@ pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
-    Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Direction, Fuzzy, Highlight, Level, Operator,
-    Parameters, ParseError, Parser, Problem, Query, SNIPPETS_MAX, Snippet, Stop, Word,
+    Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,
+    Explanation, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator, Parameters,
+    ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet, Stop, Summary, TopTerms,
+    Total, Word,
 };
 pub use spirit_schema::{
-    Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value, format_time,
-    parse_time,
+    Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,
+    format_time, parse_time,
 };
 pub use spirit_text::Analyzer;
 pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};

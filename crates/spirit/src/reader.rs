@@ -3,6 +3,9 @@
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
 
+mod explain;
+mod facets;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +15,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
     Algorithm, CLAUSES_MAX, Counts, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
-    Scored, Scratch, Settings, Sorted, Top,
+    Scored, Scratch, Settings, Sorted, Tally, Top, Total,
 };
 use spirit_schema::Schema;
 
@@ -177,6 +180,19 @@ impl<'i> Reader<'i> {
         count(index, pins, slot, memory, query, None)
     }
 
+    /// Parses `text` and counts, exactly up to `up_to` matches.
+    pub fn count_text_up_to(&mut self, text: &str, up_to: u64) -> Result<Total, SearchError> {
+        self.parse(text)?;
+        let Reader { index, pins, slot, memory, query, .. } = self;
+        total(index, pins, slot, memory, query, up_to)
+    }
+
+    /// The number of matches: exactly up to `up_to`; of more, that there are more. Counting ends as soon as that is known.
+    pub fn count_up_to(&mut self, query: &Query, up_to: u64) -> Result<Total, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        total(index, pins, slot, memory, query, up_to)
+    }
+
     /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
     pub fn search(&mut self, query: &Query, search: Search) -> Result<Hits<'_>, SearchError> {
         self.renew_parser();
@@ -231,12 +247,32 @@ fn count(
     let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
-    let settings = Settings { level, algorithm, before: None, limits };
+    let settings = Settings { level, algorithm, limits, ..Settings::default() };
     let mut count = 0;
     for part in &index.parts {
         count += spirit_query::count(Snapshot::take(&part.memory), query, settings, scratch)?;
     }
     Ok(count)
+}
+
+fn total(
+    index: &Index,
+    pins: &Pins,
+    slot: &Option<PinSlot>,
+    memory: &mut Memory<'_>,
+    query: &Query,
+    up_to: u64,
+) -> Result<Total, SearchError> {
+    check(index, query)?;
+    let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+    let Memory { limits, scratch, .. } = memory;
+    let (level, limits) = (index.options.vectors, limits.begin());
+    let settings = Settings { level, limits, ..Settings::default() };
+    let mut tally = Tally::up_to(up_to);
+    for part in &index.parts {
+        tally.add(Snapshot::take(&part.memory), query, settings, scratch)?;
+    }
+    Ok(tally.total())
 }
 
 fn answer<'r, 'i>(
@@ -250,26 +286,24 @@ fn answer<'r, 'i>(
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
     let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-    let found = match &search.order {
-        Order::Newest => {
-            newest(index, query, &search, memory)?;
-            Found::Newest
-        }
+    let (found, total) = match &search.order {
+        Order::Newest => (Found::Newest, newest(index, query, &search, memory)?),
         Order::Relevance(parameters) => {
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
             let asked = Asked { parameters: *parameters, skips: search.skips, fading };
-            let limit = best(index, query, &search, after, asked, memory)?;
+            let (limit, total) = best(index, query, &search, after, asked, memory)?;
             let now = fading.map(|fading| fading.now);
-            Found::Best(Ranking { scored: &memory.scored, counts: &memory.counts, now, limit })
+            let ranking = Ranking { scored: &memory.scored, counts: &memory.counts, now, limit };
+            (Found::Best(ranking), total)
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
-            let limit = sorting::first(index, query, &search, by, memory)?;
-            Found::Sorted(Sorting { sorted: &memory.sorted, by, limit })
+            let (limit, total) = sorting::first(index, query, &search, by, memory)?;
+            (Found::Sorted(Sorting { sorted: &memory.sorted, by, limit }), total)
         }
     };
-    Ok(Hits::new(index, &memory.hits, found, pinned))
+    Ok(Hits::new(index, &memory.hits, found, total, pinned))
 }
 
 fn newest<'i>(
@@ -277,16 +311,26 @@ fn newest<'i>(
     query: &Query,
     search: &Search,
     memory: &mut Memory<'i>,
-) -> Result<(), SearchError> {
+) -> Result<Option<Total>, SearchError> {
     if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
         return Err(SearchError::Cursor);
     }
     let Memory { limits, scratch, hits, merge, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
+    let mut tally = search.total.map(Tally::up_to);
     hits.clear();
     for (number, part) in index.parts.iter().enumerate() {
-        let snapshot = Snapshot::take(&part.memory);
+        let (snapshot, before) = (Snapshot::take(&part.memory), hits.len());
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
+        let found = hits.len() - before;
+        match &mut tally {
+            // All that there are.
+            Some(tally) if found < search.k && settings.before.is_none() => {
+                tally.add_found(found as u64);
+            }
+            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,
+            None => {}
+        }
     }
     if index.parts.len() > 1 {
         merge.clear();
@@ -296,7 +340,12 @@ fn newest<'i>(
         hits.clear();
         hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
-    Ok(())
+    Ok(tally.map(Tally::total))
+}
+
+/// Without regard to a cursor.
+pub(crate) fn of_all(settings: Settings<'_>) -> Settings<'_> {
+    Settings { before: None, ..settings }
 }
 
 /// The place that a cursor of the best hits of this query stands for.
@@ -307,7 +356,23 @@ fn ranked<'c>(cursor: &'c Cursor, query: &Query) -> Result<&'c RankedCursor, Sea
     }
 }
 
-/// Finds the best; says where the documents end among which the next pages are.
+/// Counts what scores are computed from; after a cursor it has to be what it was.
+fn count_terms(
+    query: &Query,
+    after: Option<&RankedCursor>,
+    snapshots: &[Snapshot<'_>],
+    counts: &mut Counts,
+) {
+    match after {
+        Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
+        None => {
+            counts.begin(query);
+            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
+        }
+    }
+}
+
+/// Finds the best; says where the documents end among which the next pages are, and how many match.
 fn best<'i>(
     index: &'i Index,
     query: &Query,
@@ -315,28 +380,28 @@ fn best<'i>(
     after: Option<&RankedCursor>,
     asked: Asked,
     memory: &mut Memory<'i>,
-) -> Result<u64, SearchError> {
+) -> Result<(u64, Option<Total>), SearchError> {
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = index.numbers.sequence.load(Relaxed);
     let Memory { limits, scratch, hits, snapshots, counts, top, scored, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
     snapshots.clear();
     snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
-    match after {
-        // What scores were computed from has to be what it was.
-        Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
-        None => {
-            counts.begin(query);
-            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
-        }
-    }
+    count_terms(query, after, snapshots, counts);
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, asked);
     for (number, snapshot) in snapshots.iter().enumerate() {
         spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;
     }
+    let mut tally = search.total.map(Tally::up_to);
+    if let Some(tally) = &mut tally {
+        for snapshot in &*snapshots {
+            tally.add(*snapshot, query, of_all(settings), scratch)?;
+        }
+    }
     top.drain_into(scored);
     hits.clear();
     hits.extend(scored.iter().map(|found| found.hit));
-    Ok(search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit))
+    let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
+    Ok((limit, tally.map(Tally::total)))
 }

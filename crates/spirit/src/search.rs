@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use spirit_query::{
-    Algorithm, Direction, EXPANSIONS_MAX, Level, Limits as Spent, Parameters, ParseError, Settings,
-    Stop,
+    Algorithm, Direction, EXPANSIONS_MAX, FacetError, Level, Limits as Spent, Parameters,
+    ParseError, Settings, Stop,
 };
 use spirit_schema::FieldKind;
 
@@ -46,6 +46,8 @@ pub struct Search {
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) skips: bool,
     pub(crate) recency: Option<Recency>,
+    pub(crate) windows: bool,
+    pub(crate) total: Option<u64>,
 }
 
 impl Search {
@@ -80,7 +82,16 @@ impl Search {
     /// The first `k` matches in this order; at most [`HITS_MAX`].
     pub fn in_order(k: usize, order: Order) -> Search {
         let k = k.min(HITS_MAX);
-        Search { k, order, after: None, algorithm: None, skips: true, recency: None }
+        Search {
+            k,
+            order,
+            after: None,
+            algorithm: None,
+            skips: true,
+            recency: None,
+            windows: false,
+            total: None,
+        }
     }
 
     /// Let scores fade with age, where the order is by relevance.
@@ -102,6 +113,13 @@ impl Search {
         self
     }
 
+    /// Evaluate by windows, which are good for every query, also where its shape has a faster way of its own. The hits are the same; for
+    /// measurements.
+    pub fn windows(mut self) -> Search {
+        self.windows = true;
+        self
+    }
+
     /// Score every match, and do not pass over blocks of postings whose bounds say that they hold none of the best. The hits
     /// are the same; for measurements.
     pub fn exhaustive(mut self) -> Search {
@@ -109,9 +127,16 @@ impl Search {
         self
     }
 
+    /// Say how many documents match as well, in [`Hits::total`](crate::Hits::total): exactly up to `up_to`, above that at least.
+    /// They are those of the moment that the hits are of, on every page all of them. Without this nothing is counted.
+    pub fn total(mut self, up_to: u64) -> Search {
+        self.total = Some(up_to);
+        self
+    }
+
     pub(crate) fn settings<'q>(&self, level: Level, limits: Spent<'q>) -> Settings<'q> {
         let before = self.after.as_ref().map(|cursor| cursor.limit);
-        Settings { level, algorithm: self.algorithm, before, limits }
+        Settings { level, algorithm: self.algorithm, windows: self.windows, before, limits }
     }
 }
 
@@ -167,6 +192,8 @@ pub enum SearchError {
         /// What it holds, if there is such a field.
         kind: Option<FieldKind>,
     },
+    /// A facet cannot be answered.
+    Facet(FacetError),
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
 }
@@ -176,6 +203,7 @@ impl fmt::Display for SearchError {
         match self {
             SearchError::Parse(error) => error.fmt(f),
             SearchError::Stopped(stop) => stop.fmt(f),
+            SearchError::Facet(error) => error.fmt(f),
             SearchError::Cursor => f.write_str(
                 "the cursor is of another query or order: ask with those that it came from, or begin without it",
             ),
@@ -206,6 +234,12 @@ impl std::error::Error for SearchError {}
 impl From<Stop> for SearchError {
     fn from(stop: Stop) -> SearchError {
         SearchError::Stopped(stop)
+    }
+}
+
+impl From<FacetError> for SearchError {
+    fn from(error: FacetError) -> SearchError {
+        SearchError::Facet(error)
     }
 }
 

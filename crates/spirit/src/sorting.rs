@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::snapshot::Snapshot;
 use spirit_index::values::ValueKind;
-use spirit_query::{Direction, Query, SortBy};
+use spirit_query::{Direction, Query, SortBy, Tally, Total};
 use spirit_schema::{FieldKind, Schema};
 
 use crate::cursor::{Last, SortedCursor};
 use crate::index::Index;
-use crate::reader::Memory;
+use crate::reader::{Memory, of_all};
 use crate::search::{Search, SearchError};
 
 /// How hits are sorted by the field with this name.
@@ -34,14 +34,14 @@ pub(crate) fn sort_by(
     Ok(SortBy { field: found.id, kind, direction })
 }
 
-/// Finds the first; says where the documents end among which the next pages are.
+/// Finds the first; says where the documents end among which the next pages are, and how many match.
 pub(crate) fn first<'i>(
     index: &'i Index,
     query: &Query,
     search: &Search,
     by: SortBy,
     memory: &mut Memory<'i>,
-) -> Result<u64, SearchError> {
+) -> Result<(u64, Option<Total>), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
         None => None,
         Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((*last, limit)),
@@ -52,14 +52,18 @@ pub(crate) fn first<'i>(
     let Memory { limits, scratch, hits, first, sorted, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
     first.begin(search.k, after.map(|(last, _)| (last.key, last.sequence)));
+    let mut tally = search.total.map(Tally::up_to);
     for (number, part) in (0..).zip(&index.parts) {
         let snapshot = Snapshot::take(&part.memory);
         spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
+        if let Some(tally) = &mut tally {
+            tally.add(snapshot, query, of_all(settings), scratch)?;
+        }
     }
     first.drain_into(sorted);
     hits.clear();
     hits.extend(sorted.iter().map(|found| found.hit));
-    Ok(after.map_or(now, |(_, limit)| limit))
+    Ok((after.map_or(now, |(_, limit)| limit), tally.map(Tally::total)))
 }
 
 /// Whether a cursor is of this order.

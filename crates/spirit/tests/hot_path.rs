@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use spirit::{
     Algorithm, DictionaryTier, Direction, Document, FieldKind, Index, Options, Reader, Recency,
-    Search, TimeUnit, Value,
+    Search, TimeUnit, Total, Value,
 };
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
@@ -71,7 +71,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
-const QUERIES: [&str; 41] = [
+const QUERIES: [&str; 43] = [
     "word1",
     "common",
     "nosuchword",
@@ -113,6 +113,8 @@ const QUERIES: [&str; 41] = [
     "tag:[t1 TO t3}",
     "tag:IN [t1 \"t 2\" t3]",
     "(tag:>=t5 views:{* TO 9} word2)~2",
+    "often",
+    "often common",
 ];
 
 /// Orders by a field. A name is kept by whoever asks, again and again.
@@ -159,7 +161,13 @@ fn filled(executors: usize) -> Index {
 /// The same; it stores texts or not.
 fn filled_as(executors: usize, store: bool) -> Index {
     let index = with_fields(tiny(executors, 8 << 20)).store(store).open().unwrap();
-    feed(&index, 0..20_000);
+    feed(&index, 0..10_000);
+    // Some have a word more often than a posting can say.
+    for _ in 0..20 {
+        index.add(&"often ".repeat(300)).unwrap();
+    }
+    feed(&index, 10_000..20_000);
+    index.add(&"often ".repeat(300)).unwrap();
     index
 }
 
@@ -182,7 +190,14 @@ fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
                 answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
             }
         }
-        for search in [Search::best(20), Search::best(20).exhaustive(), FADED.clone()] {
+        answers += reader.count_text_up_to(query, 50).map_or(0, Total::count);
+        let [newest, best] = [Search::newest(20), Search::best(20)];
+        let forced = [newest.total(50).windows(), best.clone().total(50), best.clone().windows()];
+        for search in forced {
+            let Ok(hits) = reader.search_text(query, search) else { continue };
+            answers += hits.total().map_or(0, Total::count);
+        }
+        for search in [best.clone(), best.exhaustive(), FADED.clone()] {
             let Ok(hits) = reader.search_text(query, search) else { continue };
             answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
         }

@@ -44,7 +44,7 @@ impl Snapshot<'_> {
 
 impl Segment<'_> {
     /// The same in a segment that is fresh for the snapshot, which may have newer postings by now.
-    fn fresh_frequency(&self, term: Term<'_>, hash: u64) -> u32 {
+    pub fn fresh_frequency(&self, term: Term<'_>, hash: u64) -> u32 {
         let extent = self.extent();
         let list = extent.find(term, hash).map(|ordinal| extent.record(ordinal).list());
         list.map_or(0, |list| list.count_below(self.rows(), extent.area(), extent.blocks()))

@@ -20,6 +20,32 @@ use crate::plan::TERMS_INLINE;
 const LINES_AHEAD: usize = 8;
 const LINE_WORDS: usize = 16;
 
+/// How the two shortest lists of a segment meet.
+pub(super) enum Meeting {
+    /// Their bitmaps.
+    Bitmaps(Span<AtomicU64>, Span<AtomicU64>),
+    /// The documents of the shorter one are looked up in the bitmap of the other.
+    Probe(Span<AtomicU64>),
+    /// By an algorithm for two lists.
+    Lists,
+}
+
+impl Meeting {
+    /// For lists with these bitmaps, the shorter one's first. An algorithm that is forced is one for lists.
+    pub(super) fn of(
+        forced: Option<Algorithm>,
+        shorter: Option<Span<AtomicU64>>,
+        longer: Option<Span<AtomicU64>>,
+    ) -> Meeting {
+        match (shorter, longer) {
+            _ if forced.is_some() => Meeting::Lists,
+            (Some(x), Some(y)) => Meeting::Bitmaps(x, y),
+            (None, Some(bits)) => Meeting::Probe(bits),
+            (_, None) => Meeting::Lists,
+        }
+    }
+}
+
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers the documents with all of some terms.
     pub(super) fn all(&mut self, terms: &[u32]) {
@@ -158,14 +184,11 @@ impl<C: Collector> Evaluation<'_, C> {
             return;
         }
         let exact = !place.has_dead && others.is_empty();
-        if self.settings.algorithm.is_none() {
-            let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
-            if let (Some(x), Some(y)) = (bits_a, bits_b) {
-                return self.intersect_bitmaps(place, x, y, others, exact);
-            }
-            if let Some(bits) = bits_b {
-                return self.probe(place, a, bits, others, exact);
-            }
+        let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
+        match Meeting::of(self.settings.algorithm, bits_a, bits_b) {
+            Meeting::Bitmaps(x, y) => return self.intersect_bitmaps(place, x, y, others, exact),
+            Meeting::Probe(bits) => return self.probe(place, a, bits, others, exact),
+            Meeting::Lists => {}
         }
         // A list that is wholly to be seen begins where it begins.
         if !place.whole

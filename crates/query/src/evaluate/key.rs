@@ -49,12 +49,15 @@ impl<'a, C> Evaluation<'a, C> {
     }
 
     fn find_key(&self, term: u32) -> Option<(Segment<'a>, u32)> {
-        let memory = self.snapshot.memory();
-        let key = self.query.bytes_of(&self.query.terms[term as usize]);
-        let table = keys::Keys::new(memory.geometry());
-        let row = table
-            .find(&self.snapshot, memory, key, keys::hash(key))
-            .or_else(|| keys::as_number(key).and_then(|n| keys::find_automatic(&self.snapshot, n)));
-        row.and_then(|row| self.snapshot.locate(row))
+        find_document(&self.snapshot, self.query.bytes_of(&self.query.terms[term as usize]))
     }
+}
+
+/// The segment and row of the document with a key, dead or alive.
+pub(super) fn find_document<'a>(snapshot: &Snapshot<'a>, key: &[u8]) -> Option<(Segment<'a>, u32)> {
+    let memory = snapshot.memory();
+    let row = keys::Keys::new(memory.geometry())
+        .find(snapshot, memory, key, keys::hash(key))
+        .or_else(|| keys::as_number(key).and_then(|n| keys::find_automatic(snapshot, n)));
+    row.and_then(|row| snapshot.locate(row))
 }

@@ -69,7 +69,7 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     /// Copies a term's entries of the part at hand to its places.
-    fn lend(&mut self, older: &impl FindOlder, term: usize, places: Range<usize>) {
+    pub(super) fn lend(&mut self, older: &impl FindOlder, term: usize, places: Range<usize>) {
         let found = &self.query.terms[term];
         let lookup = self.query.lookup(found);
         let leaf = &mut self.scratch.leaves[term];

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::entries::Entry;
 use spirit_index::extent::Extent;
 use spirit_index::flushed::Flushed;
 use spirit_index::posting::rank;
@@ -21,7 +22,7 @@ use crate::fuzzy::FuzzyMatcher;
 use crate::leaf::END;
 use crate::limits::Meter;
 use crate::pattern::{Matcher, Verdict};
-use crate::query::PATTERNS_MAX;
+use crate::query::{PATTERNS_MAX, Query};
 
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;
@@ -103,18 +104,36 @@ impl<C: Limit> Evaluation<'_, C> {
         if let Some((column, within)) = words::places(place, found.field, found.kind, bytes) {
             return column.range_bits(self.settings.level, place.base, within, bits);
         }
-        let Some(matcher) = Matcher::new(found.kind, bytes, fuzzy) else { return };
-        let mut expansion = Expansion {
-            field: found.field,
-            matcher,
-            meter: &mut self.meter,
-            level: self.settings.level,
-            base: place.base,
-            bits,
-        };
+        let region = self.snapshot.memory().region();
+        let mut bitmap = Bitmap { region, level: self.settings.level, base: place.base, bits };
+        let meter = &mut self.meter;
+        let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
-            Some(extent) => expansion.fresh(extent),
-            None => expansion.registered(self.snapshot.memory().region(), place),
+            Some(extent) => expansion.fresh(extent, |_, ordinal| bitmap.add_fresh(extent, ordinal)),
+            None => {
+                let flushed = place.segment.flushed();
+                expansion.registered(place, |_, entry| bitmap.add_entry(&flushed, entry));
+            }
+        }
+    }
+
+    /// Calls `found` with each term that a pattern matches in the segment at hand, and with how many documents have it.
+    pub(super) fn each_expansion(
+        &mut self,
+        place: &Place<'_>,
+        pattern: u32,
+        mut found: impl FnMut(&[u8], u32),
+    ) {
+        let fuzzy = &mut self.scratch.patterns.fuzzy;
+        let meter = &mut self.meter;
+        let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
+        match &place.context.extent {
+            Some(extent) => expansion.fresh(extent, |term, ordinal| {
+                let list = extent.record(ordinal).list();
+                let rows = place.segment.rows();
+                found(term, list.count_below(rows, extent.area(), extent.blocks()));
+            }),
+            None => expansion.registered(place, |term, entry| found(term, entry.postings)),
         }
     }
 }
@@ -129,15 +148,22 @@ struct Expansion<'e, 'q> {
     field: FieldId,
     matcher: Matcher<'e>,
     meter: &'e mut Meter<'q>,
-    level: Level,
-    /// The rank of bit 0.
-    base: u32,
-    bits: &'e mut [u64],
 }
 
-impl Expansion<'_, '_> {
-    fn registered(&mut self, region: &Region, place: &Place<'_>) {
-        let flushed = place.segment.flushed();
+impl<'e, 'q> Expansion<'e, 'q> {
+    /// None if nothing can match.
+    fn new(
+        query: &'e Query,
+        pattern: u32,
+        fuzzy: &'e mut FuzzyMatcher,
+        meter: &'e mut Meter<'q>,
+    ) -> Option<Expansion<'e, 'q>> {
+        let pattern = &query.patterns[pattern as usize];
+        let matcher = Matcher::new(pattern.kind, query.pattern_bytes(pattern), fuzzy)?;
+        Some(Expansion { field: pattern.field, matcher, meter })
+    }
+
+    fn registered(&mut self, place: &Place<'_>, mut found: impl FnMut(&[u8], Entry)) {
         let mut term = [0; TERM_BYTES_MAX];
         let mut cursor = place.segment.terms_from(self.field, self.matcher.first());
         // The bytes that terms are passed for, and how many there were.
@@ -166,7 +192,7 @@ impl Expansion<'_, '_> {
             (passing_len, passed) = (0, 0);
             match self.matcher.test(bytes) {
                 Verdict::Match if !self.meter.expand() => return,
-                Verdict::Match => self.add_entry(region, &flushed, entry),
+                Verdict::Match => found(bytes, entry),
                 Verdict::No => {}
                 Verdict::NoneWith(count) => {
                     passing[..count].copy_from_slice(&bytes[..count]);
@@ -177,7 +203,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    fn fresh(&mut self, extent: &Extent<'_>) {
+    fn fresh(&mut self, extent: &Extent<'_>, mut found: impl FnMut(&[u8], u32)) {
         let mut ordinals = extent.ordinals();
         let mut group = [0; GROUP];
         loop {
@@ -187,15 +213,20 @@ impl Expansion<'_, '_> {
                 *place = ordinal;
                 count += 1;
             }
-            if count == 0 || !group[..count].iter().all(|ordinal| self.fresh_term(extent, *ordinal))
-            {
+            let mut group = group[..count].iter();
+            if count == 0 || !group.all(|ordinal| self.fresh_term(extent, *ordinal, &mut found)) {
                 return;
             }
         }
     }
 
     /// Looks at one term of a fresh segment; says whether to go on.
-    fn fresh_term(&mut self, extent: &Extent<'_>, ordinal: u32) -> bool {
+    fn fresh_term(
+        &mut self,
+        extent: &Extent<'_>,
+        ordinal: u32,
+        found: &mut impl FnMut(&[u8], u32),
+    ) -> bool {
         let mut term = [0; TERM_BYTES_MAX];
         let (field, len) = extent.write_term(ordinal, &mut term);
         if !self.meter.step() {
@@ -205,24 +236,30 @@ impl Expansion<'_, '_> {
             if !self.meter.expand() {
                 return false;
             }
-            self.add_fresh(extent, ordinal);
+            found(&term[..len], ordinal);
         }
         true
     }
+}
 
-    fn add_entry(
-        &mut self,
-        region: &Region,
-        flushed: &Flushed,
-        entry: spirit_index::entries::Entry,
-    ) {
+/// What the terms match that were found, as a bitmap.
+struct Bitmap<'e> {
+    region: &'e Region,
+    level: Level,
+    /// The rank of bit 0.
+    base: u32,
+    bits: &'e mut [u64],
+}
+
+impl Bitmap<'_> {
+    fn add_entry(&mut self, flushed: &Flushed, entry: Entry) {
         if entry.postings == 1 {
             return self.add_word(entry.payload);
         }
         match flushed.bitmap(entry) {
-            Some(dense) => kernel::or_bits(self.level, region.view(dense), 0, self.bits),
+            Some(dense) => kernel::or_bits(self.level, self.region.view(dense), 0, self.bits),
             None => {
-                let list = region.view(flushed.list(entry));
+                let list = self.region.view(flushed.list(entry));
                 kernel::set_bits(self.level, list, self.base, self.bits);
             }
         }

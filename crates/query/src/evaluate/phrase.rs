@@ -134,8 +134,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let leaf = &self.scratch.leaves[term];
         if leaf.postings == 1 && place.context.extent.is_none() {
             // A posting that lies in an entry has no list before which it would stand.
-            let term = self.query.lookup(&self.query.terms[term]);
-            return place.segment.ordinal_of(term.key.field(), term.bytes);
+            return place.ordinal_of(term);
         }
         leaf.ordinal(&place.context)
     }

@@ -49,7 +49,7 @@ impl Limit for Ranked<'_> {
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        let plan = RankedPlan::of(self.query);
+        let plan = RankedPlan::of(self.query, self.settings.windows);
         if plan == RankedPlan::Nothing {
             return;
         }
@@ -93,9 +93,9 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// The lengths of a registered segment's documents.
-    fn lengths<'l>(place: &Place<'l>) -> Lengths<'l> {
+    fn lengths<'l>(place: &'l Place<'_>) -> Lengths<'l> {
         const NONE: &[AtomicU16] = &[];
-        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base)
+        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base).with(place)
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.

@@ -5,6 +5,7 @@
 mod act;
 mod asks;
 mod columns;
+mod facets;
 mod naive;
 mod room;
 mod rules;
@@ -213,6 +214,7 @@ fn check(index: &Index, oracle: &Oracle) {
     if index.options().get_store() {
         check_columns(index).unwrap();
     }
+    facets::check_facets(index, &newest_first);
     let hits = reader.search_text("*", Search::newest(HITS_MAX)).unwrap();
     assert_eq!(hits.keys().unwrap(), newest_first.iter().map(|d| &*d.key).collect::<Vec<_>>());
     for (at, document) in newest_first.iter().enumerate() {

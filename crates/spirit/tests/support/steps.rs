@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use spirit::{
-    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Search,
-    SearchError,
+    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Reader, Search,
+    SearchError, Total,
 };
 use spirit_oracle::{Collection, Oracle, words_of};
 
@@ -40,6 +40,9 @@ fn text() -> impl Strategy<Value = String> {
         12 => words().prop_map(|words| words.join(" ")),
         1 => (words(), 0usize..20_000, any::<u64>()).prop_map(|(words, marks, seed)| {
             format!("{} {}", words.join(" "), filling(marks, seed))
+        }),
+        1 => (words(), 4u32..8, 250usize..600).prop_map(|(words, often, times)| {
+            format!("{}{}", format!("w{often} ").repeat(times), words.join(" "))
         }),
     ]
 }
@@ -146,6 +149,9 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
             assert_eq!(found, expected, "{query} with {algorithm:?}, k = {k}");
         }
     }
+    let windows = reader.search_text(&query, Search::newest(10).windows()).unwrap();
+    assert_eq!(windows.keys().unwrap(), expected[..10.min(expected.len())], "{query} by windows");
+    drop(windows);
     let mut paged = Vec::new();
     let mut search = Search::newest(7);
     loop {
@@ -158,8 +164,30 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     }
     assert_eq!(paged, expected[..paged.len().min(expected.len())], "pages of {query}");
     assert_eq!(paged.len(), expected.len(), "pages of {query}");
+    check_totals(&mut reader, &built, expected.len() as u64);
     check_texts(index, oracle, asked);
     check_best(index, oracle, asked);
+}
+
+/// Counts are exact up to any number, and above it they say that there are more.
+fn check_totals(reader: &mut Reader<'_>, query: &Query, count: u64) {
+    let sound = |up_to: u64, total: Total| match total {
+        Total::Exact(exact) => exact == count && exact <= up_to,
+        Total::AtLeast(least) => least > up_to && least <= count,
+    };
+    for up_to in [0, 1, 7, count.saturating_sub(1), count, u64::MAX] {
+        let total = reader.count_up_to(query, up_to).unwrap();
+        assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
+        for search in [Search::newest(3), Search::best(3)] {
+            let hits = reader.search(query, search.clone().total(up_to)).unwrap();
+            let total = hits.total().unwrap();
+            assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
+            let Some(cursor) = hits.cursor().unwrap() else { continue };
+            drop(hits);
+            let total = reader.search(query, search.after(cursor).total(up_to)).unwrap().total();
+            assert!(total.is_some_and(|total| sound(up_to, total)), "{total:?} of {count}");
+        }
+    }
 }
 
 /// The best matches have the scores that the oracle gives them, and none that scores more is left out; passing over blocks
@@ -175,8 +203,11 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
     };
     let (all, counts, _) = best(Search::best(HITS_MAX).exhaustive());
     for k in [1, 10, HITS_MAX] {
-        let (first, ..) = best(Search::best(k));
-        assert_eq!(first, all[..k.min(all.len())], "the best {k} of {asked}");
+        let (usual, finger) = (Search::best(k), Search::best(k).algorithm(Algorithm::Finger));
+        for search in [usual.clone(), usual.windows(), finger] {
+            let (first, ..) = best(search.clone());
+            assert_eq!(first, all[..k.min(all.len())], "the best {k} of {asked} by {search:?}");
+        }
     }
     let (mut paged, mut search) = (Vec::new(), Search::best(7));
     loop {
@@ -186,7 +217,28 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
         search = Search::best(7).after(cursor);
     }
     assert_eq!(paged, all, "pages of the best of {asked}");
+    check_explanations(index, oracle, asked, &all);
     check_scores(oracle, asked, &all, &counts);
+}
+
+/// A document's explanation ends with the score that it has, to the bit; of one that does not match it says so.
+fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(String, f32)]) {
+    let (mut reader, query) = (index.reader().unwrap(), Query::new_of(asked).unwrap());
+    let search = Search::best(1);
+    let some = all.len().div_ceil(12).max(1);
+    for (key, score) in all.iter().step_by(some) {
+        let explained = reader.explain(&query, &search, key).unwrap().unwrap();
+        assert!(explained.matches, "{key} by {asked}:\n{explained}");
+        assert_eq!(explained.value.to_bits(), score.to_bits(), "{key} by {asked}:\n{explained}");
+    }
+    let found: HashSet<&str> = oracle.matches(asked).map(|document| &*document.key).collect();
+    for document in oracle.documents().step_by(some + 7) {
+        let explained = reader.explain(&query, &search, &document.key).unwrap().unwrap();
+        let expected = found.contains(&*document.key);
+        assert_eq!(explained.matches, expected, "{} by {asked}:\n{explained}", document.key);
+        assert!(expected || explained.value == 0.0);
+    }
+    assert_eq!(reader.explain(&query, &search, "nobody").unwrap(), None);
 }
 
 fn check_scores(oracle: &Oracle, asked: &Clause, all: &[(String, f32)], counts: &Counts) {

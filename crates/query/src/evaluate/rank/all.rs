@@ -8,10 +8,11 @@ use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Lengths, Run};
 
-use super::lists::{Ahead, List, MORE, bar};
+use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::TERMS_INLINE;
+use crate::rank::MORE;
 
 /// Something of each term.
 type Parts<T> = [T; TERMS_INLINE];
@@ -98,8 +99,8 @@ impl Evaluation<'_, Ranked<'_>> {
             let mut common = [0; BLOCK];
             let (candidates, other) =
                 (kernel::run_of(&mut words[..found]), lists[others[0]].rest());
-            found = kernel::intersect_into(level, Algorithm::Simd, candidates, other, &mut common)
-                .found;
+            let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
+            found = kernel::intersect_into(level, algorithm, candidates, other, &mut common).found;
             words = common;
             let words = kernel::run_of(&mut words[..found]);
             kernel::score_run(level, words, lengths, bm25, &mut scores);

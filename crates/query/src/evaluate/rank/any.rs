@@ -6,12 +6,13 @@ use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths};
 
-use super::lists::{Ahead, List, MORE, bar};
+use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{RANKS, WORDS};
 use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
+use crate::rank::MORE;
 
 /// The lists of a segment, in the order of the query's terms.
 struct Streams<'l> {

@@ -73,7 +73,7 @@ mod tests {
             let twice = if frequency > 1 { once.saturating_add(more) } else { u16::MAX };
             let four = if frequency > 3 { twice.saturating_add(most) } else { u16::MAX };
             let word = Maxima { frequency, lengths: [once, twice, four] }.word();
-            let bm25 = Bm25 { weight, c0, c1 };
+            let bm25 = Bm25 { weight, c0, c1, term: 0 };
             for threshold in [-1.0, 0.0, bound(bm25, word), bound(bm25, word) * share] {
                 let counts = bound(bm25, word) > threshold;
                 prop_assert!(!counts || Gate::new(bm25, threshold).is_open(word));

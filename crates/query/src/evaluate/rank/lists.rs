@@ -9,12 +9,10 @@ use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25, Lengths, Level, Rest, Run};
 
 use crate::leaf::{Context, END, Leaf};
-use crate::rank::bound;
+use crate::rank::{MORE, bound};
 
 /// Postings of a block that has maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
-/// What sums of bounds are multiplied by: numbers that are added up in another order may come out a little higher.
-pub(super) const MORE: f32 = 1.0 + 1e-5;
 /// Stands for every frequency that postings do not say.
 const WITHOUT_END: f32 = 1e9;
 
@@ -61,13 +59,8 @@ pub(super) fn bar(threshold: f32, others: impl Iterator<Item = (Bm25, Ahead)>) -
 
 impl<'l> List<'l> {
     /// No list.
-    pub(super) const NONE: List<'static> = List {
-        run: &[],
-        maxima: &[],
-        whole: Ahead::NOTHING,
-        bm25: Bm25 { weight: 0.0, c0: 0.0, c1: 0.0 },
-        at: 0,
-    };
+    pub(super) const NONE: List<'static> =
+        List { run: &[], maxima: &[], whole: Ahead::NOTHING, bm25: Bm25::NOTHING, at: 0 };
 
     /// The list that a leaf has open. A single posting is copied to `single`: it lies in memory that queries borrow.
     pub(super) fn of(

@@ -177,6 +177,7 @@ impl Evaluation<'_, Ranked<'_>> {
             Some(lengths) => Lengths::new(lengths, place.base),
             None => Lengths::new(&self.scratch.lengths, window.start),
         };
+        let lengths = lengths.with(place);
         let leaf = &mut self.scratch.leaves[scoring];
         let words = words_of(&self.scratch.words, scoring);
         loop {

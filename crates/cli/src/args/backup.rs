@@ -1,0 +1,69 @@
+//! What `spirit backup`, `verify` and `restore` take.
+
+use std::path::PathBuf;
+
+/// Copies an index to one file, as it is at one moment, while it is in use
+///
+/// OUT holds every document and every deletion that was acknowledged before the command began, and of what came just
+/// then a part without gaps. Whoever has the index open is not asked and does not wait. What retention drops while
+/// OUT is written may be missing. OUT must not be there; it gets its name when all of it is on the disk, and is of use
+/// only whole: `spirit verify` says whether it is.
+///
+/// An index made with --mode graceful can be copied while nobody has it open.
+#[derive(Debug, clap::Args)]
+#[command(after_help = BACKUP_EXAMPLES)]
+pub(crate) struct BackupArgs {
+    /// Where the index is kept
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show progress even if standard error is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+const BACKUP_EXAMPLES: &str = "\
+Examples:
+  spirit backup -d news news.backup             the index in news, whether or not it is open
+  spirit verify news.backup
+  spirit restore news.backup -d news2";
+
+/// Says whether a backup is whole, and changes nothing
+///
+/// All checksums are compared, then the documents, terms and operations in it are looked at as `spirit check` does. Prints
+/// what is wrong, with its place, and ends with 1; or a summary, and ends with 0.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  spirit verify news.backup")]
+pub(crate) struct VerifyArgs {
+    /// The file that `spirit backup` wrote
+    #[arg(value_name = "BACKUP")]
+    pub(crate) backup: PathBuf,
+    /// Show progress even if standard error is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+/// Makes an index of a backup, in a directory where there is none
+///
+/// All of the backup is verified before anything is written, and what was made is checked before it is an index. It has
+/// the settings and the sizes of the one that was copied, and opens like one that was closed.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  spirit restore news.backup -d news2\n  spirit search -d news2 fox"
+)]
+pub(crate) struct RestoreArgs {
+    /// The file that `spirit backup` wrote
+    #[arg(value_name = "BACKUP")]
+    pub(crate) backup: PathBuf,
+    /// Where the index will be kept; made if it is not there
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Show progress even if standard error is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}

@@ -1,0 +1,193 @@
+//! `--facet`: what is asked of the values of fields, and the answers for people and programs.
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::{Value, json};
+use spirit::{Aggregate, Calendar, DateInterval, Facet, TopTerms, format_time};
+
+/// Values that are named unless it is said how many.
+const TOP: usize = 10;
+/// Percentiles unless it is said which.
+const PERCENTILES: [f64; 5] = [1.0, 25.0, 50.0, 75.0, 99.0];
+
+/// A facet as it was typed, and what it means.
+#[derive(Clone, Debug)]
+pub(crate) struct FacetArg {
+    pub(crate) typed: String,
+    pub(crate) facet: Facet,
+}
+
+/// A facet's answer.
+pub(crate) struct Answered {
+    typed: String,
+    found: Aggregate,
+}
+
+impl Answered {
+    pub(crate) fn new(asked: &FacetArg, found: Aggregate) -> Answered {
+        Answered { typed: asked.typed.clone(), found }
+    }
+
+    /// For people.
+    pub(crate) fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Answered { typed, found } = self;
+        match found {
+            Aggregate::Terms(TopTerms { top, others, distinct, .. }) => {
+                writeln!(out, "{typed}: {distinct} values, {others} documents of others")?;
+                top.iter().try_for_each(|(value, count)| writeln!(out, "    {count}  {value}"))
+            }
+            Aggregate::Histogram(buckets) => {
+                writeln!(out, "{typed}")?;
+                buckets.iter().try_for_each(|(start, count)| writeln!(out, "    {count}  {start}"))
+            }
+            Aggregate::Dates(buckets) => {
+                writeln!(out, "{typed}")?;
+                let mut line = |start, count| writeln!(out, "    {count}  {}", format_time(start));
+                buckets.iter().try_for_each(|(start, count)| line(*start, count))
+            }
+            Aggregate::Stats(None) => writeln!(out, "{typed}: no values"),
+            Aggregate::Stats(Some(stats)) => {
+                let (count, mean) = (stats.count, stats.mean());
+                let (min, max, sum) = (stats.min, stats.max, stats.sum);
+                writeln!(out, "{typed}: {count} values, {min} to {max}, sum {sum}, mean {mean}")
+            }
+            Aggregate::Cardinality(count) => writeln!(out, "{typed}: {count} different values"),
+            Aggregate::Percentiles(at) => {
+                writeln!(out, "{typed}")?;
+                at.iter()
+                    .try_for_each(|(percent, number)| writeln!(out, "    {percent}%  {number}"))
+            }
+            other => writeln!(out, "{typed}: {other:?}"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let facet = &self.typed;
+        match &self.found {
+            Aggregate::Terms(TopTerms { top, others, distinct, .. }) => {
+                let top = buckets("value", top.iter().map(|(value, count)| (json!(value), *count)));
+                json!({ "facet": facet, "buckets": top, "others": others, "distinct": distinct })
+            }
+            Aggregate::Histogram(found) => {
+                let found = found.iter().map(|(start, count)| (json!(start), *count));
+                json!({ "facet": facet, "buckets": buckets("from", found) })
+            }
+            Aggregate::Dates(found) => {
+                let found = found.iter().map(|(start, count)| (json!(format_time(*start)), *count));
+                json!({ "facet": facet, "buckets": buckets("from", found) })
+            }
+            Aggregate::Stats(None) => json!({ "facet": facet, "count": 0 }),
+            Aggregate::Stats(Some(stats)) => json!({
+                "facet": facet,
+                "count": stats.count,
+                "min": stats.min,
+                "max": stats.max,
+                "sum": stats.sum,
+                "mean": stats.mean(),
+            }),
+            Aggregate::Cardinality(count) => json!({ "facet": facet, "count": count }),
+            Aggregate::Percentiles(at) => {
+                let at = at.iter().map(|(percent, n)| json!({ "percent": percent, "value": n }));
+                json!({ "facet": facet, "percentiles": at.collect::<Vec<_>>() })
+            }
+            other => json!({ "facet": facet, "found": format!("{other:?}") }),
+        }
+    }
+}
+
+fn buckets(name: &str, found: impl Iterator<Item = (Value, u64)>) -> Vec<Value> {
+    found.map(|(value, count)| json!({ name: value, "count": count })).collect()
+}
+
+impl Serialize for Answered {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+/// `terms:FIELD`, `terms:FIELD:N` and so on. Whatever stands behind the last colon may be part of a name.
+pub(crate) fn facet(typed: &str) -> Result<FacetArg, String> {
+    let facet = parse(typed).ok_or_else(|| {
+        "choose terms:FIELD[:N], histogram:FIELD:N, dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, \
+         cardinality:FIELD or percentiles:FIELD[:N,N]"
+            .to_owned()
+    })?;
+    Ok(FacetArg { typed: typed.to_owned(), facet })
+}
+
+fn parse(typed: &str) -> Option<Facet> {
+    let (kind, rest) = typed.split_once(':')?;
+    let (name, last) = rest.rsplit_once(':').map_or((rest, None), |(name, l)| (name, Some(l)));
+    let whole = || rest.to_owned();
+    let field = name.to_owned();
+    Some(match kind {
+        "terms" => match last.and_then(|last| last.parse().ok()) {
+            Some(top) => Facet::Terms { field, top },
+            None => Facet::Terms { field: whole(), top: TOP },
+        },
+        "histogram" => Facet::Histogram { field, interval: last?.parse().ok()? },
+        "dates" => Facet::Dates { field, interval: interval(last?)? },
+        "stats" => Facet::Stats { field: whole() },
+        "cardinality" => Facet::Cardinality { field: whole() },
+        "percentiles" => match last.and_then(numbers) {
+            Some(at) => Facet::Percentiles { field, at },
+            None => Facet::Percentiles { field: whole(), at: PERCENTILES.to_vec() },
+        },
+        _ => return None,
+    })
+}
+
+fn interval(text: &str) -> Option<DateInterval> {
+    let calendar = match text {
+        "day" => Calendar::Day,
+        "week" => Calendar::Week,
+        "month" => Calendar::Month,
+        "quarter" => Calendar::Quarter,
+        "year" => Calendar::Year,
+        time => {
+            let time = humantime::parse_duration(time).ok()?;
+            return i64::try_from(time.as_millis()).ok().map(DateInterval::Milliseconds);
+        }
+    };
+    Some(DateInterval::Calendar(calendar))
+}
+
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    text.split(',').map(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facets_are_read() {
+        let field = |name: &str| name.to_owned();
+        for (typed, expected) in [
+            ("terms:by", Facet::Terms { field: field("by"), top: TOP }),
+            ("terms:by:3", Facet::Terms { field: field("by"), top: 3 }),
+            ("terms:a:b", Facet::Terms { field: field("a:b"), top: TOP }),
+            ("histogram:ms:2.5", Facet::Histogram { field: field("ms"), interval: 2.5 }),
+            ("stats:ms", Facet::Stats { field: field("ms") }),
+            ("cardinality:by", Facet::Cardinality { field: field("by") }),
+            (
+                "percentiles:ms:50,99.9",
+                Facet::Percentiles { field: field("ms"), at: vec![50.0, 99.9] },
+            ),
+        ] {
+            assert_eq!(facet(typed).unwrap().facet, expected, "{typed}");
+        }
+        for (text, expected) in [
+            ("1h", DateInterval::Milliseconds(3_600_000)),
+            ("month", DateInterval::Calendar(Calendar::Month)),
+        ] {
+            let dates = Facet::Dates { field: field("at"), interval: expected };
+            assert_eq!(facet(&format!("dates:at:{text}")).unwrap().facet, dates);
+        }
+        for wrong in ["", "by", "top:by", "histogram:ms", "histogram:ms:x", "dates:at:soon"] {
+            assert!(facet(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Why a document has its score: each clause of the query is asked about this one document, by itself.
+//!
+//! Whether a node matches is found as evaluation finds it, in a window around the document. What it adds is computed from the
+//! posting that a look-up finds. Nothing here is fast: before each question all lists are opened anew.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::descriptor::Window as Part;
+use spirit_index::lengths::LENGTH_MAX;
+use spirit_index::nvm::older::{FindOlder, OlderEntries};
+use spirit_index::posting::{FREQUENCY_MAX, frequency, rank_of};
+use spirit_index::snapshot::Segment;
+use spirit_index::values::ValueKind;
+use spirit_kernel::Frequencies;
+use spirit_schema::Schema;
+
+use super::key::find_document;
+use super::window::{WORDS, Window};
+use super::{Evaluation, Place, words_of};
+use crate::collect::Limit;
+use crate::explanation::{Explanation, Frequency, Worth};
+use crate::fade::Fading;
+use crate::query::{Kind, NONE, NodeId, Occur};
+use crate::rank::{Counts, Parameters, Weight, Weights, score};
+
+/// What a score is explained by.
+pub(crate) struct Explained<'e> {
+    pub(crate) schema: &'e Schema,
+    pub(crate) weights: &'e Weights,
+    pub(crate) counts: &'e Counts,
+    pub(crate) parameters: Parameters,
+    pub(crate) fading: Option<Fading>,
+}
+
+impl Limit for Explained<'_> {
+    fn wanted(&self) -> usize {
+        usize::MAX
+    }
+}
+
+impl Evaluation<'_, Explained<'_>> {
+    /// Why the document with a key has its score; none if the snapshot has no such document.
+    pub(crate) fn explain(&mut self, key: &[u8]) -> Option<Explanation> {
+        let (segment, local) = find_document(&self.snapshot, key)?;
+        let is_fresh = segment.id().position() >= self.snapshot.window().end;
+        let place = self.place(segment, is_fresh)?;
+        if segment.is_dead(local) || self.query.root == NONE {
+            return None;
+        }
+        if !is_fresh {
+            self.find_lists(&segment);
+        }
+        self.scratch.patterns.forget();
+        let rank = rank_of(local);
+        let explained = self.explain_node(&place, self.query.root, rank, 1.0);
+        Some(match self.collector.fading {
+            Some(fading) if explained.matches => {
+                let newest = place.last_value(fading.field, ValueKind::Time, rank);
+                explained.faded(fading.factor(newest))
+            }
+            _ => explained,
+        })
+    }
+
+    fn explain_node(
+        &mut self,
+        place: &Place<'_>,
+        id: NodeId,
+        rank: u32,
+        boost: f32,
+    ) -> Explanation {
+        let query = self.query;
+        let node = &query.nodes[id as usize];
+        let boost = boost * node.boost;
+        let clauses = match node.kind {
+            Kind::Clauses { .. } => {
+                let children = query.children(id);
+                children.map(|child| self.explain_node(place, child, rank, boost)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let matches = self.matches(place, id, rank);
+        let mut explained = Explanation {
+            clause: query.written(id, self.collector.schema),
+            occur: node.occur,
+            matches,
+            value: 0.0,
+            worth: Worth::Nothing,
+            clauses,
+        };
+        let is_part = id != query.root;
+        if matches && !(is_part && node.occur == Occur::Not) {
+            (explained.value, explained.worth) = self.worth(place, id, rank, boost);
+        }
+        if explained.worth == Worth::Sum {
+            let mut sum = 0.0;
+            explained.add_to(&mut sum);
+            explained.value = sum;
+        }
+        explained
+    }
+
+    /// What a node that matches adds to a document's score, and why; of clauses that are added up, not how much.
+    fn worth(&mut self, place: &Place<'_>, id: NodeId, rank: u32, boost: f32) -> (f32, Worth) {
+        let query = self.query;
+        let (bm25, frequency) = match (self.collector.weights.of(id), query.nodes[id as usize].kind)
+        {
+            (Weight::Constant(value), _) => return (value, Worth::Constant),
+            (Weight::Sum, _) => return (0.0, Worth::Sum),
+            (Weight::Frequency(bm25), Kind::Term(term)) => {
+                (bm25, self.frequency_at(place, term as usize, rank) as f32)
+            }
+            (Weight::Frequency(bm25), _) => {
+                self.open_all(place);
+                let phrase = self.phrase_in(place, id);
+                (bm25, phrase.map_or(0.0, |phrase| self.phrase_frequency(place, &phrase, rank)))
+            }
+        };
+        let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+        let value = score(bm25, frequency, length);
+        (value, Worth::Frequency(self.explain_frequency(id, boost, frequency, length)))
+    }
+
+    fn explain_frequency(&self, id: NodeId, boost: f32, frequency: f32, length: u32) -> Frequency {
+        let Explained { counts, parameters, .. } = self.collector;
+        let of_node = self.query.term_of(id).into_iter();
+        let terms = of_node.chain(self.query.children(id).filter_map(|c| self.query.term_of(c)));
+        let terms: Vec<u32> = terms.collect();
+        Frequency {
+            idf: terms.iter().map(|term| counts.idf(*term)).sum(),
+            documents: counts.statistics.documents,
+            with_terms: terms.iter().map(|term| counts.with_term[*term as usize]).collect(),
+            boost,
+            frequency,
+            length,
+            average: counts.average(),
+            parameters,
+        }
+    }
+
+    /// Whether the document at a rank is what a node asks for.
+    fn matches(&mut self, place: &Place<'_>, id: NodeId, rank: u32) -> bool {
+        self.open_all(place);
+        let window = Window::first(place.base, rank);
+        let mut bits = [0; WORDS];
+        let bits = &mut bits[..window.words()];
+        self.add(place, id, window, bits);
+        let bit = (rank - window.start) as usize;
+        bits[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    /// How often a term is in the document at a rank.
+    fn frequency_at(&mut self, place: &Place<'_>, term: usize, rank: u32) -> u32 {
+        self.open_all(place);
+        if self.seek(place, term, rank) != rank {
+            return 0;
+        }
+        let words = words_of(&self.scratch.words, term);
+        let word = self.scratch.leaves[term].run(&place.context, words)[0].load(Relaxed);
+        match frequency(word) {
+            FREQUENCY_MAX => place.frequency(term as u32, rank),
+            said => said,
+        }
+    }
+
+    /// Finds the lists of all terms in a registered segment, to open them as often as there are questions.
+    fn find_lists(&mut self, segment: &Segment<'_>) {
+        let position = segment.id().position();
+        let terms = self.query.terms.len();
+        if position >= self.snapshot.covered().oldest {
+            (0..terms).for_each(|term| self.look_up(term));
+        } else if let Some(older) = OlderEntries::new(self.snapshot.memory()) {
+            self.part = Part { oldest: position, end: position + 1 };
+            for (term, found) in self.query.terms.iter().enumerate() {
+                self.scratch.leaves[term].older = older.find(self.query.lookup(found), found.hash);
+                self.lend(&older, term, term..term + 1);
+            }
+        }
+        self.open_at(segment);
+        let (lists, found) = self.scratch.leaves.split_at_mut(terms);
+        found[..terms].copy_from_slice(lists);
+    }
+
+    /// Opens the lists of all terms, from their beginnings.
+    fn open_all(&mut self, place: &Place<'_>) {
+        let terms = self.query.terms.len();
+        if place.context.extent.is_some() {
+            return (0..terms).for_each(|term| self.open_fresh(place, term));
+        }
+        let (lists, found) = self.scratch.leaves.split_at_mut(terms);
+        lists.copy_from_slice(&found[..terms]);
+    }
+}

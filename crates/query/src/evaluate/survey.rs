@@ -1,0 +1,228 @@
+//! What a query would be evaluated by: the planner's choice, and the lists that it finds in each segment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spirit_index::descriptor::{SegmentId, Window as Part};
+use spirit_index::entries::Entry;
+use spirit_index::nvm::older::{FindOlder, OlderEntries};
+use spirit_index::snapshot::Segment;
+use spirit_kernel::Algorithm;
+use spirit_schema::Schema;
+
+use super::{Evaluation, Meeting};
+use crate::collect::Limit;
+use crate::plan::{Plan, RankedPlan};
+use crate::query::{Kind, NONE, NodeId, Occur};
+use crate::query_plan::{
+    ClausePlan, Evaluator, ExecutorPlan, Expansion, FIRST_MAX, Lists, Meetings, PartPlan, Source,
+};
+
+/// For whom a query is surveyed.
+#[derive(Clone, Copy)]
+pub(crate) struct Surveyed<'s> {
+    pub(crate) schema: &'s Schema,
+    /// Whether the best are asked for.
+    pub(crate) ranked: bool,
+}
+
+impl Limit for Surveyed<'_> {
+    fn wanted(&self) -> usize {
+        usize::MAX
+    }
+}
+
+/// A term's entries, by segment.
+type Entries = BTreeMap<SegmentId, Entry>;
+
+/// What there is for a query in segments of one form.
+struct Found {
+    /// By term.
+    lists: Vec<Lists>,
+    /// By pattern.
+    expansions: Vec<Expansion>,
+}
+
+impl<'a> Evaluation<'a, Surveyed<'_>> {
+    /// How the query is evaluated.
+    pub(crate) fn survey(&mut self) -> ExecutorPlan {
+        let snapshot = self.snapshot;
+        let (fresh, registered): (Vec<_>, Vec<_>) =
+            (snapshot.fresh().collect(), snapshot.registered().collect());
+        let found =
+            Found { lists: self.fresh_lists(&fresh), expansions: self.expansions(&fresh, true) };
+        let fresh = self.part(&fresh, self.fresh_evaluator(fresh.len() as u64), &found);
+        let entries: Vec<Entries> =
+            (0..self.query.terms.len()).map(|term| self.entries_of(term)).collect();
+        let found = Found {
+            lists: entries.iter().map(|entries| self.lists_of(entries)).collect(),
+            expansions: self.expansions(&registered, false),
+        };
+        let registered = self.part(&registered, self.registered_evaluator(&entries), &found);
+        ExecutorPlan { fresh, registered }
+    }
+
+    fn part(&self, segments: &[Segment<'_>], evaluator: Evaluator, found: &Found) -> PartPlan {
+        let covered = self.snapshot.covered().oldest;
+        let older = segments.iter().filter(|segment| segment.id().position() < covered).count();
+        let clause = self.clause_plan(self.query.root, found);
+        PartPlan { segments: segments.len() as u64, older: older as u64, evaluator, clause }
+    }
+
+    fn fresh_evaluator(&self, segments: u64) -> Evaluator {
+        let windows = self.settings.windows;
+        if self.collector.ranked {
+            return match RankedPlan::of(self.query, windows) {
+                RankedPlan::Nothing => Evaluator::Nothing,
+                _ => Evaluator::Windows,
+            };
+        }
+        let lists = Meetings { lists: segments, ..self.no_meetings() };
+        match Plan::of(self.query, windows) {
+            Plan::Nothing => Evaluator::Nothing,
+            Plan::Key(_) => Evaluator::Key,
+            Plan::Term(_) => Evaluator::List,
+            Plan::All(..) => Evaluator::Intersection(lists),
+            Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
+        }
+    }
+
+    fn registered_evaluator(&self, entries: &[Entries]) -> Evaluator {
+        let windows = self.settings.windows;
+        if !self.collector.ranked {
+            return match Plan::of(self.query, windows) {
+                Plan::Nothing => Evaluator::Nothing,
+                Plan::Key(_) => Evaluator::Key,
+                Plan::Term(_) => Evaluator::List,
+                Plan::All(terms, count) => {
+                    Evaluator::Intersection(self.meetings(entries, &terms[..count]))
+                }
+                Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
+            };
+        }
+        match RankedPlan::of(self.query, windows) {
+            RankedPlan::Nothing => Evaluator::Nothing,
+            RankedPlan::Term(_) => Evaluator::BlockMaxTerm,
+            RankedPlan::All(..) => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedPlan::Any(..) => Evaluator::MaxScore,
+            RankedPlan::Tree { .. } => Evaluator::Windows,
+        }
+    }
+
+    fn algorithm(&self) -> Algorithm {
+        self.settings.algorithm.unwrap_or(Algorithm::Simd)
+    }
+
+    fn no_meetings(&self) -> Meetings {
+        Meetings { algorithm: self.algorithm(), lists: 0, probes: 0, bitmaps: 0, singles: 0 }
+    }
+
+    /// How the lists of `terms` meet in the segments in which all of them have one.
+    fn meetings(&self, entries: &[Entries], terms: &[u32]) -> Meetings {
+        let mut meetings = self.no_meetings();
+        let forced = self.settings.algorithm;
+        for id in entries[terms[0] as usize].keys() {
+            let all = terms.iter().map(|term| entries[*term as usize].get(id).copied());
+            let Some(mut all) = all.collect::<Option<Vec<Entry>>>() else { continue };
+            all.sort_by_key(|entry| entry.postings);
+            let flushed = self.snapshot.of(*id).flushed();
+            let bits = |number: usize| flushed.bitmap(all[number]);
+            match Meeting::of(forced, bits(0), bits(1)) {
+                _ if forced.is_none() && all[0].postings == 1 => meetings.singles += 1,
+                Meeting::Lists => meetings.lists += 1,
+                Meeting::Probe(_) => meetings.probes += 1,
+                Meeting::Bitmaps(..) => meetings.bitmaps += 1,
+            }
+        }
+        meetings
+    }
+
+    fn fresh_lists(&self, fresh: &[Segment<'_>]) -> Vec<Lists> {
+        let of_term =
+            |term| {
+                let found = &self.query.terms[term];
+                let frequency = |segment: &Segment<'_>| {
+                    segment.fresh_frequency(self.query.lookup(found), found.hash)
+                };
+                let with = fresh.iter().map(frequency).filter(|frequency| *frequency > 0);
+                with.fold(Lists::default(), |Lists { documents, lists, bitmaps }, frequency| {
+                    Lists { documents: documents + u64::from(frequency), lists: lists + 1, bitmaps }
+                })
+            };
+        (0..self.query.terms.len()).map(of_term).collect()
+    }
+
+    fn lists_of(&self, entries: &Entries) -> Lists {
+        let dense = |(id, entry): &(&SegmentId, &Entry)| {
+            self.snapshot.of(**id).flushed().bitmap(**entry).is_some()
+        };
+        Lists {
+            documents: entries.values().map(|entry| u64::from(entry.postings)).sum(),
+            lists: entries.len() as u64,
+            bitmaps: entries.iter().filter(dense).count() as u64,
+        }
+    }
+
+    /// A term's entries in registered segments.
+    fn entries_of(&self, term: usize) -> Entries {
+        let (snapshot, found) = (self.snapshot, &self.query.terms[term]);
+        let term = self.query.lookup(found);
+        let covered = snapshot.covered();
+        let region = snapshot.memory().region();
+        let newer = snapshot.entries(term, found.hash).view(region).from(covered.oldest);
+        let counts = newer.iter().filter(|entry| !snapshot.skips(entry.segment));
+        let mut entries: Entries = counts.map(|entry| (entry.segment, entry)).collect();
+        let part = Part { end: covered.oldest, ..snapshot.window() };
+        if let Some(older) = OlderEntries::new(snapshot.memory()).filter(|_| part.oldest < part.end)
+        {
+            let mut at = older.find(term, found.hash);
+            older.visit(&mut at, term, found.hash, part, |entry| {
+                entries.insert(entry.segment, entry);
+            });
+        }
+        entries
+    }
+
+    /// What each pattern stands for in some segments.
+    fn expansions(&mut self, segments: &[Segment<'a>], fresh: bool) -> Vec<Expansion> {
+        let patterns = 0..self.query.patterns.len() as u32;
+        let of_pattern = |pattern| {
+            let mut first = BTreeSet::new();
+            let mut expansion = Expansion::default();
+            for segment in segments {
+                let Some(place) = self.place(*segment, fresh) else { continue };
+                self.each_expansion(&place, pattern, |term, documents| {
+                    expansion.terms += 1;
+                    expansion.documents += u64::from(documents);
+                    first.insert(String::from_utf8_lossy(term).into_owned());
+                    if first.len() > FIRST_MAX {
+                        first.pop_last();
+                    }
+                });
+            }
+            expansion.first = first.into_iter().collect();
+            expansion
+        };
+        patterns.map(of_pattern).collect()
+    }
+
+    fn clause_plan(&self, id: NodeId, found: &Found) -> ClausePlan {
+        let (query, schema) = (self.query, self.collector.schema);
+        if id == NONE {
+            let clause = crate::Clause::Nothing.to_string();
+            return ClausePlan {
+                clause,
+                occur: Occur::Must,
+                source: Source::Clauses,
+                clauses: Vec::new(),
+            };
+        }
+        let node = &query.nodes[id as usize];
+        let source = match node.kind {
+            Kind::Term(term) => Source::Lists(found.lists[term as usize]),
+            Kind::Pattern(pattern) => Source::Expansion(found.expansions[pattern as usize].clone()),
+            _ => Source::Clauses,
+        };
+        let clauses = query.children(id).map(|child| self.clause_plan(child, found)).collect();
+        ClausePlan { clause: query.written(id, schema), occur: node.occur, source, clauses }
+    }
+}

@@ -1,0 +1,172 @@
+//! Facets while matches are gone through, snapshot after snapshot.
+
+use spirit_index::column::Column;
+use spirit_index::nvm::older::OlderEntries;
+use spirit_index::posting::rank_of;
+use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::term::{FieldId, TERM_BYTES_MAX};
+use spirit_index::values::ValueKind;
+use spirit_kernel::Level;
+use spirit_schema::Schema;
+
+use super::gather::Gathered;
+use super::keywords::Keywords;
+use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
+use crate::collect::Limit;
+use crate::evaluate::window::{Bits, WORDS, Window, ones};
+use crate::evaluate::{Evaluation, Scratch, Settings};
+use crate::limits::Stop;
+use crate::query::Query;
+
+/// Facets of all documents that a query matches.
+pub struct Aggregation {
+    parts: Vec<Part>,
+}
+
+/// One facet.
+struct Part {
+    field: FieldId,
+    kind: ValueKind,
+    gathered: Gathered,
+    keywords: Keywords,
+    /// The values of the document at hand.
+    values: Vec<u64>,
+}
+
+/// What matches are given to.
+pub(crate) struct Aggregating<'f>(&'f mut Aggregation);
+
+impl Limit for Aggregating<'_> {
+    fn wanted(&self) -> usize {
+        if self.0.is_full() { 0 } else { usize::MAX }
+    }
+}
+
+impl Aggregation {
+    /// These facets of documents with the fields of `schema`.
+    pub fn new(facets: &[Facet], schema: &Schema) -> Result<Aggregation, FacetError> {
+        let part = |facet: &Facet| {
+            let (field, kind) = facet.check(schema)?;
+            let gathered = Gathered::new(facet);
+            Ok(Part {
+                field: field.id,
+                kind,
+                gathered,
+                keywords: Keywords::default(),
+                values: Vec::new(),
+            })
+        };
+        Ok(Aggregation { parts: facets.iter().map(part).collect::<Result<_, _>>()? })
+    }
+
+    /// Adds what `query` matches in a snapshot.
+    pub fn add(
+        &mut self,
+        snapshot: Snapshot<'_>,
+        query: &Query,
+        settings: Settings<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Stop> {
+        let older = || OlderEntries::new(snapshot.memory());
+        let aggregate = |evaluation: &mut Evaluation<'_, _>| evaluation.aggregate(older);
+        crate::evaluate(snapshot, query, settings, scratch, Aggregating(self), aggregate)?;
+        if self.is_full() { Err(Stop::Buckets { max: BUCKETS_MAX }) } else { Ok(()) }
+    }
+
+    /// What came of each facet, in their order.
+    pub fn finish(self) -> Vec<Aggregate> {
+        self.parts.into_iter().map(|part| part.gathered.finish(part.kind)).collect()
+    }
+
+    fn is_full(&self) -> bool {
+        self.parts.iter().any(|part| part.gathered.is_full())
+    }
+}
+
+impl Aggregating<'_> {
+    /// The documents of a fresh segment's window whose bits are set match, and are alive.
+    pub(crate) fn add_fresh(&mut self, segment: &Segment<'_>, window: Window, bits: &[u64]) {
+        for bit in ones(bits) {
+            let values = segment.values(rank_of(window.rank(bit)));
+            for part in &mut self.0.parts {
+                let own = values.clone().filter(|v| (v.field, v.kind) == (part.field, part.kind));
+                part.values.extend(own.map(|value| value.kind.sortable(value.bits)));
+                part.values.sort_unstable();
+                part.take_document();
+            }
+        }
+    }
+
+    /// The same of a registered segment.
+    pub(crate) fn add_registered(
+        &mut self,
+        segment: &Segment<'_>,
+        level: Level,
+        window: Window,
+        bits: &[u64],
+    ) {
+        for part in &mut self.0.parts {
+            if let Some(column) = segment.column(part.field, part.kind) {
+                part.add_column(&column, level, window, bits);
+            }
+        }
+    }
+
+    /// A segment begins: keywords have other numbers.
+    pub(crate) fn begin(&mut self, segment: &Segment<'_>, fresh: bool) {
+        for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
+            let column = (!fresh).then(|| segment.column(part.field, part.kind)).flatten();
+            let first = column.map_or(0, |column| column.min());
+            // Who reads what is damaged does not take memory for it.
+            let terms = if fresh { u64::from(u32::MAX) } else { segment.descriptor().terms() };
+            part.keywords.begin(first..first.saturating_add(terms));
+        }
+    }
+
+    /// A segment ends: the keywords that were counted are named.
+    pub(crate) fn end(&mut self, segment: &Segment<'_>, fresh: bool) {
+        for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
+            let Part { field, gathered, keywords, .. } = part;
+            let mut term = [0; TERM_BYTES_MAX];
+            if fresh {
+                let extent = segment.extent();
+                keywords.drain(|ordinal, documents| {
+                    let (_, len) = extent.write_term(ordinal as u32, &mut term);
+                    gathered.add_keyword(&term[..len], documents);
+                });
+                continue;
+            }
+            let mut terms = segment.terms_from(*field, b"");
+            keywords.drain(|place, documents| {
+                terms.go_to(place);
+                if let Some(found) = terms.next_term(&mut term) {
+                    gathered.add_keyword(&term[..found.len], documents);
+                }
+            });
+        }
+    }
+}
+
+impl Part {
+    fn add_column(&mut self, column: &Column<'_>, level: Level, window: Window, bits: &[u64]) {
+        let mut with: Bits = [0; WORDS];
+        let with = &mut with[..bits.len()];
+        column.presence_bits(level, window.start, with);
+        spirit_kernel::and_window(level, with, bits);
+        for bit in ones(with) {
+            self.values.extend(column.of(window.rank(bit)));
+            self.take_document();
+        }
+    }
+
+    /// The values at hand are those of a document.
+    fn take_document(&mut self) {
+        if self.kind == ValueKind::Keyword {
+            self.values.dedup();
+            self.values.iter().for_each(|number| self.keywords.count(*number));
+        } else {
+            self.gathered.add(self.kind, &self.values);
+        }
+        self.values.clear();
+    }
+}

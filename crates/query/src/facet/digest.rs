@@ -1,0 +1,154 @@
+//! Percentiles of numbers that are seen once: a merging t-digest (Dunning and Ertl, 2019).
+//!
+//! Numbers are kept as *centroids*: a mean, and how many it stands for. How many that may be depends on where among all numbers it
+//! is: a centroid covers one step of the scale `δ / 2π · asin(2q − 1)` at most, whose steps are short at both ends. So the
+//! extreme percentiles are the exactest, and there are no more than `δ` centroids, whatever comes. As long as each number has a
+//! centroid of its own, percentiles are those of the numbers.
+
+use std::f64::consts::PI;
+
+/// `δ`: the most centroids.
+const COMPRESSION: f64 = 400.0;
+/// Numbers that come together before they are merged in.
+const BUFFER: usize = 4096;
+
+/// Some numbers, in short.
+#[derive(Debug, Default)]
+pub(super) struct Digest {
+    /// In the order of their means.
+    centroids: Vec<Centroid>,
+    buffer: Vec<f64>,
+    /// The least number and the highest.
+    ends: Option<(f64, f64)>,
+}
+
+/// Numbers that are next to each other.
+#[derive(Clone, Copy, Debug)]
+struct Centroid {
+    mean: f64,
+    count: f64,
+}
+
+impl Centroid {
+    fn with(self, other: Centroid) -> Centroid {
+        let count = self.count + other.count;
+        Centroid { mean: blend(self.mean, other.mean, other.count / count), count }
+    }
+}
+
+impl Digest {
+    /// Another number, which is finite.
+    pub(super) fn add(&mut self, number: f64) {
+        let (low, high) = self.ends.unwrap_or((number, number));
+        self.ends = Some((low.min(number), high.max(number)));
+        self.buffer.push(number);
+        if self.buffer.len() == BUFFER {
+            self.merge();
+        }
+    }
+
+    /// The number below which this share of all are, nearly; none if there are no numbers.
+    pub(super) fn at(&mut self, share: f64) -> Option<f64> {
+        self.merge();
+        let (low, high) = self.ends?;
+        let wanted = share * self.count();
+        // Half of a centroid's numbers are below its mean.
+        let (mut before, mut behind) = (0.0, (0.0, low));
+        for centroid in &self.centroids {
+            let middle = (before + centroid.count / 2.0, centroid.mean);
+            if wanted < middle.0 {
+                return Some(between(behind, middle, wanted));
+            }
+            (before, behind) = (before + centroid.count, middle);
+        }
+        Some(between(behind, (before, high), wanted))
+    }
+
+    fn count(&self) -> f64 {
+        self.centroids.iter().map(|centroid| centroid.count).sum()
+    }
+
+    fn merge(&mut self) {
+        let new = self.buffer.drain(..).map(|mean| Centroid { mean, count: 1.0 });
+        self.centroids.extend(new);
+        self.centroids.sort_unstable_by(|a, b| a.mean.total_cmp(&b.mean));
+        let count = self.count();
+        let Some((first, rest)) = self.centroids.split_first() else { return };
+        let (mut merged, mut current) = (Vec::with_capacity(COMPRESSION as usize), *first);
+        let (mut before, mut end) = (0.0, step_behind(0.0));
+        for next in rest {
+            if (before + current.count + next.count) / count <= end {
+                current = current.with(*next);
+            } else {
+                before += current.count;
+                end = step_behind(before / count);
+                merged.push(current);
+                current = *next;
+            }
+        }
+        merged.push(current);
+        self.centroids = merged;
+    }
+}
+
+/// Where the step of the scale ends that begins with a share of all numbers.
+fn step_behind(share: f64) -> f64 {
+    let angle = (2.0 * share - 1.0).clamp(-1.0, 1.0).asin() + 2.0 * PI / COMPRESSION;
+    if angle >= PI / 2.0 { 1.0 } else { (angle.sin() + 1.0) / 2.0 }
+}
+
+/// What is at `wanted` on the line from one point to the other.
+fn between(from: (f64, f64), to: (f64, f64), wanted: f64) -> f64 {
+    let length = to.0 - from.0;
+    let share = if length > 0.0 { ((wanted - from.0) / length).clamp(0.0, 1.0) } else { 0.0 };
+    blend(from.1, to.1, share)
+}
+
+/// What is this share of the way from one number to a higher one: between them, however large or small they are.
+fn blend(low: f64, high: f64, share: f64) -> f64 {
+    (low * (1.0 - share) + high * share).max(low).min(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = Vec<f64>> {
+        let spread = prop::collection::vec(-1e6f64..1e6, 1..20_000);
+        let skewed =
+            prop::collection::vec((0u32..64).prop_map(|bits| (1u64 << bits) as f64), 1..300);
+        let rising = (1usize..30_000).prop_map(|count| (0..count).map(|n| n as f64).collect());
+        prop_oneof![spread, skewed, rising]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        /// A percentile is between the numbers a percent of all below and above it.
+        #[test]
+        fn percentiles_are_near(numbers in numbers(), percent in 0.0f64..=100.0) {
+            let mut digest = Digest::default();
+            numbers.iter().for_each(|number| digest.add(*number));
+            let mut sorted = numbers;
+            sorted.sort_unstable_by(f64::total_cmp);
+            let at = |share: f64| {
+                let last = sorted.len() - 1;
+                sorted[((share * sorted.len() as f64).max(0.0) as usize).min(last)]
+            };
+            let found = digest.at(percent / 100.0).unwrap();
+            let slack = 0.01 + 1.0 / sorted.len() as f64;
+            let (low, high) = (at(percent / 100.0 - slack), at(percent / 100.0 + slack));
+            let rounding = 1e-9 * high.abs().max(low.abs());
+            prop_assert!(low - rounding <= found && found <= high + rounding, "{low} {found} {high}");
+            prop_assert!(digest.centroids.len() <= COMPRESSION as usize);
+            prop_assert_eq!(digest.at(0.0), Some(sorted[0]));
+            prop_assert_eq!(digest.at(1.0), sorted.last().copied());
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_percentiles() {
+        assert_eq!(Digest::default().at(0.5), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Why a document has its score, and how a query is evaluated: for people who wonder.
+//!
+//! Unlike what a reader does otherwise, explaining allocates and takes as long as it takes, up to the reader's limits.
+
+use std::sync::Arc;
+
+use spirit_index::snapshot::Snapshot;
+use spirit_query::{Explanation, Parameters, Query, QueryPlan, Ranking as Asked, Scoring};
+
+use super::{Memory, Reader, check, count_terms, ranked};
+use crate::hits::Pinned;
+use crate::recency;
+use crate::search::{Order, Search, SearchError};
+use crate::shared::Shared;
+
+impl Reader<'_> {
+    /// Parses `text` and says how it is [evaluated](Self::plan).
+    pub fn plan_text(&mut self, text: &str, search: &Search) -> Result<QueryPlan, SearchError> {
+        let query = self.parse(text)?.clone();
+        self.plan(&query, search)
+    }
+
+    /// How a search is evaluated in each executor: what the planner chooses or `search` forces, and what the query's clauses find there.
+    pub fn plan(&mut self, query: &Query, search: &Search) -> Result<QueryPlan, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        check(index, query)?;
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+        let Memory { limits, scratch, .. } = memory;
+        let settings = search.settings(index.options.vectors, limits.begin());
+        let (schema, ranked) = (index.schema(), matches!(search.order, Order::Relevance(_)));
+        let plan = |part: &Arc<Shared>| {
+            let snapshot = Snapshot::take(&part.memory);
+            spirit_query::survey(snapshot, query, settings, scratch, &schema, ranked)
+        };
+        Ok(QueryPlan::new(index.parts.iter().map(plan).collect::<Result<_, _>>()?))
+    }
+
+    /// Parses `text` and [explains](Self::explain).
+    pub fn explain_text(
+        &mut self,
+        text: &str,
+        search: &Search,
+        key: &str,
+    ) -> Result<Option<Explanation>, SearchError> {
+        let query = self.parse(text)?.clone();
+        self.explain(&query, search, key)
+    }
+
+    /// Why the document with this key has the score that a search for the best gives it, or why it is not found; none if there is no such document.
+    /// Scores are computed as `search` says: with its parameters, and after a cursor from what the first page's were. One
+    /// that is for another order is explained by the usual parameters.
+    pub fn explain(
+        &mut self,
+        query: &Query,
+        search: &Search,
+        key: &str,
+    ) -> Result<Option<Explanation>, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        check(index, query)?;
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+        let (parameters, after) = match search.order {
+            Order::Relevance(parameters) => (parameters, search.after.as_ref()),
+            Order::Newest | Order::Field { .. } => (Parameters::default(), None),
+        };
+        let schema = index.schema();
+        let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
+        let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
+        let Memory { limits, scratch, snapshots, counts, .. } = memory;
+        let settings = search.settings(index.options.vectors, limits.begin());
+        snapshots.clear();
+        snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
+        count_terms(query, after, snapshots, counts);
+        scratch.weigh(query, counts, Asked { parameters, skips: search.skips, fading });
+        let by = Scoring { schema: &schema, counts, parameters, fading };
+        for snapshot in &*snapshots {
+            let settings = super::of_all(settings);
+            let key = key.as_bytes();
+            let found = spirit_query::explain(*snapshot, query, settings, scratch, &by, key)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,56 @@
+//! Facets: what the values of fields are, over all documents that match.
+//!
+//! Matches are gone through in memory that the reader has; what facets tell apart is allocated.
+
+use spirit_index::snapshot::Snapshot;
+use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings};
+
+use super::{Memory, Reader, check};
+use crate::hits::Pinned;
+use crate::search::SearchError;
+
+impl Reader<'_> {
+    /// Parses `text` and [aggregates](Self::aggregate) what matches.
+    pub fn aggregate_text(
+        &mut self,
+        text: &str,
+        facets: &[Facet],
+    ) -> Result<Vec<Aggregate>, SearchError> {
+        let query = self.parse(text)?.clone();
+        self.aggregate(&query, facets)
+    }
+
+    /// What the values of fields are over all documents that match, an answer for each facet. Matches are gone through once.
+    ///
+    /// ```
+    /// use spirit::{Aggregate, Document, Facet, FieldKind, Options};
+    ///
+    /// let options = Options::default().dram_bytes(64 << 20).field("by", FieldKind::Keyword);
+    /// let index = options.open()?;
+    /// for (text, by) in [("grey seas", "Ann"), ("the grey heron", "Bo"), ("a heron", "Ann")] {
+    ///     index.add_document(&Document::new().text(text).field("by", by))?;
+    /// }
+    /// let facets = [Facet::Terms { field: "by".into(), top: 10 }];
+    /// let found = index.reader()?.aggregate_text("grey heron", &facets)?;
+    /// let Aggregate::Terms(terms) = &found[0] else { unreachable!() };
+    /// assert_eq!(terms.top, [("Ann".to_owned(), 2), ("Bo".to_owned(), 1)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn aggregate(
+        &mut self,
+        query: &Query,
+        facets: &[Facet],
+    ) -> Result<Vec<Aggregate>, SearchError> {
+        let Reader { index, pins, slot, memory, .. } = self;
+        check(index, query)?;
+        let mut aggregation = Aggregation::new(facets, &index.schema())?;
+        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+        let Memory { limits, scratch, .. } = memory;
+        let (level, limits) = (index.options.vectors, limits.begin());
+        let settings = Settings { level, limits, ..Settings::default() };
+        for part in &index.parts {
+            aggregation.add(Snapshot::take(&part.memory), query, settings, scratch)?;
+        }
+        Ok(aggregation.finish())
+    }
+}

@@ -1,0 +1,134 @@
+//! What readers say of how they answer: the plan of a query, and why a document has its score. That scores are explained to the bit is
+//! proved where random queries are asked.
+
+mod support;
+
+use spirit::explain::{Evaluator, ExecutorPlan, Source, Worth};
+use spirit::{Algorithm, Analyzer, FieldKind, Index, Occur, Search};
+use support::tiny;
+
+/// Documents in three flushed segments and a fresh one: `sea` in all, `sky` in every third, `rare` once in a segment, `some` in few.
+fn shore() -> Index {
+    let index = tiny(1, 8 << 20).field("by", FieldKind::Keyword).open().unwrap();
+    for segment in 0..4 {
+        for n in 0..600 {
+            let sky = if n % 3 == 0 { " sky" } else { "" };
+            let some = if n % 100 == 7 { format!(" some some{n}") } else { String::new() };
+            let rare = if n == 300 { " rare" } else { "" };
+            index.add(&format!("sea{sky}{some}{rare}")).unwrap();
+        }
+        if segment < 3 {
+            index.flush().unwrap();
+            index.settle();
+        }
+    }
+    index
+}
+
+fn plan(index: &Index, query: &str, search: &Search) -> ExecutorPlan {
+    let mut plan = index.reader().unwrap().plan_text(query, search).unwrap();
+    assert_eq!(plan.executors.len(), 1);
+    plan.executors.remove(0)
+}
+
+#[test]
+fn each_shape_has_its_evaluators() {
+    let index = shore();
+    let (newest, best) = (Search::newest(10), Search::best(10));
+    let of = |query: &str, search: &Search| {
+        let plan = plan(&index, query, search);
+        assert_eq!((plan.fresh.segments, plan.registered.segments), (1, 3), "{query}");
+        (plan.fresh.evaluator, plan.registered.evaluator)
+    };
+    use Evaluator::{BlockMaxAll, BlockMaxTerm, Key, List, MaxScore, Nothing, Windows};
+    assert_eq!(of("sea", &newest), (List, List));
+    assert_eq!(of("sea", &best), (Windows, BlockMaxTerm));
+    assert_eq!(of("key:7", &newest), (Key, Key));
+    assert_eq!(of("sea sky", &newest), (Windows, Windows));
+    assert_eq!(of("sea sky", &best), (Windows, MaxScore));
+    assert_eq!(of("sea AND sky", &best), (Windows, BlockMaxAll(Algorithm::Simd)));
+    assert_eq!(of("some*", &best), (Windows, Windows));
+    assert_eq!(of("", &newest), (Nothing, Nothing));
+    for query in ["sea", "sea AND sky", "sea sky", "key:7"] {
+        for search in [newest.clone(), best.clone()] {
+            assert_eq!(of(query, &search.windows()), (Windows, Windows), "{query}");
+        }
+    }
+}
+
+#[test]
+fn lists_meet_as_they_are() {
+    let index = shore();
+    let meetings =
+        |query: &str, search: Search| match plan(&index, query, &search).registered.evaluator {
+            Evaluator::Intersection(meetings) => {
+                let [lists, probes, bitmaps, singles] =
+                    [meetings.lists, meetings.probes, meetings.bitmaps, meetings.singles];
+                (meetings.algorithm, [lists, probes, bitmaps, singles])
+            }
+            other => panic!("{query} by {other:?}"),
+        };
+    let newest = || Search::newest(10);
+    assert_eq!(meetings("sea AND sky", newest()), (Algorithm::Simd, [0, 0, 3, 0]));
+    assert_eq!(meetings("sea AND some", newest()), (Algorithm::Simd, [0, 3, 0, 0]));
+    assert_eq!(meetings("sea AND rare", newest()), (Algorithm::Simd, [0, 0, 0, 3]));
+    for algorithm in [Algorithm::Naive, Algorithm::Binary, Algorithm::Finger, Algorithm::Simd] {
+        let forced = || newest().algorithm(algorithm);
+        for query in ["sea AND sky", "sea AND some", "sea AND rare"] {
+            assert_eq!(meetings(query, forced()), (algorithm, [3, 0, 0, 0]), "{query}");
+        }
+        let ranked = plan(&index, "sea AND sky", &Search::best(1).algorithm(algorithm));
+        assert_eq!(ranked.registered.evaluator, Evaluator::BlockMaxAll(algorithm));
+    }
+}
+
+#[test]
+fn a_plan_says_what_clauses_find() {
+    let index = shore();
+    let plan = plan(&index, "+sky -some* \"sea sky\"^2", &Search::newest(10));
+    let [sky, some, phrase] = &plan.registered.clause.clauses[..] else { panic!("{plan}") };
+    assert_eq!((&*sky.clause, sky.occur), ("sky", Occur::Must));
+    let Source::Lists(lists) = sky.source else { panic!("{plan}") };
+    assert_eq!((lists.documents, lists.lists, lists.bitmaps), (600, 3, 3));
+    let Source::Expansion(expansion) = &some.source else { panic!("{plan}") };
+    assert_eq!((&*some.clause, some.occur), ("some*", Occur::Not));
+    assert_eq!((expansion.terms, expansion.documents), (21, 36));
+    assert_eq!(expansion.first[..3], ["some", "some107", "some207"]);
+    assert_eq!((&*phrase.clause, phrase.clauses.len()), ("\"sea sky\"^2", 2));
+    let fresh = &plan.fresh.clause.clauses[0].source;
+    assert_eq!(fresh.to_string(), ": 200 documents in 1 lists");
+    let text = plan.to_string();
+    assert!(text.contains("registered segments: 3, windows\n    (...)\n      +sky: 600"), "{text}");
+    assert!(text.contains("\n      -some*: 36 documents of 21 terms (some, some107,"), "{text}");
+}
+
+#[test]
+fn a_score_is_made_of_its_parts() {
+    let index = tiny(1, 8 << 20).analyzer(Analyzer::Simple).open().unwrap();
+    for text in ["sea sea sky", "sea and reed", "sky"] {
+        index.add(text).unwrap();
+    }
+    index.put("named", "the sea").unwrap();
+    let mut reader = index.reader().unwrap();
+    let search = Search::best(9);
+    let mut explain = |query: &str, key: &str| reader.explain_text(query, &search, key).unwrap();
+    let found = explain("sea^2 sky -reed", "0").unwrap();
+    assert!(found.matches && found.worth == Worth::Sum);
+    let [sea, sky, reed] = &found.clauses[..] else { panic!("{found}") };
+    assert_eq!(found.value, sea.value + sky.value);
+    let Worth::Frequency(parts) = &sea.worth else { panic!("{found}") };
+    assert_eq!((parts.frequency, parts.length, parts.boost), (2.0, 3, 2.0));
+    assert_eq!((parts.documents, &parts.with_terms[..], parts.average), (4, &[3][..], 9.0 / 4.0));
+    let by_hand = 2.0 * parts.idf * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 3.0 / parts.average));
+    assert!((f64::from(sea.value) - by_hand).abs() < 1e-6);
+    assert!(!reed.matches && reed.worth == Worth::Nothing && reed.occur == Occur::Not);
+    let excluded = explain("sea^2 sky -reed", "1").unwrap();
+    assert!(!excluded.matches && excluded.value == 0.0 && excluded.clauses[2].matches);
+    assert!(excluded.to_string().contains("-reed  matches, and must not"), "{excluded}");
+    let phrase = explain("\"sea sky\"", "0").unwrap();
+    let Worth::Frequency(parts) = &phrase.worth else { panic!("{phrase}") };
+    assert_eq!(parts.with_terms, [3, 2]);
+    assert!(explain("sea", "named").unwrap().matches);
+    assert_eq!(explain("sea", "nobody"), None);
+    assert_eq!(explain("se* *^=3", "0").unwrap().value, 4.0);
+}
