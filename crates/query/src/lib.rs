@@ -13,6 +13,7 @@ mod fuzzy;
 mod highlight;
 mod leaf;
 mod limits;
+mod packed;
 mod parse;
 mod pattern;
 mod plan;

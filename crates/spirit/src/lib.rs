@@ -95,6 +95,7 @@ pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
+pub use spirit_index::packed::Postings;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
     Algorithm, Bool, Clause, Counts, DISTANCE_MAX, Fuzzy, Highlight, Level, Operator, Parameters,

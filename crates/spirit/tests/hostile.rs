@@ -159,7 +159,7 @@ fn every_length() {
 #[test]
 fn zeroed_pages() {
     comes_back(|| {
-        for directory in [sample::settled(), sample::unmerged()] {
+        for directory in [sample::settled(), sample::unmerged(), sample::packed()] {
             let image = Image::of(&directory);
             let expected = expected(&image);
             for page in (0..image.bytes.len()).step_by(4096) {
@@ -180,7 +180,7 @@ fn flipped_bits() {
     let each = size_of_run("SPIRIT_HOSTILE_FLIPS", 24);
     comes_back(move || {
         let mut chance = Chance::new(5);
-        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+        for directory in sample::all() {
             let image = Image::of(&directory);
             let expected = expected(&image);
             for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
@@ -250,7 +250,7 @@ fn forged_files() {
     let each = size_of_run("SPIRIT_HOSTILE_FORGERIES", 300);
     comes_back(move || {
         let mut chance = Chance::new(23);
-        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+        for directory in sample::all() {
             let image = Image::of(&directory);
             let atlas = Atlas::of(&image.bytes);
             for number in 0..each {
@@ -293,13 +293,14 @@ fn forge(
             ("slot", at, word)
         }
         2 => {
-            let at = segment.table + chance.below(36) * 8;
+            let at = segment.table + chance.below(3 * segment.sections.len() as u64) * 8;
             let word = forger.bend(at, chance);
             forger.table(segment);
             ("section table", at, word)
         }
         3 => {
-            let (_, start, bytes) = segment.sections[chance.below(12) as usize];
+            let (_, start, bytes) =
+                segment.sections[chance.below(segment.sections.len() as u64) as usize];
             if bytes < 8 {
                 return ("nothing", 0, 0);
             }

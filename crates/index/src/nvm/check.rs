@@ -8,6 +8,7 @@
 //! | `rows` | rows, keys, document vectors, lengths |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
+//! | `packed` | packed lists, their skip data and positions |
 //! | `terms` | terms and keys, by hash |
 //! | `order` | terms, by their bytes |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
@@ -19,6 +20,7 @@
 mod log;
 mod merged;
 mod order;
+mod packed;
 mod postings;
 mod rows;
 mod segment;

@@ -16,6 +16,7 @@ use super::slot::{Mark, dead_word};
 use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
 use crate::descriptor::{SegmentId, State};
+use crate::entries::Entry;
 use crate::posting::posting;
 use crate::rows::RowKey;
 use crate::term::{FieldId, Term, hash_bytes};
@@ -59,7 +60,8 @@ fn words_with_checks() {
     assert_eq!(chain_word(76), 0xBC32_8228_0000_004D);
     assert_eq!(Link::new(3, 4096).0, 3 << 33 | 128);
     let sea = Term::new(FieldId(0), b"sea").unwrap().key;
-    let node = Node::new(SegmentId(6), 5, 2, 17, sea).linked(Link::new(1, 96), 76);
+    let entry = Entry { segment: SegmentId(6), postings: 2, payload: 17, ..Entry::NONE };
+    let node = Node::new(entry, 5, sea).linked(Link::new(1, 96), 76);
     assert_eq!(node.words(), [1 << 33 | 3, 2 << 32 | 6, 5 << 32 | 17, 76 << 32 | 0xEEC8_7AF7]);
 }
 

@@ -5,10 +5,10 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::entries::Entry;
 use spirit_index::extent::Extent;
-use spirit_index::flushed::Flushed;
 use spirit_index::posting::rank;
-use spirit_index::snapshot::OrderedTerm;
+use spirit_index::snapshot::{OrderedTerm, Segment};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX};
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
@@ -20,6 +20,7 @@ use crate::collect::Limit;
 use crate::fuzzy::FuzzyMatcher;
 use crate::leaf::END;
 use crate::limits::Meter;
+use crate::packed;
 use crate::pattern::{Matcher, Verdict};
 use crate::query::PATTERNS_MAX;
 
@@ -131,7 +132,6 @@ struct Expansion<'e, 'q> {
 
 impl Expansion<'_, '_> {
     fn registered(&mut self, region: &Region, place: &Place<'_>) {
-        let flushed = place.segment.flushed();
         let mut term = [0; TERM_BYTES_MAX];
         let mut cursor = place.segment.terms_from(self.field, self.matcher.first());
         // The bytes that terms are passed for, and how many there were.
@@ -155,7 +155,7 @@ impl Expansion<'_, '_> {
             (passing_len, passed) = (0, 0);
             match self.matcher.test(bytes) {
                 Verdict::Match if !self.meter.expand() => return,
-                Verdict::Match => self.add_entry(region, &flushed, entry),
+                Verdict::Match => self.add_entry(region, &place.segment, entry),
                 Verdict::No => {}
                 Verdict::NoneWith(count) => {
                     passing[..count].copy_from_slice(&bytes[..count]);
@@ -182,15 +182,14 @@ impl Expansion<'_, '_> {
         }
     }
 
-    fn add_entry(
-        &mut self,
-        region: &Region,
-        flushed: &Flushed,
-        entry: spirit_index::entries::Entry,
-    ) {
+    fn add_entry(&mut self, region: &Region, segment: &Segment<'_>, entry: Entry) {
         if entry.postings == 1 {
             return self.add_word(entry.payload);
         }
+        if let Some(list) = segment.packed(entry) {
+            return packed::add_all(list, region, self.level, self.base, self.bits);
+        }
+        let flushed = segment.flushed();
         match flushed.bitmap(entry) {
             Some(dense) => kernel::or_bits(self.level, region.view(dense), 0, self.bits),
             None => {

@@ -1,16 +1,14 @@
 //! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
 //! there may be one.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use super::lists::BLOCK;
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Algorithm, Lengths, Run};
+use spirit_kernel::{Lengths, Run};
 
 use super::lists::{Ahead, List, MORE, bar};
 use super::{Evaluation, Ranked};
-use crate::evaluate::Place;
+use crate::evaluate::{Place, words_of};
 use crate::plan::TERMS_INLINE;
 
 /// Something of each term.
@@ -45,33 +43,37 @@ impl Evaluation<'_, Ranked<'_>> {
     /// A segment in which all terms have lists.
     fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
         let lengths = Self::lengths(place);
-        let mut singles = [[0; 1]; TERMS_INLINE];
+        // Lent, since what lists are read in is not to be seen to change.
+        let words = std::mem::take(&mut self.scratch.words);
         let mut lists = [List::NONE; TERMS_INLINE];
-        for ((list, term), single) in lists.iter_mut().zip(terms).zip(&mut singles) {
+        for (list, term) in lists.iter_mut().zip(terms) {
             let leaf = &self.scratch.leaves[*term as usize];
             let bm25 = self.bm25(*term as usize);
-            *list = List::of(leaf, &place.context, single, bm25, lengths);
+            *list = List::of(leaf, &place.context, words_of(&words, *term as usize), bm25, lengths);
         }
         let lists = &mut lists[..terms.len()];
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         let order = &mut order[..terms.len()];
-        order.sort_unstable_by_key(|list| lists[*list].run().len());
+        order.sort_unstable_by_key(|list| lists[*list].len());
         self.rank_blocks_of_all(place, lists, order);
+        self.scratch.words = words;
     }
 
     /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
     fn rank_blocks_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
-        for (number, block) in lists[shortest].run().chunks(BLOCK).enumerate() {
+        for number in 0..lists[shortest].len().div_ceil(BLOCK) {
+            let (first, last) = lists[shortest].block_ranks(number);
             let mut ahead: Parts<Ahead> = [Ahead::NOTHING; TERMS_INLINE];
             ahead[shortest] = lists[shortest].block(number);
             for other in others {
-                lists[*other].go_to(level, rank_at(block, 0));
-                ahead[*other] = lists[*other].ahead(rank_at(block, block.len() - 1));
+                lists[*other].go_to(level, first);
+                ahead[*other] = lists[*other].ahead(last);
             }
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) && self.meter.step() {
+                let block = lists[shortest].block_run(number);
                 self.rank_block_of_all(place, lists, order, block, &ahead);
             }
         }
@@ -96,10 +98,8 @@ impl Evaluation<'_, Ranked<'_>> {
         if found > FEW {
             // Most of these are not in the other list.
             let mut common = [0; BLOCK];
-            let (candidates, other) =
-                (kernel::run_of(&mut words[..found]), lists[others[0]].rest());
-            found = kernel::intersect_into(level, Algorithm::Simd, candidates, other, &mut common)
-                .found;
+            let candidates = kernel::run_of(&mut words[..found]);
+            found = lists[others[0]].meet(level, candidates, &mut common);
             words = common;
             let words = kernel::run_of(&mut words[..found]);
             kernel::score_run(level, words, lengths, bm25, &mut scores);
@@ -136,8 +136,4 @@ impl Evaluation<'_, Ranked<'_>> {
             true
         })
     }
-}
-
-fn rank_at(run: Run<'_>, at: usize) -> u32 {
-    rank(run[at].load(Relaxed))
 }
