@@ -240,6 +240,8 @@ impl<'a> Descriptor<'a> {
         self.set_row_directory(start(Kind::RowDirectory));
         if sections.are_packed() {
             self.lead_to_packed(sections);
+            self.set_posting_words(0);
+            self.set_vector_units(sections.get(Kind::Vectors).bytes / 2);
         } else {
             self.set_vector_directory(start(Kind::VectorDirectory));
             self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);

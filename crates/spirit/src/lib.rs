@@ -62,6 +62,7 @@ mod replay;
 mod restore;
 mod retention;
 mod search;
+mod section_stats;
 mod shared;
 mod source;
 mod stats;
