@@ -5,9 +5,10 @@ mod support;
 
 use proptest::prelude::*;
 use spirit::{
-    Analyzer, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate, Postings,
+    Analyzer, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate, Postings, Search,
 };
 use spirit_oracle::Oracle;
+use support::Chance;
 use support::directory::Directory;
 use support::steps::{Step, apply, check, step};
 
@@ -105,5 +106,95 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Documents in which words are there more often than a posting says, with keys of every length.
+fn fill(index: &Index) {
+    let mut chance = Chance::new(3);
+    for number in 0..3000 {
+        let repeated = if number % 97 == 0 { 250 + chance.below(40) } else { chance.below(3) };
+        let mut text = "sea ".repeat(repeated as usize);
+        for _ in 0..chance.below(30) {
+            let words = 1 << chance.below(12);
+            text += &format!("w{} ", chance.below(words));
+        }
+        text += ["sky", "sky sky", "sea sky", ""][chance.below(4) as usize];
+        match number % 4 {
+            0 => index.put(&format!("a_key_that_does_not_fit_in_a_row_{number}"), &text).unwrap(),
+            1 => index.put(&format!("k{number}"), &text).unwrap(),
+            _ => index.add(&text).map(drop).unwrap(),
+        }
+        if number % 50 == 7 {
+            index.delete(&format!("k{}", number - 6)).unwrap();
+        }
+    }
+    index.flush().unwrap();
+    index.settle();
+}
+
+/// What is found, the newest and the best, with scores.
+fn answers(index: &Index, query: &str) -> (u64, Vec<String>, Vec<(String, f32)>) {
+    let mut reader = index.reader().unwrap();
+    let count = reader.count_text(query).unwrap();
+    let newest = reader.search_text(query, Search::newest(40)).unwrap().keys().unwrap();
+    let hits = reader.search_text(query, Search::best(40)).unwrap();
+    let scores: Vec<f32> = hits.scores().unwrap().collect();
+    (count, newest, hits.keys().unwrap().into_iter().zip(scores).collect())
+}
+
+#[test]
+fn packed_segments_answer_and_score_as_raw_ones() {
+    let policy = Policy {
+        mode: Mode::Crash,
+        pointer_update: PointerUpdate::Eager,
+        merge_after: 3,
+        executors: 1,
+        positions: true,
+        store: false,
+        level: Level::detect(),
+    };
+    let directories = [Directory::new(), Directory::new()];
+    let kinds = [Postings::Raw, Postings::Packed];
+    let made = |kind: usize| open(&directories[kind], policy, Some(kinds[kind]));
+    let mut indexes = [made(0), made(1)];
+    indexes.iter().for_each(fill);
+    for start in 0..2 {
+        for query in [
+            "sea",
+            "sky",
+            "w0",
+            "w7",
+            "sea AND sky",
+            "sea AND w3",
+            "w0 AND w1 AND sky",
+            "sea OR w100 OR w2000",
+            "w0 w1 w2 w3 w4",
+            "\"sea sea\"",
+            "\"sea sky\"",
+            "\"sky sky\"",
+            "\"sea w1\"",
+            "\"w0 w0 w1\"",
+            "\"sea sea sea sky\"~3",
+            "\"sky sea\"~4",
+            "\"w1 w0\"~2",
+            "\"sea * sky\"",
+            "w1*",
+            "w?5",
+            "sea -w0",
+            "+w0 -sky sea",
+            "key:a_key_that_does_not_fit_in_a_row_1004",
+            "(sea \"w0 w1\"^3 w2)~2",
+        ] {
+            let [raw, packed] = indexes.each_ref().map(|index| answers(index, query));
+            assert_eq!(raw, packed, "{query}, start {start}");
+            assert!(raw.0 > 0, "{query} finds something");
+        }
+        let bytes = indexes.each_ref().map(|index| index.stats().unwrap().bytes);
+        assert!(bytes[1].postings + bytes[1].vectors < (bytes[0].postings + bytes[0].vectors) / 2);
+        drop(indexes);
+        directories.iter().for_each(is_sound);
+        indexes = [made(0), made(1)];
+        indexes.iter().for_each(Index::settle);
     }
 }

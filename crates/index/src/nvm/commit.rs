@@ -35,6 +35,10 @@ pub fn commit(memory: &Memory, id: SegmentId) {
 
 /// Leads the segment's entries in the DRAM dictionary to its packed lists.
 fn lead_entries(memory: &Memory, descriptor: Descriptor<'_>, sections: &Sections) {
+    if descriptor.term_map() == 0 {
+        // They are being shed: whoever still reads them goes by the DRAM copy.
+        return;
+    }
     let region = memory.region();
     let map = Span::<AtomicU32>::new(descriptor.term_map(), descriptor.terms());
     let map = region.view(map);
