@@ -29,11 +29,15 @@ const GROUP: usize = 16;
 
 /// A phrase in one segment.
 pub(super) struct Phrase {
-    /// The place of each term.
-    slots: [Slot; SLOTS_MAX],
-    len: usize,
+    slots: Slots,
     slop: u32,
     form: Form,
+}
+
+/// The place of each term.
+struct Slots {
+    all: [Slot; SLOTS_MAX],
+    len: usize,
 }
 
 /// How it is looked for.
@@ -112,28 +116,38 @@ impl<C: Limit> Evaluation<'_, C> {
     /// The phrase as the segment at hand has it; none if one of its terms has no posting there.
     pub(super) fn phrase_in(&self, place: &Place<'_>, node: NodeId) -> Option<Phrase> {
         let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return None };
-        let slots = [Slot::default(); SLOTS_MAX];
-        if self.is_packed(place, node) {
-            let form = Form::Lists(InLists::default());
-            return self.fill_from_lists(place, node, Phrase { slots, len: 0, slop, form });
-        }
+        let mut slots = Slots { all: [Slot::default(); SLOTS_MAX], len: 0 };
+        let form = if self.is_packed(place, node) {
+            Form::Lists(self.in_lists(place, node, &mut slots)?)
+        } else {
+            Form::Vectors(self.in_vectors(place, node, slop, &mut slots)?)
+        };
+        Some(Phrase { slots, slop, form })
+    }
+
+    fn in_vectors(
+        &self,
+        place: &Place<'_>,
+        node: NodeId,
+        slop: u32,
+        slots: &mut Slots,
+    ) -> Option<InVectors> {
         let mut vectors =
             InVectors { ordinals: [0; SLOTS_MAX], pattern: [0; 2 * SLOTS_MAX], pattern_len: 0 };
-        let mut phrase = Phrase { slots, len: 0, slop, form: Form::Lists(InLists::default()) };
         for (term, at) in self.phrase_terms(node) {
             let ordinal = self.ordinal(place, term)?;
-            let known = vectors.ordinals[..phrase.len].iter().position(|o| *o == ordinal);
-            vectors.ordinals[phrase.len] = ordinal;
-            phrase.push(known, at);
+            let known = vectors.ordinals[..slots.len].iter().position(|o| *o == ordinal);
+            vectors.ordinals[slots.len] = ordinal;
+            slots.push(known, at);
         }
-        if phrase.is_in_a_row() {
-            for ordinal in &vectors.ordinals[..phrase.len] {
+        if slop == 0 && slots.are_in_a_row() {
+            for ordinal in &vectors.ordinals[..slots.len] {
                 let (units, count) = vector::units_for(*ordinal);
                 vectors.pattern[vectors.pattern_len..][..count].copy_from_slice(&units[..count]);
                 vectors.pattern_len += count;
             }
         }
-        Some(Phrase { form: Form::Vectors(vectors), ..phrase })
+        Some(vectors)
     }
 
     /// The terms of a phrase, and the place of each.
@@ -189,31 +203,33 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         let occurrences = &mut self.scratch.occurrences;
         occurrences.clear();
-        collect(units, &vectors.ordinals[..phrase.len], occurrences);
+        collect(units, &vectors.ordinals[..phrase.slots.len], occurrences);
         phrase.sloppy_frequency(occurrences, wanted)
     }
 }
 
-impl Phrase {
+impl Slots {
     /// Takes the next term along, which is the same as one before if that is `known`.
     fn push(&mut self, known: Option<usize>, at: u32) {
-        self.slots[self.len] = Slot { term: known.unwrap_or(self.len) as u32, at };
+        self.all[self.len] = Slot { term: known.unwrap_or(self.len) as u32, at };
         self.len += 1;
     }
 
-    fn slots(&self) -> &[Slot] {
-        &self.slots[..self.len]
+    fn as_slice(&self) -> &[Slot] {
+        &self.all[..self.len]
     }
 
-    /// Whether its terms are to follow each other.
-    fn is_in_a_row(&self) -> bool {
-        self.slop == 0 && self.slots().windows(2).all(|pair| pair[1].at == pair[0].at + 1)
+    /// Whether they follow each other.
+    fn are_in_a_row(&self) -> bool {
+        self.as_slice().windows(2).all(|pair| pair[1].at == pair[0].at + 1)
     }
+}
 
+impl Phrase {
     /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
     fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
         let mut frequency = 0.0;
-        sloppy::matches(occurrences, self.slots(), self.slop, |length| {
+        sloppy::matches(occurrences, self.slots.as_slice(), self.slop, |length| {
             frequency += 1.0 / (1 + length) as f32;
             wanted == Wanted::Frequency
         });

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 use spirit_index::entries::Entry;
 use spirit_index::packed::PositionIter;
 
-use super::{Phrase, Wanted};
+use super::{Phrase, Slots, Wanted};
 use crate::collect::Limit;
 use crate::evaluate::{Evaluation, Place, words_of};
 use crate::leaf::SCRATCH_WORDS;
@@ -25,12 +25,6 @@ pub(super) struct InLists {
     entries: [Entry; SLOTS_MAX],
 }
 
-impl Default for InLists {
-    fn default() -> InLists {
-        InLists { terms: [0; SLOTS_MAX], entries: [Entry::NONE; SLOTS_MAX] }
-    }
-}
-
 impl<C: Limit> Evaluation<'_, C> {
     /// Whether the lists of one of a phrase's terms are packed in the segment at hand: then they all are.
     pub(super) fn is_packed(&self, place: &Place<'_>, node: NodeId) -> bool {
@@ -41,29 +35,29 @@ impl<C: Limit> Evaluation<'_, C> {
                 .any(|(term, _)| leaves[term].postings > 0 && leaves[term].entry.has_positions())
     }
 
-    /// Fills an empty phrase; none if one of its terms has no posting in the segment at hand.
-    pub(super) fn fill_from_lists(
+    /// A phrase as packed lists have it; none if one of its terms has no posting in the segment at hand.
+    pub(super) fn in_lists(
         &self,
         place: &Place<'_>,
         node: NodeId,
-        mut phrase: Phrase,
-    ) -> Option<Phrase> {
-        let mut lists = InLists::default();
+        slots: &mut Slots,
+    ) -> Option<InLists> {
+        let mut lists = InLists { terms: [0; SLOTS_MAX], entries: [Entry::NONE; SLOTS_MAX] };
         for (term, at) in self.phrase_terms(node) {
             let entry = self.packed_entry(place, term)?;
             // No two terms have their postings, or one posting and its position, at one place.
-            let known = lists.entries[..phrase.len]
+            let known = lists.entries[..slots.len]
                 .iter()
                 .position(|known| (known.payload, known.alone) == (entry.payload, entry.alone));
-            lists.terms[phrase.len] = term as u32;
-            lists.entries[phrase.len] = entry;
+            lists.terms[slots.len] = term as u32;
+            lists.entries[slots.len] = entry;
             if let Some(list) = place.segment.packed(entry) {
                 let (region, words) = (place.context.lists.region, self.phrase_words(term));
                 Blocks::begin(list, region, self.settings.level, words);
             }
-            phrase.push(known, at);
+            slots.push(known, at);
         }
-        Some(Phrase { form: super::Form::Lists(lists), ..phrase })
+        Some(lists)
     }
 
     /// A term's entry that leads to positions. The one that was found may be from before readers were led to packed lists.
@@ -92,12 +86,12 @@ impl<C: Limit> Evaluation<'_, C> {
         rank: u32,
         wanted: Wanted,
     ) -> f32 {
-        if phrase.is_in_a_row() {
+        if phrase.slop == 0 && phrase.slots.are_in_a_row() {
             return self.in_a_row(place, phrase, lists, rank, wanted);
         }
         let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
         occurrences.clear();
-        for (number, slot) in phrase.slots().iter().enumerate() {
+        for (number, slot) in phrase.slots.as_slice().iter().enumerate() {
             // A term that was there before has its positions already.
             if slot.term as usize == number {
                 let room = occurrences.capacity() - occurrences.len();
@@ -138,13 +132,13 @@ impl<C: Limit> Evaluation<'_, C> {
         wanted: Wanted,
     ) -> f32 {
         let mut others = [const { None }; SLOTS_MAX];
-        for (number, other) in others[1..phrase.len].iter_mut().enumerate() {
+        for (number, other) in others[1..phrase.slots.len].iter_mut().enumerate() {
             let mut positions = self.positions(place, lists, number + 1, rank);
             *other = positions.next().map(|first| (first, positions));
         }
         let mut frequency = 0.0;
         for first in self.positions(place, lists, 0, rank) {
-            let mut others = (first + 1..).zip(&mut others[1..phrase.len]);
+            let mut others = (first + 1..).zip(&mut others[1..phrase.slots.len]);
             if others.all(|(position, other)| is_at(position, other)) {
                 frequency += 1.0;
                 if wanted == Wanted::Any {
