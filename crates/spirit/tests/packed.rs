@@ -3,14 +3,18 @@
 
 mod support;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
 use proptest::prelude::*;
 use spirit::{
     Analyzer, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate, Postings, Search,
 };
 use spirit_oracle::Oracle;
-use support::Chance;
 use support::directory::Directory;
 use support::steps::{Step, apply, check, step};
+use support::{Chance, join};
 
 #[derive(Clone, Copy, Debug)]
 struct Policy {
@@ -196,5 +200,56 @@ fn packed_segments_answer_and_score_as_raw_ones() {
         directories.iter().for_each(is_sound);
         indexes = [made(0), made(1)];
         indexes.iter().for_each(Index::settle);
+    }
+}
+
+/// A query goes through segments of which some entries lead to packed lists already and others do not yet.
+#[test]
+fn phrases_hold_while_readers_are_moved() {
+    const DOCUMENTS: u64 = 8000;
+    const PAIRS: u64 = 400;
+    let policies = [PointerUpdate::Eager, PointerUpdate::Lazy].map(|pointer_update| Policy {
+        mode: Mode::Crash,
+        pointer_update,
+        merge_after: 2,
+        executors: 1,
+        positions: true,
+        store: false,
+        level: Level::detect(),
+    });
+    for policy in policies {
+        let directory = Directory::new();
+        let index = open(&directory, policy, Some(Postings::Packed));
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let (mut reader, mut chance) = (index.reader().unwrap(), Chance::new(8));
+                let mut found = 0;
+                while !over.load(Relaxed) {
+                    let (rare, pair) = (chance.below(DOCUMENTS), chance.below(PAIRS));
+                    for nothing in [
+                        "all -\"left right\"".into(),
+                        "\"right left\"".into(),
+                        format!("u{rare} -\"u{rare} end\""),
+                        format!("p{pair} -\"p{pair} left right\""),
+                        format!("p{pair} -\"end p{pair}\"~5"),
+                    ] {
+                        assert_eq!(reader.count_text(&nothing), Ok(0), "{nothing}");
+                    }
+                    found += reader.count_text(&format!("\"u{rare} end\"")).unwrap();
+                }
+                found
+            });
+            for number in 0..DOCUMENTS {
+                let pair = number % PAIRS;
+                index.add(&format!("all p{pair} left right u{number} end")).unwrap();
+            }
+            index.flush().unwrap();
+            over.store(true, Relaxed);
+            assert!(join([asking])[0] > 0);
+        });
+        assert_eq!(index.reader().unwrap().count_text("\"all * left right\""), Ok(DOCUMENTS));
+        index.close().unwrap();
+        is_sound(&directory);
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { merge_after: 3, ..plain }, laps),
         (Setup { store: true, ..plain }, new_fields),
         (Setup { postings: Postings::Packed, merge_after: 2, ..plain }, runs),
-        (Setup { postings: Postings::Packed, store: true, ..plain }, many_words),
+        (Setup { postings: Postings::Packed, merge_after: 3, ..plain }, many_words),
+        (Setup { postings: Postings::Packed, store: true, ..plain }, new_fields),
     ];
     if let Some((setup, history)) = thought_of.get(seed as usize) {
         return (*setup, history());
