@@ -91,7 +91,7 @@ impl SegmentTables {
         let words = self.record(record);
         let (segment, payload) = (words[2].load(Relaxed), words[3].load(Relaxed) as u32);
         let postings = (segment >> 32) as u32;
-        Entry { segment: SegmentId(segment as u32), postings, payload, total: 0 }
+        Entry { segment: SegmentId(segment as u32), postings, payload, ..Entry::NONE }
     }
 
     fn table(&self, position: Position) -> Option<&LineTable> {
@@ -135,7 +135,7 @@ fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>>
     let merged = Merged::new(region, nvm.layout());
     let list = |node: Node| {
         let Node { segment, postings, payload, record, .. } = node;
-        (merged.key(record), Entry { segment, postings, payload, total: 0 })
+        (merged.key(record), Entry { segment, postings, payload, ..Entry::NONE })
     };
     Ok(Nodes::of(region, &sections).iter().map(list).collect())
 }

@@ -11,7 +11,7 @@ pub(crate) use backup::{BackupArgs, RestoreArgs, VerifyArgs};
 
 use crate::choice::{
     AlgorithmName, Counting, DictionaryTierName, Durability, EvaluatorName, Mode, OnFullName,
-    OperatorName, Reserve, YesNo,
+    OperatorName, PostingsName, Reserve, YesNo,
 };
 use crate::document::Format;
 use crate::facets::{FacetArg, facet};
@@ -408,6 +408,10 @@ pub(crate) struct IndexArgs {
     /// Keep the documents' text: `search` prints it with what it finds [default: no]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) store: Option<YesNo>,
+    /// How lists of postings are kept in the file: as they are in DRAM, or packed in less than half the room. Of an index that is
+    /// there it counts for what comes from now on [default: raw]
+    #[arg(long, value_name = "raw|packed", hide_possible_values = true)]
+    pub(crate) postings: Option<PostingsName>,
     /// Fields of the documents with their kinds, `ts:time(seconds),channel:keyword`, or a file of them that ends in .toml. A document may
     /// bring others along. Kinds: text, text(ANALYZER), keyword, integer, float, time, time(seconds), boolean
     #[arg(long, value_name = "FIELDS|FILE.toml")]

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use spirit::{Algorithm, DictionaryTier, OnFull, Operator};
+use spirit::{Algorithm, DictionaryTier, OnFull, Operator, Postings};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {
@@ -68,6 +68,21 @@ impl From<Durability> for spirit::Durability {
 pub(crate) enum Reserve {
     Lazy,
     Full,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PostingsName {
+    Raw,
+    Packed,
+}
+
+impl From<PostingsName> for Postings {
+    fn from(name: PostingsName) -> Postings {
+        match name {
+            PostingsName::Raw => Postings::Raw,
+            PostingsName::Packed => Postings::Packed,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

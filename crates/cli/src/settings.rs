@@ -41,6 +41,9 @@ impl IndexArgs {
         if let Some(store) = self.store {
             options = options.store(store == YesNo::Yes);
         }
+        if let Some(postings) = self.postings {
+            options = options.postings(postings.into());
+        }
         for (name, kind) in self.schema.iter().flat_map(|fields| &fields.0) {
             options = options.field(name, *kind);
         }

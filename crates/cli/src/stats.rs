@@ -23,6 +23,8 @@ pub(crate) struct Stats {
     pub(crate) dictionary: Dictionary,
     pub(crate) bytes: Bytes,
     pub(crate) heap: Heap,
+    /// What segments take in the second tier, by section.
+    sections: Vec<Section>,
     pub(crate) mode: String,
     /// The fields of the documents, and whether documents may bring others along.
     schema: Vec<Field>,
@@ -30,6 +32,12 @@ pub(crate) struct Stats {
     /// Of an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
+}
+
+#[derive(Serialize)]
+struct Section {
+    name: &'static str,
+    bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -115,6 +123,7 @@ impl Stats {
             Documents { live: stats.documents, accepted: stats.accepted, deleted: stats.deleted };
         let schema = index.schema();
         let fields = schema.fields().iter();
+        let sections = stats.sections.iter().copied().filter(|(_, bytes)| *bytes > 0);
         Ok(Stats {
             documents,
             tokens: stats.tokens,
@@ -128,6 +137,7 @@ impl Stats {
             },
             bytes: bytes(&stats.bytes),
             heap: heap(&stats),
+            sections: sections.map(|(name, bytes)| Section { name, bytes }).collect(),
             mode: index.mode().to_string(),
             schema: fields
                 .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
@@ -166,6 +176,9 @@ impl Stats {
         match &self.heap.persistent {
             Some(tier) => tier.lines("heap, second tier", &mut lines),
             None => lines.push(("heap, second tier".into(), "none: the index is in memory".into())),
+        }
+        for Section { name, bytes } in &self.sections {
+            lines.push((format!("  segments' {name}"), Size(*bytes).to_string()));
         }
         lines.push(("mode".into(), self.mode.clone()));
         for field in &self.schema {

@@ -178,6 +178,12 @@ words! {
     /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. 0 until
     /// the segment is flushed.
     term_order, set_term_order = 28;
+    /// Offset of its packed lists, once it is engraved with such: for who finds an entry that leads to one.
+    packed, set_packed = 29;
+    /// Words of them; 0 if it has none.
+    packed_words, set_packed_words = 30;
+    /// Offset of the directory of chunks of stored keys beside packed lists: for who finds a row that leads to one.
+    packed_keys, set_packed_keys = 31;
 }
 
 impl<'a> Descriptor<'a> {
@@ -225,19 +231,34 @@ impl<'a> Descriptor<'a> {
         self.set_total_tokens(total.tokens);
     }
 
-    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it.
+    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it. What is packed has words of its
+    /// own: rows and entries say themselves to which form they lead.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
         self.set_nvm_rows(start(Kind::Rows));
         self.set_row_directory(start(Kind::RowDirectory));
-        self.set_vector_directory(start(Kind::VectorDirectory));
-        self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
+        if sections.are_packed() {
+            self.lead_to_packed(sections);
+            self.set_posting_words(0);
+            self.set_vector_units(sections.get(Kind::Vectors).bytes / 2);
+        } else {
+            self.set_vector_directory(start(Kind::VectorDirectory));
+            self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
+        }
         self.set_lengths(start(Kind::Lengths));
         self.set_term_order(start(Kind::TermOrder));
         let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
         self.set_columns(if_any(sections.get(Kind::Columns)));
         self.set_texts(if_any(sections.get(Kind::TextIndex)));
         self.set_term_map(0);
+    }
+
+    /// Says where packed lists and the stored keys beside them are, if the segment has such: before anything leads there.
+    pub(crate) fn lead_to_packed(self, sections: &Sections) {
+        let lists = sections.get(Kind::PackedLists);
+        self.set_packed(lists.start);
+        self.set_packed_words(lists.bytes / 4);
+        self.set_packed_keys(sections.get(Kind::VectorDirectory).start);
     }
 
     #[inline(always)]

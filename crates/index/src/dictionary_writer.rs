@@ -434,7 +434,7 @@ fn write_entries(memory: &Memory, at: u64, entries: impl ExactSizeIterator<Item 
     let mut total = 0u32;
     for (words, entry) in words.chunks(4).zip(entries) {
         total = total.wrapping_add(entry.postings);
-        let values = [entry.segment.0, entry.postings, entry.payload, total];
+        let values = [entry.segment.0, entry.postings_word(), entry.payload, total];
         words.iter().zip(values).for_each(|(word, value)| word.store(value, Relaxed));
     }
 }

@@ -3,14 +3,19 @@
 //! | entry word (32 bit) | |
 //! |---|---|
 //! | 0 | segment id |
-//! | 1 | postings |
-//! | 2 | the posting itself if there is one, else the first word of the array in the segment's posting words |
+//! | 1 | postings; or bit 31, which says that there is one, and where in its document that is |
+//! | 2 | the posting itself if there is one, else where the list begins in the segment's posting words; with bit 31 in its words of [packed lists](crate::packed) |
 //! | 3 | running total of postings up to and with this entry (wrapping) |
 //!
 //! Running totals make a term's document frequency over any window one subtraction.
+//!
+//! A segment that is engraved may get packed lists, and its entries then lead to these: they are changed one by one while queries
+//! read them. Of each one word changes, so an entry is whole at any time, and says itself in which form its postings are. Where a
+//! packed segment's only posting of a term is in its document, if the index keeps positions, is its position if the frequency is 1, else the place of
+//! its [positions](crate::packed::Positions).
 
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::{Region, Span};
 
@@ -19,6 +24,11 @@ use crate::descriptor::{Position, SegmentId};
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: u64 = 16;
 
+/// In the word of postings: there is one, and the bits below say where it is in its document.
+pub(crate) const ALONE: u32 = 1 << 31;
+/// In the payload of several postings: they are packed.
+pub(crate) const PACKED: u32 = 1 << 31;
+
 /// A term's postings in one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -26,16 +36,47 @@ pub struct Entry {
     pub segment: SegmentId,
     /// How many postings.
     pub postings: u32,
-    /// The posting if it is one; else where they begin in the segment's posting words.
+    /// The posting if it is one; else where they begin in the segment's posting words, or in those of its packed lists.
     pub payload: u32,
     /// Postings in all entries up to and with this one, wrapping.
     pub total: u32,
+    /// The word of postings if that says where the only one is; else 0.
+    pub alone: u32,
 }
 
 impl Entry {
     /// No entry.
     pub const NONE: Entry =
-        Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0 };
+        Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0, alone: 0 };
+
+    /// What its word of postings says: how many, and the word itself if that says where the only one is.
+    #[inline(always)]
+    pub(crate) fn split(word: u32) -> (u32, u32) {
+        if word & ALONE == 0 { (word, 0) } else { (1, word) }
+    }
+
+    /// Its word of postings.
+    #[inline]
+    pub(crate) fn postings_word(&self) -> u32 {
+        if self.alone == 0 { self.postings } else { self.alone }
+    }
+
+    /// Where its packed list begins, in words, if it leads to one.
+    #[inline(always)]
+    pub(crate) fn packed_at(&self) -> Option<u32> {
+        self.is_packed().then_some(self.payload & !PACKED)
+    }
+
+    /// Whether positions are found from it, if the index keeps them: else they are in document vectors.
+    pub fn has_positions(&self) -> bool {
+        self.is_packed() || self.alone != 0
+    }
+
+    /// Whether it leads to a packed list.
+    #[inline(always)]
+    pub fn is_packed(&self) -> bool {
+        self.postings > 1 && self.payload & PACKED != 0
+    }
 }
 
 /// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
@@ -157,11 +198,24 @@ impl EntryList<'_> {
     #[inline(always)]
     pub fn get(self, index: usize) -> Entry {
         let [segment, postings, payload, total] = &self.0[index];
+        // What a packed list is read with was stored before its entry.
+        let (postings, alone) = Entry::split(postings.load(Acquire));
         Entry {
             segment: SegmentId(segment.load(Relaxed)),
-            postings: postings.load(Relaxed),
-            payload: payload.load(Relaxed),
+            postings,
+            payload: payload.load(Acquire),
             total: total.load(Relaxed),
+            alone,
+        }
+    }
+
+    /// Leads the entry at `index` to the packed form of its postings, or says where its only one is. Flush stage only.
+    pub(crate) fn lead_to_packed(self, index: usize, packed: Entry) {
+        let [_, postings, payload, _] = &self.0[index];
+        if packed.postings > 1 {
+            payload.store(packed.payload, Release);
+        } else {
+            postings.store(packed.postings_word(), Release);
         }
     }
 

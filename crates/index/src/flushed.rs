@@ -99,7 +99,7 @@ impl Flushed {
         rank_of(self.rows.wrapping_sub(1) & crate::posting::LOCAL_MAX)
     }
 
-    /// The list of an entry that has more than one posting.
+    /// The list of an entry that has more than one posting, and does not lead to a packed one.
     #[inline(always)]
     pub fn list(&self, entry: Entry) -> Span<AtomicU32> {
         Span::new(self.postings + entry.payload as u64 * 4, entry.postings as u64)
@@ -108,7 +108,7 @@ impl Flushed {
     /// The maxima of the blocks of an entry's list, if it has more than one: a word each, see [`Maxima`](crate::maxima::Maxima).
     #[inline(always)]
     pub fn maxima(&self, entry: Entry) -> Option<Span<AtomicU64>> {
-        let blocks = blocks_of(entry.postings);
+        let blocks = if entry.is_packed() { 0 } else { blocks_of(entry.postings) };
         let at = maxima_at(entry.payload as u64, entry.postings);
         (blocks > 0).then(|| Span::new(self.postings + at * 4, blocks))
     }
@@ -116,7 +116,7 @@ impl Flushed {
     /// The bitmap of an entry, if its list is dense.
     #[inline(always)]
     pub fn bitmap(&self, entry: Entry) -> Option<Span<AtomicU64>> {
-        if entry.postings < 2 || !is_dense(entry.postings, self.bitmap_rows) {
+        if entry.postings < 2 || entry.is_packed() || !is_dense(entry.postings, self.bitmap_rows) {
             return None;
         }
         let at = bitmap_at(entry.payload as u64, entry.postings);

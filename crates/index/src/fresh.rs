@@ -181,6 +181,7 @@ impl FreshWriter {
         descriptor.set_term_order(0);
         descriptor.set_columns(0);
         descriptor.set_posting_words(0);
+        descriptor.set_packed_words(0);
         descriptor.set_row_map(0);
         descriptor.set_nvm_rows(0);
         descriptor.set_numbers_start(0);

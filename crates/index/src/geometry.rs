@@ -22,6 +22,7 @@ use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
 use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
+use crate::packed::Postings;
 use crate::posting::LOCAL_MAX;
 
 /// The smallest segment, in bytes.
@@ -46,6 +47,8 @@ pub struct Settings {
     pub positions: bool,
     /// Whether the documents' texts are kept.
     pub store: bool,
+    /// How lists are stored in segments that are engraved from now on.
+    pub postings: Postings,
     /// When pages become resident.
     pub residency: Residency,
     /// The second tier, if there is one.
@@ -391,6 +394,7 @@ mod tests {
                     blocks: Blocks::Variable { doublings: 1 },
                     positions: true,
                     store,
+                    postings: Postings::Raw,
                     residency: Residency::OnTouch,
                     nvm: (nvm_bytes > 0).then_some(nvm),
                 };

@@ -77,7 +77,7 @@ pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
     match row.kind() {
         KeyKind::Inline { bytes, len } => &bytes[..len] == key,
         KeyKind::Stored { unit, len } => {
-            len == key.len() && segment.vectors().bytes(unit, len).eq(key.iter().copied())
+            len == key.len() && segment.stored_key(unit, len).eq(key.iter().copied())
         }
         KeyKind::Automatic(_) | KeyKind::None => false,
     }
@@ -87,7 +87,7 @@ pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
 pub fn write_key(segment: &Segment<'_>, row: RowKey, out: &mut Vec<u8>) {
     match row.kind() {
         KeyKind::Inline { bytes, len } => out.extend_from_slice(&bytes[..len]),
-        KeyKind::Stored { unit, len } => out.extend(segment.vectors().bytes(unit, len)),
+        KeyKind::Stored { unit, len } => out.extend(segment.stored_key(unit, len)),
         KeyKind::Automatic(number) => write_number(number, out),
         KeyKind::None => {}
     }

@@ -26,6 +26,7 @@ pub mod list;
 pub mod maxima;
 pub mod memory;
 pub mod nvm;
+pub mod packed;
 pub mod posting;
 mod record_places;
 pub mod rewrite;

@@ -6,6 +6,7 @@
 mod columns;
 mod frequency;
 mod lengths;
+mod packed;
 mod terms;
 
 use std::sync::atomic::AtomicU32;
@@ -23,7 +24,7 @@ use crate::nvm::Corrupt;
 use crate::nvm::text_index::{TextIndex, TextScratch};
 use crate::posting::LOCAL_MAX;
 use crate::record_places::RecordPlaces;
-use crate::rows::Rows;
+use crate::rows::{KEY_APART, Rows};
 use crate::term::Term;
 use crate::texts::Texts;
 use crate::values::Values;
@@ -280,10 +281,24 @@ impl<'a> Segment<'a> {
         Rows::new(self.memory.region(), directory, geometry.row_shift)
     }
 
-    /// Its document vectors.
+    /// Its document vectors. Of a segment whose lists are packed there are none: whoever finds an entry that does not lead to a
+    /// packed list finds those in DRAM.
     pub fn vectors(&self) -> Vectors<'a> {
+        self.vectors_behind(self.descriptor.vector_directory())
+    }
+
+    /// The bytes of a stored key, as a row's key says where it is.
+    pub(crate) fn stored_key(&self, unit: u32, len: usize) -> impl Iterator<Item = u8> + use<'a> {
+        let vectors = match unit & KEY_APART {
+            0 => self.vectors(),
+            _ => self.vectors_behind(self.descriptor.packed_keys()),
+        };
+        vectors.bytes(unit & !KEY_APART, len)
+    }
+
+    fn vectors_behind(&self, directory: u64) -> Vectors<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(self.descriptor.vector_directory(), geometry.vector_chunks_max);
+        let directory = Span::new(directory, geometry.vector_chunks_max);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
     }
 

@@ -3,7 +3,7 @@
 //! A list comes as a sequence of *runs*, each ascending by rank: a flushed segment's list is one run where it
 //! lies; a fresh segment's is its buffer and then its blocks, copied (reversed) to the query's scratch memory when
 //! they are reached, a little at first and more and more. So the same kernels work on both, and a query that stops
-//! early has copied little.
+//! early has copied little. A [packed](crate::packed) list is unpacked there block by block, those alone that are asked for.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -12,11 +12,14 @@ use spirit_index::entries::{Entries, Entry, EntryList};
 use spirit_index::extent::Extent;
 use spirit_index::list::{Chain, Head};
 use spirit_index::nvm::older::{EntryWords, OlderAt};
+use spirit_index::packed::PackedList;
 use spirit_index::posting::{LOCAL_MAX, rank};
 use spirit_index::snapshot::Segment;
 use spirit_index::term::Term;
 use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
+
+use crate::packed;
 
 /// The rank that stands for "no more": above every rank.
 pub(crate) const END: u32 = LOCAL_MAX + 1;
@@ -39,6 +42,13 @@ enum Place {
     Scratch(usize),
 }
 
+/// A packed list, and the block behind the current run.
+#[derive(Clone, Copy, Debug)]
+struct PackedAt {
+    list: PackedList,
+    next: usize,
+}
+
 /// A term at work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
@@ -55,6 +65,10 @@ pub(crate) struct Leaf {
     chain: Option<Chain>,
     used: usize,
     run_words: usize,
+    /// The list, if it is packed.
+    packed: Option<PackedAt>,
+    /// The entry of a registered list.
+    pub(crate) entry: Entry,
     /// Bitmap of the whole list, if it is dense.
     pub(crate) bits: Option<Span<AtomicU64>>,
     /// The maxima of its blocks, if it has any.
@@ -76,6 +90,8 @@ impl Default for Leaf {
             chain: None,
             used: 0,
             run_words: RUN_WORDS_FIRST,
+            packed: None,
+            entry: Entry::NONE,
             bits: None,
             maxima: None,
             postings: 0,
@@ -165,10 +181,17 @@ impl Leaf {
     #[inline]
     pub(crate) fn open_entry(&mut self, segment: &Segment<'_>, index: usize, entry: Entry) {
         let flushed = segment.flushed();
-        let one = entry.postings == 1;
-        self.place = if one { Place::Entry(index) } else { Place::Region(flushed.list(entry)) };
+        let packed = segment.packed(entry);
+        self.place = match packed {
+            _ if entry.postings == 1 => Place::Entry(index),
+            // No block is unpacked before it is known which is asked for.
+            Some(_) => Place::Scratch(0),
+            None => Place::Region(flushed.list(entry)),
+        };
         self.at = 0;
         self.chain = None;
+        self.packed = packed.map(|list| PackedAt { list, next: 0 });
+        self.entry = entry;
         self.bits = flushed.bitmap(entry);
         self.maxima = flushed.maxima(entry);
         self.postings = entry.postings;
@@ -185,7 +208,7 @@ impl Leaf {
         &whole[self.at..]
     }
 
-    /// The whole list, if it lies in one piece and nothing of it was read.
+    /// The whole list, if it lies in one piece as it is and nothing of it was read.
     pub(crate) fn whole<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
         match self.place {
             Place::Region(list) => Some(context.lists.region.view(list)),
@@ -194,7 +217,12 @@ impl Leaf {
         }
     }
 
-    /// The whole list, if it lies in the region; else it is a single posting, a fresh one or none.
+    /// The list, if it is packed.
+    pub(crate) fn packed(&self) -> Option<PackedList> {
+        self.packed.map(|packed| packed.list)
+    }
+
+    /// The whole list, if it lies in the region as it is; else it is packed, a single posting, a fresh one or none.
     pub(crate) fn list<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
         match self.place {
             Place::Region(list) => Some(context.lists.region.view(list)),
@@ -230,7 +258,23 @@ impl Leaf {
     }
 
     /// Fetches the next run; says whether there is one.
+    #[inline]
     pub(crate) fn refill(&mut self, context: &Context<'_>, words: &[AtomicU32]) -> bool {
+        self.refill_from(context, words, 0)
+    }
+
+    /// The same, but that runs may be left out that have no rank at or behind `target`.
+    pub(crate) fn refill_from(
+        &mut self,
+        context: &Context<'_>,
+        words: &[AtomicU32],
+        target: u32,
+    ) -> bool {
+        if let Some(packed) = &mut self.packed {
+            let Some(count) = packed.unpack(context, words, target) else { return false };
+            (self.place, self.at) = (Place::Scratch(count), 0);
+            return true;
+        }
         let (Some(chain), Some(extent)) = (self.chain, &context.extent) else { return false };
         let Some((block, older)) = chain.next(extent.area(), extent.blocks()) else { return false };
         let left = block.len() - self.used.min(block.len());
@@ -266,7 +310,7 @@ impl Leaf {
             let run = self.run(context, words);
             let used = spirit_kernel::set_bits(context.level, run, start, bits);
             self.at += used;
-            if used < run.len() || !self.refill(context, words) {
+            if used < run.len() || !self.refill_from(context, words, start) {
                 return;
             }
         }
@@ -282,9 +326,19 @@ impl Leaf {
             if let Some(word) = run.get(skip) {
                 return rank(word.load(Relaxed));
             }
-            if !self.refill(context, words) {
+            if !self.refill_from(context, words, target) {
                 return END;
             }
         }
+    }
+}
+
+impl PackedAt {
+    /// Unpacks the next block that may have a rank at or behind `target`; returns its postings.
+    fn unpack(&mut self, context: &Context<'_>, words: &[AtomicU32], target: u32) -> Option<usize> {
+        let (region, level) = (context.lists.region, context.level);
+        let block = self.list.block_of(region, level, self.next, target)?;
+        self.next = block + 1;
+        Some(packed::unpack(self.list, region, level, block, words).count)
     }
 }

@@ -16,6 +16,7 @@ mod fuzzy;
 mod highlight;
 mod leaf;
 mod limits;
+mod packed;
 mod parse;
 mod pattern;
 mod plan;

@@ -12,7 +12,7 @@
 pub(crate) const SLOTS_MAX: usize = 128;
 
 /// An occurrence of one of the phrase's terms: position (high half) and which of its different terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Occurrence(u64);
 
 impl Occurrence {

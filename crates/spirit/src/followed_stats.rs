@@ -5,6 +5,7 @@ use spirit_mem::PinSlot;
 
 use crate::follower::Follower;
 use crate::index::Index;
+use crate::section_stats::add_sections;
 use crate::stats::{PartitionStats, SegmentStats, Stats, describe};
 
 impl Index {
@@ -28,6 +29,7 @@ fn add(memory: &Memory, executor: usize, stats: &mut Stats) {
         stats.segments.push(SegmentStats { executor, position, ..segment });
     }
     stats.dram_bytes += memory.geometry().bytes;
+    add_sections(memory, stats);
     let Some(nvm) = memory.nvm() else { return };
     let layout = nvm.layout();
     stats.nvm_bytes += layout.bytes;

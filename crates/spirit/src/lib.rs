@@ -64,6 +64,7 @@ mod replay;
 mod restore;
 mod retention;
 mod search;
+mod section_stats;
 mod shared;
 mod sorting;
 mod source;
@@ -106,6 +107,7 @@ pub use spirit_door::trace::Trace;
 pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
+pub use spirit_index::packed::Postings;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
     Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,

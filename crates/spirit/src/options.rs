@@ -10,6 +10,7 @@ use spirit_index::list::Blocks;
 use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
 use spirit_index::nvm::merge::RUN_MAX;
 use spirit_index::nvm::root::Root;
+use spirit_index::packed::Postings;
 use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_schema::FieldKind;
@@ -48,6 +49,7 @@ pub struct Options {
     pub(crate) store: bool,
     pub(crate) fields: Vec<(String, FieldKind)>,
     pub(crate) strict: bool,
+    pub(crate) postings: Option<Postings>,
     pub(crate) on_full: OnFull,
     pub(crate) retain: Option<Duration>,
     pub(crate) fixed_blocks: bool,
@@ -86,6 +88,7 @@ impl Default for Options {
             store: false,
             fields: Vec::new(),
             strict: false,
+            postings: None,
             on_full: OnFull::default(),
             retain: None,
             fixed_blocks: false,
@@ -173,6 +176,14 @@ impl Options {
         self
     }
 
+    /// How posting lists are stored in the second tier: [raw](Postings::Raw) as in DRAM, the default, or
+    /// [packed](Postings::Packed), which takes less than half the room and makes queries of old documents slower. An index that
+    /// exists goes on as it was, if it is not told; another choice counts for what is engraved from then on.
+    pub fn postings(mut self, postings: Postings) -> Self {
+        self.postings = Some(postings);
+        self
+    }
+
     /// A field of the documents, and its kind. A document may bring others along, unless the index is [strict](Self::strict). An
     /// index that is opened again gets those that it has not; one that it has keeps its kind. See [`Schema`](crate::Schema) for what
     /// is a name.
@@ -257,6 +268,11 @@ impl Options {
     /// The fields, as set.
     pub fn get_fields(&self) -> &[(String, FieldKind)] {
         &self.fields
+    }
+
+    /// See [`postings`](Self::postings).
+    pub fn get_postings(&self) -> Postings {
+        self.postings.unwrap_or_default()
     }
 
     /// Whether documents may bring no fields along, as set.
@@ -454,6 +470,7 @@ impl Options {
         self.positions = root.positions != 0;
         self.store = root.store != 0;
         self.strict = root.strict != 0;
+        self.postings = self.postings.or(Some(root.postings()));
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
         self.durability = Durability::from_number(root.level).ok_or("durability")?;
         self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
@@ -503,6 +520,7 @@ impl Options {
             blocks,
             positions: self.positions,
             store: self.store,
+            postings: self.get_postings(),
             residency: self.residency,
             nvm: self.directory.as_ref().map(|_| self.nvm()),
         }

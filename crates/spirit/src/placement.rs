@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::engrave::{Engrave, commit};
+use spirit_index::nvm::commit::commit;
+use spirit_index::nvm::engrave::Engrave;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::merged_writer::MergedWriter;
 

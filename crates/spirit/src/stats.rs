@@ -16,6 +16,7 @@ use spirit_mem::PinSlot;
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::section_stats::add_sections;
 use crate::shared::Work;
 
 /// A row's key word; the rest of a row counts as index.
@@ -25,7 +26,7 @@ const ROW_KEY_BYTES: u64 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
-    /// Posting arrays and bitmaps of flushed segments.
+    /// Posting arrays and bitmaps of flushed segments, or their packed lists with positions.
     pub postings: u64,
     /// Tables, term records and blocks of fresh segments.
     pub fresh: u64,
@@ -147,6 +148,8 @@ pub struct Stats {
     pub nvm_bytes: u64,
     /// The partitions of each executor.
     pub partitions: Vec<PartitionStats>,
+    /// What engraved segments take in the second tier: the name of each section, and its bytes in all of them.
+    pub sections: Vec<(&'static str, u64)>,
     /// The segments of each executor, newest first.
     pub segments: Vec<SegmentStats>,
 }
@@ -211,6 +214,7 @@ impl Adding<'_> {
             stats.segments.push(SegmentStats { executor, position, in_dictionary, ..segment });
         }
         self.partitions(stats, role.log_bytes());
+        add_sections(memory, stats);
         add_work(&mut stats.engraved, &shared.engraved);
         add_work(&mut stats.merged, &shared.merged);
         stats.expired += memory.expired();
@@ -281,8 +285,13 @@ fn add_work((count, seconds): &mut (u64, f64), work: &Work) {
 pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
     let flushed = state >= State::Flushed;
     let rows = if descriptor.rows() == u64::MAX { 0 } else { descriptor.rows() };
+    // For as long as readers are in DRAM, what is packed is a copy.
+    let posting_words = match descriptor.posting_words() {
+        0 => descriptor.packed_words(),
+        words => words,
+    };
     let bytes = Bytes {
-        postings: descriptor.posting_words() * 4,
+        postings: posting_words * 4,
         fresh: if flushed { 0 } else { memory.geometry().settings.segment_bytes },
         vectors: descriptor.vector_units() * 2,
         rows: rows * (ROW_BYTES - ROW_KEY_BYTES) + rows * row_length_bytes(memory, descriptor),

@@ -105,6 +105,7 @@ impl Store {
             dram_bytes: options.dram_bytes,
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             strict: options.strict.into(),
+            postings: options.get_postings() as u64,
             ..Root::default()
         };
         let region = trust::root_region(&file)?;
@@ -124,6 +125,7 @@ impl Store {
             incarnation: found.incarnation + 1,
             state: OPEN,
             dram_bytes: options.dram_bytes,
+            postings: options.get_postings() as u64,
             ..found
         };
         let mut store = Self::with_root(file, region, options, next, found.state == CLOSED)?;

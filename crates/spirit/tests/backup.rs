@@ -10,11 +10,11 @@ use damage::sample;
 use proptest::prelude::*;
 use spirit::{
     Analyzer, BackupError, Clause, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate,
-    Search,
+    Postings, Search,
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
-use support::steps::{Step, apply, check, step};
+use support::steps::{Step, apply, check, postings, step};
 use support::{Chance, size_of_run};
 
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,7 @@ struct Policy {
     positions: bool,
     store: bool,
     nvm_bytes: u64,
+    postings: Postings,
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -37,8 +38,8 @@ fn policy() -> impl Strategy<Value = Policy> {
     ];
     let nvm_bytes = prop_oneof![Just(8u64 << 20), Just(16 << 20)];
     let engrave = (engrave, 1usize..6);
-    (mode, engrave, 1usize..4, any::<bool>(), any::<bool>(), nvm_bytes).prop_map(
-        |(mode, (engrave, merge_after), executors, positions, store, nvm_bytes)| Policy {
+    (mode, engrave, 1usize..4, any::<bool>(), any::<bool>(), nvm_bytes, postings()).prop_map(
+        |(mode, (engrave, merge_after), executors, positions, store, nvm_bytes, postings)| Policy {
             mode,
             engrave,
             merge_after,
@@ -46,6 +47,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             positions,
             store,
             nvm_bytes,
+            postings,
         },
     )
 }
@@ -60,6 +62,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .executors(policy.executors)
         .positions(policy.positions)
         .store(policy.store)
+        .postings(policy.postings)
         .dram_bytes(policy.executors as u64 * (2 << 20))
         .nvm_bytes(policy.executors as u64 * policy.nvm_bytes)
         .log_bytes(512 << 10)

@@ -9,10 +9,12 @@ use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
 use proptest::prelude::*;
-use spirit::{Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, PointerUpdate};
+use spirit::{
+    Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, PointerUpdate, Postings,
+};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
-use support::steps::{Step, apply, step};
+use support::steps::{Step, apply, postings, step};
 use support::{Chance, size_of_run};
 
 /// What is different from history to history.
@@ -25,6 +27,7 @@ struct Policy {
     executors: usize,
     positions: bool,
     store: bool,
+    postings: Postings,
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -32,15 +35,18 @@ fn policy() -> impl Strategy<Value = Policy> {
     let engrave = prop_oneof![Just(EngravePolicy::Eager), Just(EngravePolicy::Lazy)];
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
     let updates = (update, 1usize..6);
-    (mode, engrave, updates, 1usize..3, any::<bool>(), any::<bool>()).prop_map(
-        |(mode, engrave, (pointer_update, merge_after), executors, positions, store)| Policy {
-            mode,
-            engrave,
-            pointer_update,
-            merge_after,
-            executors,
-            positions,
-            store,
+    (mode, engrave, updates, 1usize..3, any::<bool>(), any::<bool>(), postings()).prop_map(
+        |(mode, engrave, (pointer_update, merge_after), executors, positions, store, postings)| {
+            Policy {
+                mode,
+                engrave,
+                pointer_update,
+                merge_after,
+                executors,
+                positions,
+                store,
+                postings,
+            }
         },
     )
 }
@@ -55,6 +61,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .executors(policy.executors)
         .positions(policy.positions)
         .store(policy.store)
+        .postings(policy.postings)
         .dram_bytes(policy.executors as u64 * (2 << 20))
         .nvm_bytes(policy.executors as u64 * (4 << 20))
         .log_bytes(128 << 10)
@@ -126,7 +133,9 @@ fn it_counts_what_is_there() {
 
 #[test]
 fn where_the_oldest_go_and_where_terms_have_no_room_it_finds_nothing() {
-    for directory in [sample::retained(), sample::unmerged(), sample::small()] {
+    let packed = [sample::packed(), sample::packed_unmerged()];
+    let raw = [sample::retained(), sample::unmerged(), sample::small()];
+    for directory in raw.into_iter().chain(packed) {
         finds_nothing(&directory);
     }
 }
@@ -181,7 +190,7 @@ fn what_is_no_index_is_an_error() {
 fn every_flipped_bit_that_is_covered_is_found() {
     let each = size_of_run("SPIRIT_CHECK_FLIPS", 200);
     let mut chance = Chance::new(11);
-    for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+    for directory in sample::all() {
         let image = Image::of(&directory);
         for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
             image.flip(flip);

@@ -12,13 +12,17 @@ use std::path::{Path, PathBuf};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
-use spirit::{AddError, Document, Index, OnFull, OpenError, Search};
+use spirit::{AddError, Document, Index, OnFull, OpenError, Postings, Search};
 use spirit_index::nvm::backup::frame::BACKUP_VERSION;
 use spirit_index::nvm::root::FORMAT_VERSION;
 use support::directory::Directory;
 
+/// The files of a version: one with raw lists, one with packed ones. They have the same answers.
+const FILES: [(Postings, &str); 2] =
+    [(Postings::Raw, "heap.zst"), (Postings::Packed, "heap_packed.zst")];
+
 /// What is asked when a fixture is made; what was found is kept beside it.
-const QUERIES: [&str; 16] = [
+const QUERIES: [&str; 18] = [
     "*",
     "all",
     "dense",
@@ -29,6 +33,8 @@ const QUERIES: [&str; 16] = [
     "unique0x596",
     "unique1x5",
     "unique2x649",
+    "\"m2 unique1x9\"",
+    "\"dense all\"",
     "logged",
     "averyveryverylongword3",
     "key:k30",
@@ -43,9 +49,9 @@ fn fixtures() -> PathBuf {
 
 /// Segments that are merged and one that the dictionary has no room for, dense lists, keys of every kind, deletions and
 /// replacements in segments and in the log.
-fn write(fixture: &Path) {
+fn write(fixture: &Path, (postings, name): (Postings, &str)) {
     let directory = Directory::new();
-    let options = sample::options(&directory).on_full(OnFull::Refuse);
+    let options = sample::options(&directory).on_full(OnFull::Refuse).postings(postings);
     let index = options.nvm_bytes(768 << 10).log_bytes(128 << 10).open().unwrap();
     for (segment, documents) in [600, 350, 650].into_iter().enumerate() {
         for number in 0..documents {
@@ -86,8 +92,12 @@ fn write(fixture: &Path) {
     assert!(segments.iter().any(|segment| segment.rows >= 512), "one has bitmaps: {segments:?}");
     let bytes = fs::read(directory.path().join("heap")).unwrap();
     fs::create_dir_all(fixture).unwrap();
-    fs::write(fixture.join("heap.zst"), zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
-    fs::write(fixture.join("answers.tsv"), answers).unwrap();
+    fs::write(fixture.join(name), zstd::encode_all(&bytes[..], 19).unwrap()).unwrap();
+    let kept = fixture.join("answers.tsv");
+    match postings {
+        Postings::Raw => fs::write(kept, answers).unwrap(),
+        Postings::Packed => assert_eq!(answers, fs::read_to_string(kept).unwrap()),
+    }
 }
 
 /// A query, its count, its hits, newest first, and a checksum of their texts and fields.
@@ -102,9 +112,9 @@ fn answer(index: &Index, query: &str) -> String {
     format!("{query}\t{count}\t{keys}\t{documents:08x}")
 }
 
-fn unpacked(fixture: &Path) -> Directory {
+fn unpacked(fixture: &Path, name: &str) -> Directory {
     let directory = Directory::new();
-    let bytes = zstd::decode_all(&fs::read(fixture.join("heap.zst")).unwrap()[..]).unwrap();
+    let bytes = zstd::decode_all(&fs::read(fixture.join(name)).unwrap()[..]).unwrap();
     fs::write(directory.path().join("heap"), bytes).unwrap();
     directory
 }
@@ -142,14 +152,17 @@ fn is_refused(version: u32, directory: &Directory) {
 #[test]
 fn files_of_this_version_open_and_others_are_refused() {
     if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
-        write(&fixtures().join(format!("format_{FORMAT_VERSION}")));
+        let fixture = fixtures().join(format!("format_{FORMAT_VERSION}"));
+        FILES.into_iter().for_each(|file| write(&fixture, file));
     }
     for version in 1..=FORMAT_VERSION {
         let fixture = fixtures().join(format!("format_{version}"));
         if version == FORMAT_VERSION {
-            opens_and_answers(&unpacked(&fixture), &fixture);
+            for (_, name) in FILES {
+                opens_and_answers(&unpacked(&fixture, name), &fixture);
+            }
         } else {
-            is_refused(version, &unpacked(&fixture));
+            is_refused(version, &unpacked(&fixture, "heap.zst"));
         }
     }
 }
@@ -159,7 +172,7 @@ fn files_of_this_version_open_and_others_are_refused() {
 #[test]
 fn backups_of_this_version_are_restored_and_others_are_refused() {
     let fixture = fixtures().join(format!("format_{FORMAT_VERSION}"));
-    let directory = unpacked(&fixture);
+    let directory = unpacked(&fixture, "heap.zst");
     let backup = directory.path().join("backup");
     spirit::backup(directory.path(), &backup).unwrap();
     let kept = |version: u32| fixtures().join(format!("backup_{version}.zst"));

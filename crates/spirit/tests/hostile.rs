@@ -16,7 +16,6 @@ use support::{Chance, comes_back, size_of_run};
 
 const ROOT_PAGE: usize = 4096;
 /// Sections of a segment, and the kind of that of columns.
-const SECTIONS: u64 = 15;
 const COLUMNS: u64 = 13;
 /// What is done to a byte.
 const MASKS: [u8; 3] = [0x01, 0x80, 0xFF];
@@ -164,7 +163,7 @@ fn every_length() {
 #[test]
 fn zeroed_pages() {
     comes_back(|| {
-        for directory in [sample::settled(), sample::unmerged()] {
+        for directory in [sample::settled(), sample::unmerged(), sample::packed()] {
             let image = Image::of(&directory);
             let expected = expected(&image);
             for page in (0..image.bytes.len()).step_by(4096) {
@@ -185,7 +184,7 @@ fn flipped_bits() {
     let each = size_of_run("SPIRIT_HOSTILE_FLIPS", 24);
     comes_back(move || {
         let mut chance = Chance::new(5);
-        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+        for directory in sample::all() {
             let image = Image::of(&directory);
             let expected = expected(&image);
             for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
@@ -255,7 +254,7 @@ fn forged_files() {
     let each = size_of_run("SPIRIT_HOSTILE_FORGERIES", 300);
     comes_back(move || {
         let mut chance = Chance::new(23);
-        for directory in [sample::settled(), sample::unmerged(), sample::retained()] {
+        for directory in sample::all() {
             let image = Image::of(&directory);
             let atlas = Atlas::of(&image.bytes);
             for number in 0..each {
@@ -299,13 +298,14 @@ fn forge(
             ("slot", at, word)
         }
         2 => {
-            let at = segment.table + chance.below(SECTIONS * 3) * 8;
+            let at = segment.table + chance.below(3 * segment.sections.len() as u64) * 8;
             let word = forger.bend(at, chance);
             forger.table(segment);
             ("section table", at, word)
         }
         3 => {
-            let (_, start, bytes) = segment.sections[chance.below(COLUMNS) as usize];
+            let (_, start, bytes) =
+                segment.sections[chance.below(segment.sections.len() as u64) as usize];
             if bytes < 8 {
                 return ("nothing", 0, 0);
             }

@@ -24,8 +24,8 @@ use std::thread;
 use std::time::Duration;
 
 use spirit::{
-    Algorithm, DictionaryTier, Direction, Document, FieldKind, Index, Options, Reader, Recency,
-    Search, TimeUnit, Total, Value,
+    Algorithm, DictionaryTier, Direction, Document, EngravePolicy, FieldKind, Index, Options,
+    Postings, Reader, Recency, Search, TimeUnit, Total, Value,
 };
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
@@ -171,6 +171,19 @@ fn filled_as(executors: usize, store: bool) -> Index {
     index
 }
 
+/// The same with most of its segments in the second tier, with packed lists.
+fn packed(directory: &Directory) -> Index {
+    let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(16 << 20);
+    let options = options.document_bytes_max(8 << 10).postings(Postings::Packed);
+    let index = options.engrave(EngravePolicy::Eager).open().unwrap();
+    feed(&index, 0..20_000);
+    index.flush().unwrap();
+    index.settle();
+    let has = |name| index.stats().unwrap().sections.contains(&(name, 0));
+    assert!(has("posting arrays") && !has("packed lists"), "all of them are packed");
+    index
+}
+
 /// Parses and asks each query in every way; returns how many answers there were.
 fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
     let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Binary), Some(Algorithm::Simd)];
@@ -234,9 +247,8 @@ fn an_allocation_is_counted() {
     assert_eq!(allocations(|| ()), 0);
 }
 
-fn queries_allocate_nothing(executors: usize) {
-    let index = filled(executors);
-    during_ingest(&index, || {
+fn queries_allocate_nothing(index: &Index) {
+    during_ingest(index, || {
         let mut reader = index.reader().unwrap();
         let mut key = Vec::with_capacity(1024);
         ask_everything(&mut reader, &mut key);
@@ -244,18 +256,24 @@ fn queries_allocate_nothing(executors: usize) {
         let counted =
             allocations(|| answers = (0..200).map(|_| ask_everything(&mut reader, &mut key)).sum());
         assert!(answers > 100_000, "only {answers} answers");
-        assert_eq!(counted, 0, "allocations in queries with {executors} executors");
+        assert_eq!(counted, 0, "allocations in queries");
     });
 }
 
 #[test]
 fn queries_allocate_nothing_with_one_executor() {
-    queries_allocate_nothing(1);
+    queries_allocate_nothing(&filled(1));
 }
 
 #[test]
 fn queries_allocate_nothing_with_three_executors() {
-    queries_allocate_nothing(3);
+    queries_allocate_nothing(&filled(3));
+}
+
+#[test]
+fn queries_allocate_nothing_where_lists_are_packed() {
+    let directory = Directory::new();
+    queries_allocate_nothing(&packed(&directory));
 }
 
 /// After a warm-up that fills some segments, adding (new documents, new versions) allocates nothing on the
@@ -389,8 +407,12 @@ fn forbid_system_calls() {
 }
 
 /// The child's life: ends the process with success if nothing killed it before.
-fn ask_under_the_filter(executors: usize, call: bool) -> ! {
-    let index = filled(executors);
+fn ask_under_the_filter(kind: &str, call: bool) -> ! {
+    let directory = Directory::new();
+    let index = match kind.parse() {
+        Ok(executors) => filled(executors),
+        Err(_) => packed(&directory),
+    };
     during_ingest(&index, || {
         let mut reader = index.reader().unwrap();
         let mut key = Vec::with_capacity(1024);
@@ -416,20 +438,20 @@ fn run_child(name: &str, child: &str) -> Output {
 
 #[test]
 fn queries_make_no_system_call() {
-    if let Ok(executors) = std::env::var(CHILD) {
-        ask_under_the_filter(executors.parse().unwrap(), false);
+    if let Ok(kind) = std::env::var(CHILD) {
+        ask_under_the_filter(&kind, false);
     }
-    for executors in ["1", "3"] {
-        let output = run_child("queries_make_no_system_call", executors);
-        assert!(output.status.success(), "{executors} executors: {output:?}");
+    for kind in ["1", "3", "packed"] {
+        let output = run_child("queries_make_no_system_call", kind);
+        assert!(output.status.success(), "{kind}: {output:?}");
     }
 }
 
 /// The test above can fail: one system call under the filter, and the child dies.
 #[test]
 fn a_system_call_under_the_filter_kills() {
-    if let Ok(executors) = std::env::var(CHILD) {
-        ask_under_the_filter(executors.parse().unwrap(), true);
+    if let Ok(kind) = std::env::var(CHILD) {
+        ask_under_the_filter(&kind, true);
     }
     let output = run_child("a_system_call_under_the_filter_kills", "1");
     assert_eq!(output.status.signal(), Some(libc::SIGSYS), "{output:?}");

@@ -5,11 +5,11 @@ mod support;
 
 use proptest::prelude::*;
 use spirit::{
-    Analyzer, DictionaryTier, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate,
+    Analyzer, DictionaryTier, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate, Postings,
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
-use support::steps::{Step, apply, check, step};
+use support::steps::{Step, apply, check, postings, step};
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -40,6 +40,7 @@ struct Policy {
     barriers: bool,
     store: bool,
     analyzer: Analyzer,
+    postings: Postings,
 }
 
 impl Policy {
@@ -61,7 +62,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     let dictionary = prop_oneof![Just(DictionaryTier::Dram), Just(DictionaryTier::Nvm)];
     let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
     let analyzer = prop_oneof![Just(Analyzer::Simple), Just(Analyzer::Standard)];
-    let flags = (any::<bool>(), any::<bool>(), analyzer);
+    let flags = (any::<bool>(), any::<bool>(), analyzer, postings());
     let updates = (update, 1usize..6);
     (mode, engrave, updates, dictionary, 1usize..3, dram, flags).prop_map(
         |(
@@ -83,6 +84,7 @@ fn policy() -> impl Strategy<Value = Policy> {
             barriers: flags.0,
             store: flags.1,
             analyzer: flags.2,
+            postings: flags.3,
         },
     )
 }
@@ -97,6 +99,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .dictionary(policy.dictionary)
         .force_barriers(policy.barriers)
         .store(policy.store)
+        .postings(policy.postings)
         .executors(policy.executors)
         .dram_bytes(policy.executors as u64 * policy.dram_bytes)
         .nvm_bytes(policy.executors as u64 * (16 << 20))

@@ -8,9 +8,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::{DictionaryTier, Index, OnFull, Options};
+use spirit::{DictionaryTier, Index, Level, OnFull, Options, Postings};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::text_index::TextScratch;
+use spirit_index::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::posting::local;
 use spirit_index::snapshot::{OrderedTerm, Segment, Snapshot};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
@@ -37,14 +38,25 @@ fn naive(segment: &Segment<'_>, scratch: &mut TextScratch) -> Rows {
     rows
 }
 
+/// The rows of a packed list.
+fn unpacked(memory: &Memory, list: PackedList) -> Vec<u32> {
+    let (mut rows, mut block) = (Vec::new(), [0; PACKED_BLOCK]);
+    for number in 0..list.blocks() {
+        let count = list.unpack(memory.region(), Level::detect(), number, &mut block).count;
+        rows.extend(block[..count].iter().map(|word| local(*word)));
+    }
+    rows
+}
+
 /// The terms of a registered segment from `from` on, with the rows in their lists.
 fn ordered(memory: &Memory, segment: &Segment<'_>, from: &[u8]) -> Vec<(Vec<u8>, Vec<u32>)> {
     let (mut terms, mut out) = (segment.terms_from(TEXT, from), [0; TERM_BYTES_MAX]);
     let next = || {
         let OrderedTerm { field, len, entry, .. } = terms.next_term(&mut out)?;
         assert_eq!((field, entry.segment), (TEXT, segment.id()));
-        let rows = match entry.postings {
-            1 => vec![local(entry.payload)],
+        let rows = match (entry.postings, segment.packed(entry)) {
+            (1, _) => vec![local(entry.payload)],
+            (_, Some(packed)) => unpacked(memory, packed),
             _ => {
                 let list = memory.region().view(segment.flushed().list(entry));
                 list.iter().map(|word| local(word.load(Relaxed))).collect()
@@ -161,14 +173,18 @@ fn in_second_tier(directory: &Directory, merge_after: usize) -> Options {
 #[test]
 fn terms_are_those_of_the_texts_in_the_second_tier() {
     let mut uncovered = 0;
-    for (merge_after, dictionary) in
-        [(1, DictionaryTier::Dram), (3, DictionaryTier::Nvm), (16, DictionaryTier::Dram)]
-    {
+    for (merge_after, dictionary, postings) in [
+        (1, DictionaryTier::Dram, Postings::Raw),
+        (3, DictionaryTier::Nvm, Postings::Raw),
+        (16, DictionaryTier::Dram, Postings::Raw),
+        (2, DictionaryTier::Dram, Postings::Packed),
+        (3, DictionaryTier::Nvm, Postings::Packed),
+    ] {
         let mut directory = Directory::new();
         let chance = &mut Chance::new(3 + merge_after as u64);
         for _ in 0..3 {
             let options = in_second_tier(&directory, merge_after).dictionary(dictionary);
-            let index = options.open().unwrap();
+            let index = options.postings(postings).open().unwrap();
             uncovered += check(&index);
             run(&index, chance);
             uncovered += check(&index);
@@ -180,8 +196,12 @@ fn terms_are_those_of_the_texts_in_the_second_tier() {
 
 #[test]
 fn snapshots_have_their_terms_while_segments_move() {
+    [Postings::Raw, Postings::Packed].into_iter().for_each(look_while_segments_move);
+}
+
+fn look_while_segments_move(postings: Postings) {
     let directory = Directory::new();
-    let index = in_second_tier(&directory, 2).open().unwrap();
+    let index = in_second_tier(&directory, 2).postings(postings).open().unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let look = || {

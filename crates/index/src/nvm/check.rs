@@ -9,6 +9,7 @@
 //! | `columns` | the values of documents' fields |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
+//! | `packed` | packed lists, their skip data and positions |
 //! | `terms` | terms and keys, by hash |
 //! | `order` | terms, by their bytes |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
@@ -21,6 +22,7 @@ mod columns;
 mod log;
 mod merged;
 mod order;
+mod packed;
 mod postings;
 mod rows;
 mod segment;

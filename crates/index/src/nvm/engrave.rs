@@ -18,6 +18,8 @@ use spirit_door::Site;
 use spirit_mem::Span;
 
 use super::engraved_terms::TERM_KEY_BYTES;
+use super::key_engraver;
+use super::list_packer::{self, ListPacker};
 use super::node::NODE_BYTES;
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
@@ -32,12 +34,13 @@ use crate::keys;
 use crate::lengths::length_bytes;
 use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
+use crate::packed::Postings;
 use crate::rows::{KeyKind, Row, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term_order::{TermOrder, order_bytes};
 
 /// Bytes of one copy: what a step costs.
-const PIECE_BYTES: u64 = 256 << 10;
+pub(super) const PIECE_BYTES: u64 = 256 << 10;
 
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]
@@ -139,6 +142,11 @@ impl Engrave {
                     self.step = Step::Copy { next: next + 1 };
                 } else {
                     self.write_directories(memory, nvm);
+                    if self.packs(memory) {
+                        let keys = self.keyed_rows(memory);
+                        let segment = self.segment(memory);
+                        key_engraver::write(memory, nvm, &self.sections, &segment, keys);
+                    }
                     self.step = Step::Texts;
                 }
             }
@@ -185,11 +193,21 @@ impl Engrave {
         let columns = self.segment(memory).all_columns().map_or(0, |columns| columns.bytes());
         let texts = self.segment(memory).dram_texts();
         let texts = texts.map_or((0, 0), |texts| text_engraver::sizes(texts, rows));
+        let packs = self.packs(memory);
+        let (key_bytes, packed_bytes) = match packs {
+            true => (
+                key_engraver::bytes(self.keyed_rows(memory).map(|(_, key)| key)),
+                list_packer::bytes_max(memory, self.id, self.term_map(memory)),
+            ),
+            false => (0, 0),
+        };
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
             Kind::VectorDirectory => geometry.vector_chunks_max * 8,
             Kind::Rows => rows as u64 * ROW_BYTES,
+            Kind::Vectors if packs => key_bytes,
             Kind::Vectors => (unit_end as u64 * 2).next_multiple_of(8),
+            Kind::Postings if packs => 0,
             Kind::Postings => (descriptor.posting_words() * 4).next_multiple_of(8),
             Kind::Nodes => terms as u64 * NODE_BYTES,
             Kind::TermKeys => terms as u64 * TERM_KEY_BYTES,
@@ -202,6 +220,7 @@ impl Engrave {
             Kind::TextIndex => texts.0,
             // If nothing can be compressed. What that leaves is given back.
             Kind::Texts => texts.1,
+            Kind::PackedLists => packed_bytes,
         };
         let table =
             (SECTIONS as u64 * super::section::SECTION_WORDS as u64 * 8).next_multiple_of(64);
@@ -235,9 +254,11 @@ impl Engrave {
         let row_chunk = ROW_BYTES << geometry.row_shift;
         let vector_chunk = 2 << geometry.vector_shift;
         self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
-        self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
-        let postings = self.sections.get(Kind::Postings);
-        self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
+        if !self.packs(memory) {
+            self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
+            let postings = self.sections.get(Kind::Postings);
+            self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
+        }
         let lengths = self.sections.get(Kind::Lengths);
         self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
         let columns = self.sections.get(Kind::Columns);
@@ -280,7 +301,17 @@ impl Engrave {
         }
     }
 
-    /// Writes some of the texts; says whether all are written. Then the block ends where they do.
+    /// Whether its lists are packed.
+    fn packs(&self, memory: &Memory) -> bool {
+        memory.geometry().settings.postings == Postings::Packed
+    }
+
+    /// The dictionary's number of each ordinal.
+    fn term_map(&self, memory: &Memory) -> Span<AtomicU32> {
+        Span::new(self.segment(memory).descriptor().term_map(), self.counts.terms as u64)
+    }
+
+    /// Writes some of the texts; says whether all are written. Then what is behind them begins where they end.
     fn write_texts(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let Some(texts) = self.segment(memory).dram_texts() else { return true };
         let rows = self.counts.rows;
@@ -291,9 +322,17 @@ impl Engrave {
         };
         self.texts = None;
         self.sections.set(Kind::Texts, Section { bytes, ..section });
-        self.long.1 = (section.start + bytes - self.long.0).next_multiple_of(64);
-        memory.shrink(Partition::NvmLong, self.long.1, self.id);
+        let lists = self.sections.get(Kind::PackedLists);
+        let start = (section.start + bytes).next_multiple_of(64);
+        self.sections.set(Kind::PackedLists, Section { start, ..lists });
         true
+    }
+
+    /// The block ends where the last section does, now that it is written.
+    fn shrink(&mut self, memory: &Memory) {
+        let last = self.sections.get(Kind::PackedLists);
+        self.long.1 = (last.start + last.bytes - self.long.0).next_multiple_of(64);
+        memory.shrink(Partition::NvmLong, self.long.1, self.id);
     }
 
     /// The rows with explicit keys.
@@ -306,12 +345,15 @@ impl Engrave {
 
     /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
     fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
-        let descriptor = self.segment(memory).descriptor();
-        let map: Span<AtomicU32> = Span::new(descriptor.term_map(), self.counts.terms as u64);
-        let id = self.id;
-        let engraver = self.terms.get_or_insert_with(|| Box::new(TermEngraver::new(id, map)));
+        let (id, map) = (self.id, self.term_map(memory));
+        let packs = self.packs(memory);
+        let engraver = self.terms.get_or_insert_with(|| {
+            let packer = packs.then(|| ListPacker::new(memory, id, map.len() as u32));
+            Box::new(TermEngraver::new(id, map, packer))
+        });
         let done = engraver.advance(memory, nvm, &mut self.sections);
         if done {
+            self.shrink(memory);
             self.order = self.terms.take().map(|terms| terms.into_order());
         }
         done
@@ -369,6 +411,7 @@ impl Engrave {
         self.carry_deaths(memory, nvm, segment, copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
+        segment.descriptor().lead_to_packed(&self.sections);
         // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
         // who loads a boundary behind the segment finds its terms by their nodes.
         segment.descriptor().set_term_order(self.sections.get(Kind::TermOrder).start);
@@ -409,8 +452,11 @@ impl Engrave {
             terms: self.counts.terms as u64,
             posting_count: descriptor.posting_count(),
             tokens: descriptor.tokens(),
-            vector_units: descriptor.vector_units(),
-            bitmap_rows: descriptor.bitmap_rows() as u64,
+            vector_units: match self.packs(memory) {
+                true => self.keyed_rows(memory).map(|(_, key)| key_engraver::units(key)).sum(),
+                false => descriptor.vector_units(),
+            },
+            bitmap_rows: if self.packs(memory) { 0 } else { descriptor.bitmap_rows() as u64 },
             long_start: self.long.0,
             long_bytes: self.long.1,
             short_start: self.short.0,
@@ -438,19 +484,4 @@ impl Engrave {
             }
         }
     }
-}
-
-/// Sends readers of an engraved segment to the second tier and gives the DRAM copy back after its last reader: the
-/// paper's pointer update (§4.7).
-///
-/// The words are stored one by one, and a reader may find some of them old and some new: both copies say the same, and
-/// both stay until that reader has left.
-pub fn commit(memory: &Memory, id: SegmentId) {
-    let descriptor = memory.table().descriptor(id);
-    let entry = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), id.position()).ok());
-    let (_, sections) = entry.expect("an engraved segment has its slot");
-    descriptor.lead_to(&sections);
-    let merged = id.position() < memory.merged();
-    memory.table().publish(id, if merged { State::Merged } else { State::Committed });
-    memory.retire_blocks(Partition::Long, id);
 }

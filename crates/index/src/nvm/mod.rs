@@ -7,7 +7,10 @@
 //! | [`section`] | the parts of a segment's copy |
 //! | [`log`], [`log_reader`], `log_operation` | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
+//! | [`commit`] | readers go to the copy |
 //! | [`term_engraver`] | writing its terms, in the order of their hashes |
+//! | `list_packer`, `inversion` | packing its lists, with where terms are in their documents |
+//! | `key_engraver` | its stored keys, if document vectors do not come along |
 //! | `order_engraver` | writing which of them comes where in the order of their bytes |
 //! | [`text_block`], [`text_index`] | compressed texts, and how a row's is found |
 //! | [`text_engraver`] | compressing them, in pieces |
@@ -33,6 +36,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod commit;
 pub mod coverage;
 pub mod engrave;
 pub mod engraved_terms;
@@ -40,8 +44,11 @@ pub mod field_list;
 pub mod follow;
 pub mod gather;
 pub mod import;
+mod inversion;
+mod key_engraver;
 pub mod key_hashes;
 pub mod layout;
+mod list_packer;
 pub mod log;
 mod log_operation;
 pub mod log_reader;

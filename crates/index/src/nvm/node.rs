@@ -6,8 +6,8 @@
 //! | word of a node | low half | high half |
 //! |---|---|---|
 //! | 0 | link to the term's node in the next older segment that has it | |
-//! | 1 | segment id | postings |
-//! | 2 | the posting if it is one, else where they begin in the segment's posting words | the term's ordinal |
+//! | 1 | segment id | postings, as an [entry](crate::entries) says it |
+//! | 2 | the posting if it is one, else where they begin, as an entry says it | the term's ordinal |
 //! | 3 | checksum of words 1, 2 and the key | line of the term's record, once it is merged |
 //!
 //! A **link** says which segment it leads into, so that the window is asked before it is followed, and retention is one
@@ -22,6 +22,7 @@ use spirit_mem::{Region, Span, prefetch};
 use super::checksum;
 use super::section::{Kind, Sections};
 use crate::descriptor::{POSITIONS_MAX, Position, SegmentId};
+use crate::entries::Entry;
 use crate::term::TermKey;
 
 /// Bytes of a node; nodes begin at multiples of it.
@@ -71,24 +72,28 @@ pub struct Node {
     pub postings: u32,
     /// The posting, or where they begin.
     pub payload: u32,
+    /// Where the only posting is: see [`Entry::alone`].
+    pub alone: u32,
     /// The line of the term's record, if it is merged.
     pub record: u32,
     check: u32,
 }
 
 impl Node {
-    /// The node of a term in a segment that is not merged.
-    pub fn new(
-        segment: SegmentId,
-        ordinal: u32,
-        postings: u32,
-        payload: u32,
-        key: TermKey,
-    ) -> Node {
+    /// The node of a term with this entry in a segment that is not merged.
+    pub fn new(entry: Entry, ordinal: u32, key: TermKey) -> Node {
+        let Entry { segment, postings, payload, alone, .. } = entry;
         let link = Link::default();
-        let mut node = Node { link, segment, ordinal, postings, payload, record: 0, check: 0 };
+        let mut node =
+            Node { link, segment, ordinal, postings, payload, alone, record: 0, check: 0 };
         node.check = node.check_for(key);
         node
+    }
+
+    /// The same as an entry. Of totals nothing is known.
+    pub(crate) fn entry(&self) -> Entry {
+        let Node { segment, postings, payload, alone, .. } = *self;
+        Entry { segment, postings, payload, total: 0, alone }
     }
 
     /// Reads the node at `at`; `None` if that is not in the region.
@@ -101,10 +106,12 @@ impl Node {
     #[inline]
     pub(crate) fn of(words: &[AtomicU64; NODE_WORDS]) -> Node {
         let [link, first, second, third] = words.each_ref().map(|word| word.load(Acquire));
+        let (postings, alone) = Entry::split((first >> 32) as u32);
         Node {
             link: Link(link),
             segment: SegmentId(first as u32),
-            postings: (first >> 32) as u32,
+            postings,
+            alone,
             payload: second as u32,
             ordinal: (second >> 32) as u32,
             record: (third >> 32) as u32,
@@ -121,7 +128,7 @@ impl Node {
     pub fn words(&self) -> [u64; NODE_WORDS] {
         [
             self.link.0,
-            self.segment.0 as u64 | (self.postings as u64) << 32,
+            self.segment.0 as u64 | (self.entry().postings_word() as u64) << 32,
             self.payload as u64 | (self.ordinal as u64) << 32,
             self.last_word(),
         ]
@@ -212,7 +219,8 @@ mod tests {
     #[test]
     fn a_node_is_of_its_term_alone() {
         let key = |low| TermKey { low, high: 3 << 56 };
-        let node = Node::new(SegmentId(12), 7, 5, 900, key(1));
+        let entry = Entry { segment: SegmentId(12), postings: 5, payload: 900, ..Entry::NONE };
+        let node = Node::new(entry, 7, key(1));
         assert!(node.is_of(key(1)) && !node.is_of(key(2)));
         assert!(!Node { postings: 6, ..node }.is_of(key(1)));
         assert!(!Node { ordinal: 6, ..node }.is_of(key(1)));

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::engraved_terms::EngravedTerms;
 use super::merged::Merged;
 use super::node::{Link, Node};
-use super::shape;
+use super::shape::Lists;
 use super::tier::Nvm;
 use crate::descriptor::{Position, Window};
 use crate::entries::Entry;
@@ -43,14 +43,14 @@ pub trait FindOlder {
         let mut free = out.len();
         self.visit(at, term, hash, part, |entry| {
             if let Some(next) = free.checked_sub(1) {
-                let words = [entry.segment.0, entry.postings, entry.payload, 0];
+                let words = [entry.segment.0, entry.postings_word(), entry.payload, 0];
                 out[next].iter().zip(words).for_each(|(word, value)| word.store(value, Relaxed));
                 free = next;
             }
         });
         let mut total = 0u32;
         for entry in &out[free..] {
-            total = total.wrapping_add(entry[1].load(Relaxed));
+            total = total.wrapping_add(Entry::split(entry[1].load(Relaxed)).0);
             entry[3].store(total, Relaxed);
         }
         out.len() - free
@@ -94,9 +94,7 @@ impl<'a> OlderEntries<'a> {
     fn leads_to_postings(&self, node: Node) -> bool {
         let found = self.memory.table().get(node.segment.position());
         found.is_some_and(|(segment, _)| {
-            let (words, bitmap_rows) = (segment.posting_words(), segment.bitmap_rows());
-            segment.id() == node.segment.0 as u64
-                && shape::holds(words, bitmap_rows, node.payload, node.postings)
+            segment.id() == node.segment.0 as u64 && Lists::of(segment).hold(node.entry())
         })
     }
 }
@@ -118,8 +116,7 @@ impl FindOlder for OlderEntries<'_> {
         let region = self.memory.region();
         let mut offer = |node: Node| {
             if self.leads_to_postings(node) {
-                let Node { segment, postings, payload, .. } = node;
-                take(Entry { segment, postings, payload, total: 0 });
+                take(node.entry());
             }
         };
         for position in (part.oldest.max(self.merged)..part.end).rev() {

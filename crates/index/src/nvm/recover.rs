@@ -157,6 +157,9 @@ pub(super) fn describe(
     descriptor.set_base_sequence(entry.base_sequence);
     descriptor.set_extent(0);
     descriptor.set_posting_words(sections.get(Kind::Postings).bytes / 4);
+    descriptor.set_packed_words(0);
+    // Nothing leads to vectors if lists are packed.
+    descriptor.set_vector_directory(sections.get(Kind::VectorDirectory).start);
     descriptor.lead_to_lists(0, entry.bitmap_rows > 0);
     descriptor.set_terms(entry.terms);
     descriptor.set_posting_count(entry.posting_count);

@@ -23,6 +23,7 @@ use super::shape::NUMBERS_MAX;
 use super::{Corrupt, checksum};
 use crate::geometry::{Geometry, GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Settings};
 use crate::list::Blocks;
+use crate::packed::Postings;
 
 /// Bytes at the beginning of the file that are the root's.
 pub const ROOT_BYTES: u64 = 8192;
@@ -112,6 +113,8 @@ root! {
     strict = 23,
     /// The generation that the list of fields had when the root was written.
     fields = 24,
+    /// How lists are stored that are engraved: 0 raw, 1 packed.
+    postings = 25,
 }
 
 impl Root {
@@ -125,6 +128,11 @@ impl Root {
         NvmSettings { bytes: self.nvm_bytes, log_bytes: self.log_bytes }
     }
 
+    /// How lists are stored that are engraved.
+    pub fn postings(&self) -> Postings {
+        if self.postings == 0 { Postings::Raw } else { Postings::Packed }
+    }
+
     /// Settings of a memory over one of the parts. Any DRAM does for what lies in the file, so it has the least.
     pub fn settings(&self) -> Result<Settings, GeometryError> {
         let settings = Settings {
@@ -133,6 +141,7 @@ impl Root {
             blocks: Blocks::Variable { doublings: 1 },
             positions: self.positions != 0,
             store: self.store != 0,
+            postings: self.postings(),
             residency: Residency::OnTouch,
             nvm: Some(self.nvm()),
         };

@@ -25,7 +25,7 @@ pub const SECTION_WORDS: usize = 3;
 /// Entries that a table may have, those of kinds that this version does not know among them.
 const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 15;
+pub const SECTIONS: usize = 16;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,8 +59,10 @@ pub enum Kind {
     Columns = 13,
     /// Where each block of texts is, by row.
     TextIndex = 14,
-    /// Blocks of compressed texts. The last one in its block: how long it is shows when it is written.
+    /// Blocks of compressed texts. How long it is shows when it is written, and so where the next one begins.
     Texts = 15,
+    /// Packed lists, instead of posting arrays. The last one in its block: how long it is shows when it is written.
+    PackedLists = 16,
 }
 
 // Kinds count from 1, without gaps.
@@ -90,6 +92,7 @@ impl Kind {
         Kind::Columns,
         Kind::TextIndex,
         Kind::Texts,
+        Kind::PackedLists,
     ];
 
     /// Whether it lies in the short-term block.
@@ -115,6 +118,7 @@ impl Kind {
             Kind::Columns => "columns",
             Kind::TextIndex => "text index",
             Kind::Texts => "texts",
+            Kind::PackedLists => "packed lists",
         }
     }
 
@@ -147,6 +151,11 @@ impl Sections {
     /// Sets the one of `kind`.
     pub fn set(&mut self, kind: Kind, section: Section) {
         self.0[kind as usize - 1] = section;
+    }
+
+    /// Whether the segment's lists are packed.
+    pub fn are_packed(&self) -> bool {
+        self.get(Kind::PackedLists).bytes > 0
     }
 
     /// The table's words.

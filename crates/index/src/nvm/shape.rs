@@ -13,14 +13,17 @@ use super::Corrupt;
 use super::engraved_terms::{EngravedTerms, TERM_KEY_BYTES};
 use super::node::NODE_BYTES;
 use super::section::{Kind, Section, Sections, contents_check};
-use super::slot::Entry;
+use super::slot::Entry as SlotEntry;
 use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
 use crate::column::shape as column_shape;
+use crate::descriptor::Descriptor;
+use crate::entries::Entry;
 use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
 use crate::lengths::{Statistics, length_bytes};
 use crate::line_table::PAYLOAD_LIMIT;
+use crate::packed::{PACKED_FIRST, head_words};
 use crate::term_order::{Leads, head, head_of, order_bytes};
 
 /// Sections begin at a multiple of this.
@@ -37,7 +40,7 @@ type Problem = (u64, &'static str);
 pub fn check(
     region: &Region,
     geometry: &Geometry,
-    entry: &Entry,
+    entry: &SlotEntry,
     sections: &Sections,
 ) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "segment", at, why };
@@ -85,17 +88,45 @@ pub fn check_terms(region: &Region, sections: &Sections) -> Result<(), Corrupt> 
     Ok(())
 }
 
-/// Whether a list of `postings` from word `first` on, its maxima and its bitmap included, lies in posting arrays of `words` words. A single
-/// posting lies elsewhere.
-pub fn holds(words: u64, bitmap_rows: u32, first: u32, postings: u32) -> bool {
-    match postings {
-        0 | 1 => postings == 1,
-        _ => first > 0 && list_end(first as u64, postings, bitmap_rows) <= words,
+/// Where a segment's lists can be.
+#[derive(Clone, Copy, Debug)]
+pub struct Lists {
+    /// Words of posting arrays.
+    pub words: u64,
+    /// Words of packed lists.
+    pub packed_words: u64,
+    /// Rows of each bitmap among the posting arrays; 0 if there are none.
+    pub bitmap_rows: u32,
+}
+
+impl Lists {
+    /// Those of the segment that a descriptor describes.
+    pub(crate) fn of(descriptor: Descriptor<'_>) -> Lists {
+        Lists {
+            words: descriptor.posting_words(),
+            packed_words: descriptor.packed_words(),
+            bitmap_rows: descriptor.bitmap_rows(),
+        }
+    }
+
+    /// Whether an entry leads to one of them: of an array, to all of it; of a packed list, which is read as far as there are words,
+    /// to its beginning. A single posting lies in its entry.
+    pub fn hold(&self, entry: Entry) -> bool {
+        match (entry.postings, entry.packed_at()) {
+            (0 | 1, _) => entry.postings == 1,
+            (_, Some(at)) => {
+                at >= PACKED_FIRST && at as u64 + head_words(entry.postings) < self.packed_words
+            }
+            (postings, None) => {
+                let first = entry.payload as u64;
+                first > 0 && list_end(first, postings, self.bitmap_rows) <= self.words
+            }
+        }
     }
 }
 
 /// Whether the numbers in a slot are such as can be.
-pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> {
+pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corrupt> {
     let corrupt = |why| Err(Corrupt { what: "segment slot", at: entry.long_start, why });
     let grown = [
         entry.base_sequence,
@@ -128,7 +159,7 @@ pub fn check_numbers(geometry: &Geometry, entry: &Entry) -> Result<(), Corrupt> 
     Ok(())
 }
 
-fn place(entry: &Entry, kind: Kind, section: Section) -> Result<(), Problem> {
+fn place(entry: &SlotEntry, kind: Kind, section: Section) -> Result<(), Problem> {
     let (start, bytes) = match kind.is_short_term() {
         true => (entry.short_start, entry.short_bytes),
         false => (entry.long_start, entry.long_bytes),
@@ -141,7 +172,7 @@ fn place(entry: &Entry, kind: Kind, section: Section) -> Result<(), Problem> {
     Ok(())
 }
 
-fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), Problem> {
+fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<(), Problem> {
     // Terms without postings have no node.
     let terms = sections.get(Kind::Nodes).bytes / NODE_BYTES;
     let vectors_max = (geometry.vector_chunks_max << geometry.vector_shift) * 2;
@@ -163,8 +194,10 @@ fn sizes(geometry: &Geometry, entry: &Entry, sections: &Sections) -> Result<(), 
             }
             Kind::TextIndex => bytes == 0,
             Kind::Texts => geometry.settings.store || bytes == 0,
+            // One of the two; packed lists have something in any case.
+            Kind::Postings => bytes == 0 || !sections.are_packed(),
             // Of columns their own shape says more.
-            Kind::Postings | Kind::LongTerms | Kind::Columns => true,
+            Kind::PackedLists | Kind::LongTerms | Kind::Columns => true,
         };
         if !right || !bytes.is_multiple_of(8) {
             return Err((start, "a section has another size than the segment's slot says"));

@@ -8,12 +8,14 @@ use spirit_door::Site;
 use spirit_mem::{Region, Span};
 
 use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES};
+use super::list_packer::ListPacker;
 use super::node::{NODE_BYTES, Node};
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, Section, Sections};
 use super::tier::Nvm;
 use crate::descriptor::SegmentId;
 use crate::dictionary::{Dictionary, TermId};
+use crate::entries::Entry;
 use crate::memory::Memory;
 use crate::term::TermKey;
 
@@ -29,8 +31,7 @@ struct Gathered {
     /// Where a long term's bytes begin among those gathered.
     long: usize,
     ordinal: u32,
-    postings: u32,
-    payload: u32,
+    entry: Entry,
 }
 
 /// The terms of a segment on their way into the second tier.
@@ -48,11 +49,17 @@ pub(super) struct TermEngraver {
     /// How many of them are written, and bytes of long ones.
     written: usize,
     long_at: u64,
+    /// Packs their lists as they are gathered, if they are to be packed.
+    packer: Option<ListPacker>,
 }
 
 impl TermEngraver {
-    /// For the segment whose ordinals are numbered in `map`.
-    pub(super) fn new(segment: SegmentId, map: Span<AtomicU32>) -> TermEngraver {
+    /// For the segment whose ordinals are numbered in `map`, and whose lists `packer` packs.
+    pub(super) fn new(
+        segment: SegmentId,
+        map: Span<AtomicU32>,
+        packer: Option<ListPacker>,
+    ) -> TermEngraver {
         let count = map.len() as usize;
         TermEngraver {
             segment,
@@ -63,20 +70,27 @@ impl TermEngraver {
             order: Vec::with_capacity(count),
             written: 0,
             long_at: 0,
+            packer,
         }
     }
 
     /// Gathers or writes some terms; says whether all are written. Then the sections end where they do: there may be fewer
     /// than there was room for, since terms whose only document broke off have no postings.
     pub(super) fn advance(&mut self, memory: &Memory, nvm: &Nvm, sections: &mut Sections) -> bool {
+        if self.packer.as_mut().is_some_and(|packer| !packer.prepare(memory)) {
+            return false;
+        }
         if self.next < self.map.len() as usize {
             self.gather(memory);
+            self.write_lists(memory, nvm, sections);
             if self.next == self.map.len() as usize {
                 self.order.sort_unstable();
             }
         } else if self.written < self.order.len() {
             self.write(memory.region(), nvm, sections);
         } else {
+            // Those of a segment without terms are none, but not an empty section.
+            self.write_lists(memory, nvm, sections);
             self.end(sections);
             return true;
         }
@@ -106,18 +120,27 @@ impl TermEngraver {
             let entries = dictionary.entries(id);
             let index = entries.rfind(region, self.segment);
             let entry = entries.get(region, index.expect("a registered term has its entry"));
+            let entry = match &mut self.packer {
+                Some(packer) => packer.pack(memory, ordinal as u32, entry),
+                None => entry,
+            };
             let place = self.terms.len() as u64;
             self.order.push((key.hash() & 0xFFFF_FFFF) << 32 | place);
             self.terms.push(Gathered {
                 key,
                 long: self.longs.len(),
                 ordinal: ordinal as u32,
-                postings: entry.postings,
-                payload: entry.payload,
+                entry,
             });
             self.longs.extend_from_slice(&bytes);
         }
         self.next = end;
+    }
+
+    fn write_lists(&mut self, memory: &Memory, nvm: &Nvm, sections: &Sections) {
+        if let Some(packer) = &mut self.packer {
+            packer.write(memory, nvm, sections.get(Kind::PackedLists).start);
+        }
     }
 
     fn write(&mut self, region: &Region, nvm: &Nvm, sections: &Sections) {
@@ -125,14 +148,13 @@ impl TermEngraver {
         let (mut hashes, mut keys, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut longs = Vec::new();
         for word in &self.order[self.written..end] {
-            let Gathered { key, long, ordinal, postings, payload } =
-                self.terms[*word as u32 as usize];
+            let Gathered { key, long, ordinal, entry } = self.terms[*word as u32 as usize];
             let long_at = self.long_at + longs.len() as u64;
             if key.is_long() {
                 longs.extend_from_slice(&self.longs[long..long + key.len()]);
                 longs.resize(longs.len().next_multiple_of(8), 0);
             }
-            let node = Node::new(self.segment, ordinal, postings, payload, key);
+            let node = Node::new(entry, ordinal, key);
             hashes.extend_from_slice(&((word >> 32) as u32).to_le_bytes());
             put(&mut keys, [key.low, key.high, long_at]);
             put(&mut nodes, node.words());
@@ -165,6 +187,9 @@ impl TermEngraver {
         ] {
             sections.set(kind, Section { bytes, ..sections.get(kind) });
         }
+        let packed = self.packer.as_ref().map_or(0, ListPacker::bytes);
+        sections
+            .set(Kind::PackedLists, Section { bytes: packed, ..sections.get(Kind::PackedLists) });
     }
 }
 

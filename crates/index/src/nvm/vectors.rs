@@ -1,7 +1,7 @@
 //! The test vectors of `docs/format.md`: computed by hand, apart from the code that they hold to the page.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU16, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_door::{Barrier, Door};
 use spirit_mem::{Region, Residency, Span};
@@ -17,7 +17,9 @@ use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
 use crate::column::writer::Plan;
 use crate::descriptor::{SegmentId, State};
-use crate::posting::posting;
+use crate::entries::{ALONE, Entry};
+use crate::packed::writer::{PositionsOf, pack_list};
+use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
 use crate::term::{FieldId, Term, hash_bytes};
 use crate::term_order::TermOrder;
@@ -62,8 +64,34 @@ fn words_with_checks() {
     assert_eq!(chain_word(76), 0xBC32_8228_0000_004D);
     assert_eq!(Link::new(3, 4096).0, 3 << 33 | 128);
     let sea = Term::new(FieldId(0), b"sea").unwrap().key;
-    let node = Node::new(SegmentId(6), 5, 2, 17, sea).linked(Link::new(1, 96), 76);
+    let entry = Entry { segment: SegmentId(6), postings: 2, payload: 17, ..Entry::NONE };
+    let node = Node::new(entry, 5, sea).linked(Link::new(1, 96), 76);
     assert_eq!(node.words(), [1 << 33 | 3, 2 << 32 | 6, 5 << 32 | 17, 76 << 32 | 0xEEC8_7AF7]);
+}
+
+/// Positions of postings that are asked for one after the other.
+struct Given(std::vec::IntoIter<Vec<u32>>, Vec<u32>);
+
+impl PositionsOf for Given {
+    fn next(&mut self, _posting: u32) -> &[u32] {
+        self.1 = self.0.next().unwrap_or_default();
+        &self.1
+    }
+}
+
+#[test]
+fn packed_lists() {
+    let list = [(9, 1), (7, 2)].map(|(local, count)| AtomicU32::new(rank_of(local) << 8 | count));
+    let mut positions = Given(vec![vec![3], vec![4, 7]].into_iter(), Vec::new());
+    let mut words = Vec::new();
+    assert_eq!(pack_list(&list, rank_of(9), &[], Some(&mut positions), &mut words), 0);
+    assert_eq!(words, [0x0002_0300, 0x0000_A303]);
+    let alone = ALONE | 3;
+    let entry =
+        Entry { segment: SegmentId(6), postings: 1, payload: posting(5), alone, ..Entry::NONE };
+    let sea = Term::new(FieldId(0), b"sea").unwrap().key;
+    let [_, first, second, _] = Node::new(entry, 5, sea).words();
+    assert_eq!([first, second], [0x8000_0003_0000_0006, 0x0000_0005_FFFF_FA01]);
 }
 
 #[test]

@@ -363,7 +363,7 @@ impl<'a> Copy<'a> {
             writer.add_version(
                 memory,
                 *term,
-                Entry { segment: self.id, postings, payload, total: 0 },
+                Entry { segment: self.id, postings, payload, ..Entry::NONE },
             )?;
             next = after;
             total += postings as u64;

@@ -12,8 +12,7 @@ use crate::dictionary::{Dictionary, TermId};
 use crate::entries::Entry;
 use crate::nvm::merged::Merged;
 use crate::nvm::named_nodes::NamedNodes;
-use crate::nvm::node::Node;
-use crate::nvm::shape;
+use crate::nvm::shape::Lists;
 use crate::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use crate::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
 
@@ -49,9 +48,7 @@ enum Source<'a> {
     },
     Engraved {
         nodes: NamedNodes<'a>,
-        /// Words of the segment's posting arrays, and rows of their bitmaps.
-        words: u64,
-        bitmap_rows: u32,
+        lists: Lists,
     },
 }
 
@@ -94,8 +91,7 @@ impl<'a> Segment<'a> {
                 let merged = nvm.map(|nvm| Merged::new(region, nvm.layout()));
                 Source::Engraved {
                     nodes: NamedNodes::new(region, terms, starts, merged),
-                    words: self.descriptor.posting_words(),
-                    bitmap_rows: self.descriptor.bitmap_rows(),
+                    lists: Lists::of(self.descriptor),
                 }
             }
         }
@@ -168,11 +164,10 @@ impl Source<'_> {
                 let id = TermId(map.get(number as usize)?.load(Relaxed));
                 (dictionary.entries(id).view(region).of(*segment)?, number)
             }
-            Source::Engraved { nodes, words, bitmap_rows } => {
-                let Node { segment, postings, payload, ordinal, .. } = nodes.node(number)?;
+            Source::Engraved { nodes, lists } => {
+                let node = nodes.node(number)?;
                 // As wherever entries come from the second tier: queries go by it without looking again.
-                let holds = shape::holds(*words, *bitmap_rows, payload, postings);
-                (holds.then_some(Entry { segment, postings, payload, total: 0 })?, ordinal)
+                (Some(node.entry()).filter(|entry| lists.hold(*entry))?, node.ordinal)
             }
         };
         Some(OrderedTerm { field, len, entry, ordinal })

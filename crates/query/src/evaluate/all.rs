@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_index::descriptor::SegmentId;
 use spirit_index::entries::Entry;
-use spirit_index::flushed::Flushed;
 use spirit_index::posting::{rank, rank_of};
 use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
 use spirit_mem::{Region, Span, prefetch};
 
-use super::{Evaluation, OUT, Place, Scratch};
+use super::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
 use crate::plan::TERMS_INLINE;
@@ -125,7 +124,8 @@ impl<C: Collector> Evaluation<'_, C> {
         let [(a, _), (b, _)] = *entries else { return false };
         let segment = self.snapshot.of(a.segment);
         let flushed = segment.flushed();
-        let plain = flushed.bitmap(a).is_none() && flushed.bitmap(b).is_none();
+        let is_plain = |entry: Entry| flushed.bitmap(entry).is_none() && !entry.is_packed();
+        let plain = is_plain(a) && is_plain(b);
         if plain {
             self.meet_lists(&segment, [flushed.list(a), flushed.list(b)]);
         }
@@ -137,8 +137,12 @@ impl<C: Collector> Evaluation<'_, C> {
         let region = self.snapshot.memory().region();
         let entries = &self.scratch.ahead.at(slot).entries[..terms];
         let id = entries[0].0.segment;
-        let flushed = self.snapshot.of(id).flushed();
+        let segment = self.snapshot.of(id);
+        let flushed = segment.flushed();
         let has = |entry: Entry| {
+            if let Some(packed) = segment.packed(entry) {
+                return packed.has(region, self.settings.level, wanted);
+            }
             let list = region.view(flushed.list(entry));
             let at = spirit_kernel::seek(self.settings.level, list, 0, wanted);
             list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
@@ -238,10 +242,21 @@ impl<C: Collector> Evaluation<'_, C> {
                     return;
                 }
             }
-            if (ended_a && !self.refill(place, a)) || (ended_b && !self.refill(place, b)) {
+            // Blocks that end before where the other list is need not be unpacked.
+            if (ended_a && !self.refill_from(place, a, b))
+                || (ended_b && !self.refill_from(place, b, a))
+            {
                 return;
             }
         }
+    }
+
+    /// Fetches a list's next run that may have a rank from where the other one is on; says whether there is one.
+    fn refill_from(&mut self, place: &Place<'_>, list: usize, other: usize) -> bool {
+        let Scratch { leaves, words, .. } = &mut *self.scratch;
+        let run = leaves[other].run(&place.context, words_of(words, other));
+        let target = run.first().map_or(0, |word| rank(word.load(Relaxed)));
+        leaves[list].refill_from(&place.context, words_of(words, list), target)
     }
 
     /// How many matches to ask a kernel for: no more than are wanted, if all that it finds will count.
@@ -311,14 +326,18 @@ impl<C: Collector> Evaluation<'_, C> {
             let run = leaves[a].run(&place.context, words);
             if C::COUNTS && exact {
                 let found = spirit_kernel::probe_count(self.settings.level, run, bits, base);
-                return self.collector.skip(found);
+                self.collector.skip(found);
+                if self.refill(place, a) {
+                    continue;
+                }
+                return;
             }
             let progress =
                 spirit_kernel::probe_into(self.settings.level, run, bits, base, &mut out[..wanted]);
             let ended = progress.left == run.len();
             leaves[a].advance(progress.left);
             self.offer_found(place, progress.found, others);
-            if ended || self.done() {
+            if self.done() || (ended && !self.refill(place, a)) {
                 return;
             }
         }
@@ -335,14 +354,14 @@ impl<C> Evaluation<'_, C> {
         };
         let Some(id) = found else { return false };
         let lists = self.lists();
-        let flushed = self.snapshot.of(id).flushed();
+        let segment = self.snapshot.of(id);
         let meeting = self.scratch.ahead.push();
         for (term, place) in terms.iter().zip(&mut meeting.entries) {
             let leaf = &mut self.scratch.leaves[*term as usize];
             leaf.left -= 1;
             let entry = leaf.entries(lists).get(leaf.left);
             *place = (entry, leaf.left as u32);
-            prefetch_list(lists.region, &flushed, entry);
+            prefetch_list(lists.region, &segment, entry);
         }
         true
     }
@@ -386,9 +405,12 @@ impl<C> Evaluation<'_, C> {
 
 /// Asks for the first cache lines of an entry's list.
 #[inline]
-fn prefetch_list(region: &Region, flushed: &Flushed, entry: Entry) {
+fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
     if entry.postings > 1 {
-        let words = region.view(flushed.list(entry));
+        let words = match segment.packed(entry) {
+            Some(packed) => packed.words(region),
+            None => region.view(segment.flushed().list(entry)),
+        };
         for word in words.iter().step_by(LINE_WORDS).take(LINES_AHEAD) {
             prefetch(word);
         }

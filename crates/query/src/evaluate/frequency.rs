@@ -1,7 +1,7 @@
-//! How often a term is in a document, where the posting does not say it: postings count to 254, the document's vector is exact.
+//! How often a term is in a document, where the posting does not say it: postings count to 254, positions are exact.
 //!
-//! Few documents have a term so often, so nothing is kept for them: the term is looked up in the segment and the vector is gone
-//! through. An index without positions has no vectors, and takes 255 for what it is.
+//! Few documents have a term so often, so nothing is kept for them: the term is looked up in the segment and the document's vector is gone
+//! through, or where lists are packed its positions. An index without positions takes 255 for what it is.
 
 use spirit_index::posting::{FREQUENCY_MAX, rank_of};
 use spirit_index::vector;
@@ -14,9 +14,12 @@ impl Frequencies for Place<'_> {
     #[cold]
     fn frequency(&self, term: u32, rank: u32) -> u32 {
         let settings = &self.segment.memory().geometry().settings;
-        let ordinal = settings.positions.then(|| self.ordinal_of(term as usize)).flatten();
+        let exact = || {
+            let packed = self.packed_occurrences(term as usize, rank);
+            packed.or_else(|| Some(self.occurrences(self.ordinal_of(term as usize)?, rank)))
+        };
         // Where something is damaged the posting counts.
-        ordinal.map_or(0, |ordinal| self.occurrences(ordinal, rank)).max(FREQUENCY_MAX)
+        settings.positions.then(exact).flatten().unwrap_or(0).max(FREQUENCY_MAX)
     }
 }
 
@@ -29,6 +32,21 @@ impl Place<'_> {
             Some(extent) => extent.find(term, found.hash),
             None => self.segment.ordinal_of(term.key.field(), term.bytes),
         }
+    }
+
+    /// How often packed lists say; none if the segment's are not packed.
+    fn packed_occurrences(&self, term: usize, rank: u32) -> Option<u32> {
+        if self.context.extent.is_some() {
+            return None;
+        }
+        let term = self.query.lookup(&self.query.terms[term]);
+        let entry = self.segment.packed_entry(term.key.field(), term.bytes)?;
+        let (region, level) = (self.context.lists.region, self.context.level);
+        let positions = match self.segment.packed(entry) {
+            Some(list) => list.positions_of(region, level, rank),
+            None => self.segment.positions_alone(entry, rank),
+        };
+        Some(positions.count() as u32)
     }
 
     fn occurrences(&self, ordinal: u32, rank: u32) -> u32 {

@@ -7,9 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::entries::Entry;
 use spirit_index::extent::Extent;
-use spirit_index::flushed::Flushed;
 use spirit_index::posting::rank;
-use spirit_index::snapshot::OrderedTerm;
+use spirit_index::snapshot::{OrderedTerm, Segment};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX};
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
@@ -21,6 +20,7 @@ use crate::collect::Limit;
 use crate::fuzzy::FuzzyMatcher;
 use crate::leaf::END;
 use crate::limits::Meter;
+use crate::packed;
 use crate::pattern::{Matcher, Verdict};
 use crate::query::{PATTERNS_MAX, Query};
 
@@ -111,8 +111,7 @@ impl<C: Limit> Evaluation<'_, C> {
         match &place.context.extent {
             Some(extent) => expansion.fresh(extent, |_, ordinal| bitmap.add_fresh(extent, ordinal)),
             None => {
-                let flushed = place.segment.flushed();
-                expansion.registered(place, |_, entry| bitmap.add_entry(&flushed, entry));
+                expansion.registered(place, |_, entry| bitmap.add_entry(&place.segment, entry));
             }
         }
     }
@@ -252,10 +251,14 @@ struct Bitmap<'e> {
 }
 
 impl Bitmap<'_> {
-    fn add_entry(&mut self, flushed: &Flushed, entry: Entry) {
+    fn add_entry(&mut self, segment: &Segment<'_>, entry: Entry) {
         if entry.postings == 1 {
             return self.add_word(entry.payload);
         }
+        if let Some(list) = segment.packed(entry) {
+            return packed::add_all(list, self.region, self.level, self.base, self.bits);
+        }
+        let flushed = segment.flushed();
         match flushed.bitmap(entry) {
             Some(dense) => kernel::or_bits(self.level, self.region.view(dense), 0, self.bits),
             None => {

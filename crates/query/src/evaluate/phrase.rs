@@ -2,7 +2,9 @@
 //!
 //! Positions are in the [document vectors](spirit_index::vector), so a phrase is looked up in each document that has its terms:
 //! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::sloppy). Rows and vectors of the next few documents are
-//! asked for before they are needed.
+//! asked for before they are needed. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
+
+mod packed;
 
 use std::sync::atomic::AtomicU16;
 
@@ -14,8 +16,9 @@ use spirit_mem::prefetch;
 use super::window::{Ones, Window, is_empty};
 use super::{Evaluation, Place};
 use crate::collect::Limit;
-use crate::query::{Kind, NodeId};
+use crate::query::{Kind, Node, NodeId};
 use crate::sloppy::{self, Occurrence, SLOTS_MAX, Slot};
+use packed::InLists;
 
 /// Units of a document that are asked for ahead; the processor sees the pattern then.
 const UNITS_AHEAD: u32 = 4 * LINE_UNITS as u32;
@@ -24,13 +27,30 @@ const LINE_UNITS: usize = 32;
 /// Documents that are asked for together.
 const GROUP: usize = 16;
 
-/// A phrase in one segment: its terms by their ordinals there.
+/// A phrase in one segment.
 pub(super) struct Phrase {
-    ordinals: [u32; SLOTS_MAX],
-    /// The place of each term.
-    slots: [Slot; SLOTS_MAX],
-    len: usize,
+    slots: Slots,
     slop: u32,
+    form: Form,
+}
+
+/// The place of each term.
+struct Slots {
+    all: [Slot; SLOTS_MAX],
+    len: usize,
+}
+
+/// How it is looked for.
+#[expect(clippy::large_enum_variant, reason = "it lies on the stack, once a window")]
+enum Form {
+    Vectors(InVectors),
+    Lists(InLists),
+}
+
+/// A phrase as vectors have it.
+struct InVectors {
+    /// Its terms' ordinals.
+    ordinals: [u32; SLOTS_MAX],
     /// The units of the terms, one behind the other, if there are no gaps and no slop.
     pattern: [u16; 2 * SLOTS_MAX],
     pattern_len: usize,
@@ -74,7 +94,7 @@ impl<C: Limit> Evaluation<'_, C> {
                 return;
             }
             let ranks = group.map(|bit| window.rank(bit));
-            self.ask_for(place, &ranks[..count]);
+            self.ask_for(place, &phrase, &ranks[..count]);
             for bit in &group[..count] {
                 if self.occurs(place, &phrase, window.rank(*bit), Wanted::Any) == 0.0 {
                     bits[bit / 64] &= !(1 << (bit % 64));
@@ -93,40 +113,50 @@ impl<C: Limit> Evaluation<'_, C> {
         self.occurs(place, phrase, rank, Wanted::Frequency)
     }
 
-    /// The phrase with its terms' ordinals in the segment at hand; none if one of them has none there.
+    /// The phrase as the segment at hand has it; none if one of its terms has no posting there.
     pub(super) fn phrase_in(&self, place: &Place<'_>, node: NodeId) -> Option<Phrase> {
-        let query = self.query;
-        let Kind::Phrase { slop } = query.nodes[node as usize].kind else { return None };
-        let mut phrase = Phrase {
-            ordinals: [0; SLOTS_MAX],
-            slots: [Slot::default(); SLOTS_MAX],
-            len: 0,
-            slop,
-            pattern: [0; 2 * SLOTS_MAX],
-            pattern_len: 0,
+        let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return None };
+        let mut slots = Slots { all: [Slot::default(); SLOTS_MAX], len: 0 };
+        let form = if self.is_packed(place, node) {
+            Form::Lists(self.in_lists(place, node, &mut slots)?)
+        } else {
+            Form::Vectors(self.in_vectors(place, node, slop, &mut slots)?)
         };
-        for child in query.children(node) {
-            let Kind::Term(term) = query.nodes[child as usize].kind else { return None };
-            let ordinal = self.ordinal(place, term as usize)?;
-            let known = phrase.ordinals[..phrase.len].iter().position(|o| *o == ordinal);
-            let slot = Slot {
-                term: known.unwrap_or(phrase.len) as u32,
-                at: query.nodes[child as usize].at,
-            };
-            phrase.slots[phrase.len] = slot;
-            phrase.ordinals[phrase.len] = ordinal;
-            phrase.len += 1;
+        Some(Phrase { slots, slop, form })
+    }
+
+    fn in_vectors(
+        &self,
+        place: &Place<'_>,
+        node: NodeId,
+        slop: u32,
+        slots: &mut Slots,
+    ) -> Option<InVectors> {
+        let mut vectors =
+            InVectors { ordinals: [0; SLOTS_MAX], pattern: [0; 2 * SLOTS_MAX], pattern_len: 0 };
+        for (term, at) in self.phrase_terms(node) {
+            let ordinal = self.ordinal(place, term)?;
+            let known = vectors.ordinals[..slots.len].iter().position(|o| *o == ordinal);
+            vectors.ordinals[slots.len] = ordinal;
+            slots.push(known, at);
         }
-        let slots = &phrase.slots[..phrase.len];
-        let in_a_row = slots.windows(2).all(|pair| pair[1].at == pair[0].at + 1);
-        if slop == 0 && in_a_row {
-            for ordinal in &phrase.ordinals[..phrase.len] {
+        if slop == 0 && slots.are_in_a_row() {
+            for ordinal in &vectors.ordinals[..slots.len] {
                 let (units, count) = vector::units_for(*ordinal);
-                phrase.pattern[phrase.pattern_len..][..count].copy_from_slice(&units[..count]);
-                phrase.pattern_len += count;
+                vectors.pattern[vectors.pattern_len..][..count].copy_from_slice(&units[..count]);
+                vectors.pattern_len += count;
             }
         }
-        Some(phrase)
+        Some(vectors)
+    }
+
+    /// The terms of a phrase, and the place of each.
+    fn phrase_terms(&self, node: NodeId) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let query = self.query;
+        query.children(node).filter_map(|child| match query.nodes[child as usize] {
+            Node { kind: Kind::Term(term), at, .. } => Some((term as usize, at)),
+            _ => None,
+        })
     }
 
     /// A term's ordinal in the segment at hand, where it has a list.
@@ -140,7 +170,10 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     /// Asks for the rows of documents, and then for their vectors.
-    fn ask_for(&self, place: &Place<'_>, ranks: &[u32]) {
+    fn ask_for(&self, place: &Place<'_>, phrase: &Phrase, ranks: &[u32]) {
+        if matches!(phrase.form, Form::Lists(_)) {
+            return;
+        }
         let rows = place.segment.row_table();
         let vectors = place.segment.vectors();
         ranks.iter().for_each(|rank| rows.row(rank_of(*rank)).prefetch());
@@ -152,11 +185,15 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     fn occurs(&mut self, place: &Place<'_>, phrase: &Phrase, rank: u32, wanted: Wanted) -> f32 {
+        let vectors = match &phrase.form {
+            Form::Vectors(vectors) => vectors,
+            Form::Lists(lists) => return self.occurs_in_lists(place, phrase, lists, rank, wanted),
+        };
         let row = place.segment.row_table().row(rank_of(rank));
         let level = self.settings.level;
         let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
-        if phrase.pattern_len > 0 {
-            let pattern = &phrase.pattern[..phrase.pattern_len];
+        if vectors.pattern_len > 0 {
+            let pattern = &vectors.pattern[..vectors.pattern_len];
             return match wanted {
                 Wanted::Any if kernel::find_phrase(level, units, pattern).is_some() => 1.0,
                 Wanted::Any => 0.0,
@@ -165,9 +202,33 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         let occurrences = &mut self.scratch.occurrences;
         occurrences.clear();
-        collect(units, &phrase.ordinals[..phrase.len], occurrences);
+        collect(units, &vectors.ordinals[..phrase.slots.len], occurrences);
+        phrase.sloppy_frequency(occurrences, wanted)
+    }
+}
+
+impl Slots {
+    /// Takes the next term along, which is the same as one before if that is `known`.
+    fn push(&mut self, known: Option<usize>, at: u32) {
+        self.all[self.len] = Slot { term: known.unwrap_or(self.len) as u32, at };
+        self.len += 1;
+    }
+
+    fn as_slice(&self) -> &[Slot] {
+        &self.all[..self.len]
+    }
+
+    /// Whether they follow each other.
+    fn are_in_a_row(&self) -> bool {
+        self.as_slice().windows(2).all(|pair| pair[1].at == pair[0].at + 1)
+    }
+}
+
+impl Phrase {
+    /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
+    fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
         let mut frequency = 0.0;
-        sloppy::matches(occurrences, &phrase.slots[..phrase.len], phrase.slop, |length| {
+        sloppy::matches(occurrences, self.slots.as_slice(), self.slop, |length| {
             frequency += 1.0 / (1 + length) as f32;
             wanted == Wanted::Frequency
         });

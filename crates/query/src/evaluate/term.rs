@@ -44,7 +44,7 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.snapshot.skips(entry.segment) {
                 continue;
             }
-            if plain {
+            if plain && !entry.is_packed() {
                 self.offer_all(entry);
             } else {
                 let segment = self.snapshot.of(entry.segment);

@@ -5,7 +5,7 @@ use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::drop_oldest;
 use spirit_index::keys;
 use spirit_index::memory::Partition;
-use spirit_index::nvm::engrave::commit;
+use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Progress;
 use spirit_index::rows::KeyKind;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spirit::{EngravePolicy, PointerUpdate};
+use spirit::{EngravePolicy, PointerUpdate, Postings};
 
 use crate::operation::{Kind, Operation, history};
 use crate::setup::Setup;
@@ -27,6 +27,9 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { merge_after: 3, ..plain }, many_words),
         (Setup { merge_after: 3, ..plain }, laps),
         (Setup { store: true, ..plain }, new_fields),
+        (Setup { postings: Postings::Packed, merge_after: 2, ..plain }, runs),
+        (Setup { postings: Postings::Packed, merge_after: 3, ..plain }, many_words),
+        (Setup { postings: Postings::Packed, store: true, ..plain }, new_fields),
     ];
     if let Some((setup, history)) = thought_of.get(seed as usize) {
         return (*setup, history());
@@ -44,6 +47,7 @@ pub(crate) fn plain() -> Setup {
         merge_after: 1,
         reader_lease: Duration::from_millis(100),
         store: false,
+        postings: Postings::Raw,
     }
 }
 

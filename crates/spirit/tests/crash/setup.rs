@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spirit::{Analyzer, EngravePolicy, Index, Mode, OpenError, Options, PointerUpdate, Trace};
+use spirit::{
+    Analyzer, EngravePolicy, Index, Mode, OpenError, Options, PointerUpdate, Postings, Trace,
+};
 use spirit_door::sim::Image;
 use spirit_index::nvm::field_list::PARTS_START;
 
@@ -26,6 +28,8 @@ pub(crate) struct Setup {
     pub(crate) reader_lease: Duration,
     /// Whether texts are kept, and looked at.
     pub(crate) store: bool,
+    /// How lists are stored in the second tier.
+    pub(crate) postings: Postings,
 }
 
 impl Setup {
@@ -37,7 +41,8 @@ impl Setup {
         let reader_lease = Duration::from_millis(20);
         let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
         let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
-        Setup { executors, engrave, pointer_update, merge_after, reader_lease, store }
+        let postings = [Postings::Raw, Postings::Packed][(seed / 7 % 2) as usize];
+        Setup { executors, engrave, pointer_update, merge_after, reader_lease, store, postings }
     }
 
     /// The least part: slots, log, and room for five segments, or seven with texts.
@@ -66,6 +71,7 @@ impl Setup {
             .segment_bytes(SEGMENT_BYTES)
             .nvm_bytes(executors * self.nvm_bytes())
             .store(self.store)
+            .postings(self.postings)
             .log_bytes(LOG_BYTES)
             .document_bytes_max(6 << 10)
             .engrave(self.engrave)

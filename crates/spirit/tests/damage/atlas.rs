@@ -75,7 +75,7 @@ const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "row directory",
     "vector directory",
     "rows",
@@ -91,6 +91,7 @@ const SECTIONS: [&str; 15] = [
     "columns",
     "text index",
     "texts",
+    "packed lists",
 ];
 
 /// A segment's slot.

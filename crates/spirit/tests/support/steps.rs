@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
 use spirit::{
-    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Query, Reader, Search,
-    SearchError, Total,
+    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Postings, Query,
+    Reader, Search, SearchError, Total,
 };
 use spirit_oracle::{Collection, Oracle, words_of};
 
@@ -104,6 +104,11 @@ fn pattern() -> impl Strategy<Value = Clause> {
         word().prop_map(|word| Clause::wildcard(&format!("*{}", &word[1..]))),
         (word(), 0u8..=2).prop_map(|(word, distance)| Clause::fuzzy(&word, distance)),
     ]
+}
+
+/// How lists are stored in the second tier.
+pub(crate) fn postings() -> impl Strategy<Value = Postings> {
+    prop_oneof![Just(Postings::Raw), Just(Postings::Packed)]
 }
 
 pub(crate) fn step() -> impl Strategy<Value = Step> {

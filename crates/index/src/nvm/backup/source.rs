@@ -317,6 +317,7 @@ mod tests {
     use crate::list::Blocks;
     use crate::nvm::layout::NvmSettings;
     use crate::nvm::log::{GroupEnd, Header, LogWriter, LoggedKey, Operations, RecordKind};
+    use crate::packed::Postings;
 
     const SALT: u32 = 77;
     const SETTINGS: Settings = Settings {
@@ -325,6 +326,7 @@ mod tests {
         blocks: Blocks::Variable { doublings: 1 },
         positions: true,
         store: false,
+        postings: Postings::Raw,
         residency: Residency::OnTouch,
         nvm: Some(NvmSettings { bytes: 4 << 20, log_bytes: 64 << 10 }),
     };

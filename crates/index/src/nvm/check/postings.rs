@@ -1,4 +1,4 @@
-//! Nodes and the posting arrays that they lead to: ascending, of rows that there are, as the document vectors say; with
+//! Nodes and the lists that they lead to ([packed](super::packed) ones apart): ascending, of rows that there are, as the document vectors say; with
 //! block maxima and bitmaps that say the same.
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_mem::Span;
 
-use super::rows::{Rows, Vectors, digest};
+use super::rows::{self, Rows, Vectors, digest};
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, list_end, maxima_at};
@@ -23,18 +23,7 @@ pub(super) fn check(
     checked: &mut Checked,
 ) {
     let section = segment.sections.get(Kind::Postings);
-    let words = part.region.get(Span::new(section.start, section.bytes / 4)).unwrap_or(&[]);
-    let rows = Rows::of(part, segment);
-    let mut arrays = Arrays {
-        part,
-        segment,
-        rows,
-        start: section.start,
-        words,
-        taken: 0,
-        ordinal: None,
-        sum: 0,
-    };
+    let mut lists = Lists::of(part, segment);
     let mut postings = 0;
     let nodes = Nodes::of(part.region, &segment.sections);
     let mut order: Vec<u64> =
@@ -42,9 +31,9 @@ pub(super) fn check(
     order.sort_unstable();
     for index in order.into_iter().map(|word| word as u32 as usize) {
         let (node, at) = (nodes.get(index), nodes.place(index));
-        let verdict = arrays.term(node, &mut postings);
+        let verdict = lists.term(node, &mut postings);
         // Asked for in any case: a node that is wrong is no term without one.
-        let agrees = vectors.take(node.ordinal, arrays.sum);
+        let agrees = vectors.take(node.ordinal, lists.sum);
         if let Err(why) = verdict {
             checked.note("node", at, why);
         } else if !agrees {
@@ -56,30 +45,54 @@ pub(super) fn check(
         let at = segment.sections.get(Kind::Nodes).start;
         checked.note("nodes", at, "a term of the document vectors has none");
     }
+    if let Some(counts) = lists.counts {
+        rows::check_counts(part, segment, &counts, checked);
+    }
     if postings != segment.entry.posting_count {
         let why = "there are not as many postings of documents as the segment's slot says";
         checked.note("posting arrays", section.start, why);
     }
 }
 
-/// A segment's posting arrays are gone through in the order of its terms, which is that of the arrays.
-struct Arrays<'a> {
-    part: &'a Part<'a>,
-    segment: &'a Segment,
-    rows: Rows<'a>,
+/// A segment's lists are gone through in the order of its terms, which is that of the lists.
+pub(super) struct Lists<'a> {
+    pub(super) part: &'a Part<'a>,
+    pub(super) segment: &'a Segment,
+    pub(super) rows: Rows<'a>,
+    /// Where posting arrays begin.
     start: u64,
     words: &'a [AtomicU32],
-    /// Words before this one are taken.
-    taken: u64,
+    /// Words before this one are taken, of posting arrays or of packed lists.
+    pub(super) taken: u64,
     /// The last term.
     ordinal: Option<u32>,
     /// What the postings of the last list add up to.
     sum: u64,
+    /// By row: how many positions lists have of it. None if they have none.
+    pub(super) counts: Option<Vec<u32>>,
 }
 
-type Verdict = Result<(), &'static str>;
+pub(super) type Verdict = Result<(), &'static str>;
 
-impl Arrays<'_> {
+impl<'a> Lists<'a> {
+    fn of(part: &'a Part<'a>, segment: &'a Segment) -> Lists<'a> {
+        let section = segment.sections.get(Kind::Postings);
+        let words = part.region.get(Span::new(section.start, section.bytes / 4)).unwrap_or(&[]);
+        let rows = Rows::of(part, segment);
+        let counts = rows::has_positions(part, segment).then(|| vec![0; rows.len() as usize]);
+        let start = section.start;
+        Lists { part, segment, rows, start, words, taken: 0, ordinal: None, sum: 0, counts }
+    }
+
+    /// Where lists can be.
+    pub(super) fn room(&self) -> shape::Lists {
+        shape::Lists {
+            words: self.words.len() as u64,
+            packed_words: self.segment.sections.get(Kind::PackedLists).bytes / 4,
+            bitmap_rows: self.segment.entry.bitmap_rows as u32,
+        }
+    }
+
     fn term(&mut self, node: Node, postings: &mut u64) -> Verdict {
         self.sum = 0;
         let before = self.ordinal.replace(node.ordinal);
@@ -89,9 +102,18 @@ impl Arrays<'_> {
         if before == Some(node.ordinal) || node.ordinal as u64 >= self.segment.entry.terms {
             return Err("another has its ordinal, or no term has");
         }
+        if (node.alone != 0) != (node.postings == 1 && self.counts.is_some()) {
+            return Err(
+                "it says where its only posting is, or does not, as is not done in its segment",
+            );
+        }
         match node.postings {
             0 => Err("it has no postings"),
-            1 => self.posting(node.payload, postings).map(|_| ()),
+            1 => {
+                self.posting(node.payload, postings)?;
+                self.alone(node)
+            }
+            _ if node.entry().is_packed() => self.packed(node.entry(), postings),
             _ => self.list(node, postings),
         }
     }
@@ -99,7 +121,7 @@ impl Arrays<'_> {
     fn list(&mut self, node: Node, postings: &mut u64) -> Verdict {
         let bitmap_rows = self.segment.entry.bitmap_rows as u32;
         let Node { postings: len, payload: first, .. } = node;
-        if !shape::holds(self.words.len() as u64, bitmap_rows, first, len) {
+        if !self.room().hold(node.entry()) {
             return Err("its postings leave the segment's posting arrays");
         }
         if (first as u64) <= self.taken && self.taken > 0 {
@@ -139,7 +161,7 @@ impl Arrays<'_> {
     }
 
     /// Looks at a posting; returns its rank. Those of documents that broke off count in no sum.
-    fn posting(&mut self, word: u32, postings: &mut u64) -> Result<u32, &'static str> {
+    pub(super) fn posting(&mut self, word: u32, postings: &mut u64) -> Result<u32, &'static str> {
         let row = local(word);
         if row >= self.rows.len() || frequency(word) == 0 {
             return Err("a posting of its is of no row, or says that the term does not occur");

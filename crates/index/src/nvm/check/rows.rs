@@ -14,7 +14,7 @@ use crate::geometry::ROW_BYTES;
 use crate::lengths::{Statistics, saturated};
 use crate::nvm::section::Kind;
 use crate::posting::FREQUENCY_MAX;
-use crate::rows::{KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
+use crate::rows::{KEY_APART, KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
 use crate::vector::{self, Entry};
 
 /// The rows and document vectors of a segment.
@@ -54,6 +54,13 @@ impl<'a> Rows<'a> {
         Some(self.lengths[index].load(Relaxed))
     }
 
+    /// How many tokens of a document count, of which so many were kept. One that was given up counts nothing; but in a backup the last
+    /// row may seem to have died so that died later.
+    fn counted(&self, local: u32, kept: u32) -> u32 {
+        let given_up = !self.row(local).has_lived(local) && self.length(local) == Some(0);
+        if given_up { 0 } else { kept }
+    }
+
     pub(super) fn len(&self) -> u32 {
         (self.words.len() as u64 / ROW_WORDS) as u32
     }
@@ -78,7 +85,8 @@ impl<'a> Rows<'a> {
         match key.kind() {
             KeyKind::Inline { bytes, len } => Some(bytes[..len].to_vec()),
             KeyKind::Stored { unit, len } => {
-                let units = self.units.get(unit as usize..)?.get(..len.div_ceil(2))?;
+                let units =
+                    self.units.get((unit & !KEY_APART) as usize..)?.get(..len.div_ceil(2))?;
                 let byte = |i: usize| (units[i / 2].load(Relaxed) >> (8 * (i % 2))) as u8;
                 Some((0..len).map(byte).collect())
             }
@@ -122,9 +130,10 @@ pub(super) fn check(
     sequence_start: u64,
     checked: &mut Checked,
 ) -> Vectors {
-    let positions = part.geometry.settings.positions;
-    let sums = positions.then(|| vec![0; segment.entry.terms as usize]);
+    let has_vectors = part.geometry.settings.positions && !segment.sections.are_packed();
+    let sums = has_vectors.then(|| vec![0; segment.entry.terms as usize]);
     let mut walk = Walk { segment, rows: Rows::of(part, segment), sums, ..Walk::new(segment) };
+    walk.is_counted_later = has_positions(part, segment);
     walk.sequence = sequence_start;
     for local in 0..walk.rows.len() {
         if let Err(why) = walk.row(local) {
@@ -132,9 +141,8 @@ pub(super) fn check(
         }
         checked.counts.dead_rows += u64::from(walk.rows.row(local).death() != 0);
     }
-    if walk.kept != Statistics::from_word(segment.entry.kept) {
-        let why = "they have not as many kept tokens, or documents with any, as their segment's slot says";
-        checked.note("rows", walk.rows.start, why);
+    if !walk.is_counted_later {
+        walk.check_kept(checked);
     }
     let said = (segment.entry.tokens, segment.entry.vector_units);
     if (walk.tokens, walk.units) != said {
@@ -142,6 +150,29 @@ pub(super) fn check(
         checked.note("rows", walk.rows.start, why);
     }
     Vectors(walk.sums)
+}
+
+/// Whether a segment's lists have the positions of its tokens.
+pub(super) fn has_positions(part: &Part<'_>, segment: &Segment) -> bool {
+    part.geometry.settings.positions && segment.sections.are_packed()
+}
+
+/// Looks at the lengths of documents whose positions were counted in their segment's lists.
+pub(super) fn check_counts(
+    part: &Part<'_>,
+    segment: &Segment,
+    counts: &[u32],
+    checked: &mut Checked,
+) {
+    let mut walk = Walk { rows: Rows::of(part, segment), ..Walk::new(segment) };
+    for (local, count) in (0..walk.rows.len()).zip(counts) {
+        let is_document = walk.rows.is_document(local);
+        let counted = if is_document { walk.rows.counted(local, *count) } else { 0 };
+        if let Err(why) = walk.length(local, counted) {
+            checked.note("row", walk.rows.place(local), why);
+        }
+    }
+    walk.check_kept(checked);
 }
 
 /// A segment's rows are gone through in order.
@@ -162,6 +193,8 @@ struct Walk<'a> {
     kept: Statistics,
     /// The ordinals of the document at hand.
     ordinals: Vec<u32>,
+    /// Whether its tokens are counted when its lists are gone through.
+    is_counted_later: bool,
 }
 
 type Verdict = Result<(), &'static str>;
@@ -180,6 +213,7 @@ impl<'a> Walk<'a> {
             units: 0,
             kept: Statistics::default(),
             ordinals: Vec::new(),
+            is_counted_later: false,
         }
     }
 
@@ -198,11 +232,10 @@ impl<'a> Walk<'a> {
         let lived = row.has_lived(local);
         self.units += self.key(key, lived)? + self.vector(local, row)?;
         self.tokens += row.tokens() as u64;
-        // Without a vector there are no holes among a row's tokens.
-        let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { row.tokens() };
-        // One that was given up counts nothing; but in a backup the last row may seem to have died so that died later.
-        let given_up = !lived && self.rows.length(local) == Some(0);
-        self.length(local, if given_up { 0 } else { kept })?;
+        if !self.is_counted_later {
+            let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { row.tokens() };
+            self.length(local, self.rows.counted(local, kept))?;
+        }
         if lived { self.sequence(row) } else { Ok(()) }
     }
 
@@ -216,6 +249,13 @@ impl<'a> Walk<'a> {
         }
         self.sequence = sequence + 1;
         Ok(())
+    }
+
+    fn check_kept(&self, checked: &mut Checked) {
+        if self.kept != Statistics::from_word(self.segment.entry.kept) {
+            let why = "they have not as many kept tokens, or documents with any, as their segment's slot says";
+            checked.note("rows", self.rows.start, why);
+        }
     }
 
     /// Looks at a document's length, of which so many tokens count.
@@ -245,8 +285,11 @@ impl<'a> Walk<'a> {
                 if right { Ok(0) } else { Err("its key cannot be read") }
             }
             KeyKind::Stored { unit, len } => {
+                let is_apart = unit & KEY_APART != 0;
+                let unit = unit & !KEY_APART;
                 let right = (KEY_INLINE_MAX + 1..=KEY_BYTES_MAX).contains(&len)
-                    && RowKey::stored(unit, len) == key
+                    && RowKey::stored(unit | if is_apart { KEY_APART } else { 0 }, len) == key
+                    && is_apart == self.segment.sections.are_packed()
                     && unit as usize >= self.unit
                     && self.rows.explicit_key(key).is_some();
                 if !right {
@@ -259,14 +302,27 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Looks at where a row without a vector would have it. What was packed has left it somewhere else.
+    fn no_vector(&mut self, row: Row<'_>) -> Result<u64, &'static str> {
+        let start = row.vector() as usize;
+        if self.segment.sections.are_packed() {
+            return Ok(0);
+        }
+        if start < self.unit || start > self.rows.units.len() {
+            return Err("its document vector lies where it cannot");
+        }
+        self.unit = start;
+        Ok(0)
+    }
+
     /// Reads a document vector, which lies behind those before it; returns the units that it takes.
     fn vector(&mut self, local: u32, row: Row<'_>) -> Result<u64, &'static str> {
+        let Some(sums) = &mut self.sums else { return self.no_vector(row) };
         let start = row.vector() as usize;
         if start < self.unit || start > self.rows.units.len() {
             return Err("its document vector lies where it cannot");
         }
         self.unit = start;
-        let Some(sums) = &mut self.sums else { return Ok(0) };
         self.ordinals.clear();
         let mut left = row.tokens();
         while left > 0 {

@@ -1,8 +1,6 @@
 //! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
 //! there may be one.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use super::lists::BLOCK;
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
@@ -10,7 +8,7 @@ use spirit_kernel::{Algorithm, Lengths, Run};
 
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
-use crate::evaluate::Place;
+use crate::evaluate::{Place, words_of};
 use crate::plan::TERMS_INLINE;
 use crate::rank::MORE;
 
@@ -46,33 +44,37 @@ impl Evaluation<'_, Ranked<'_>> {
     /// A segment in which all terms have lists.
     fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
         let lengths = Self::lengths(place);
-        let mut singles = [[0; 1]; TERMS_INLINE];
+        // Lent, since what lists are read in is not to be seen to change.
+        let words = std::mem::take(&mut self.scratch.words);
         let mut lists = [List::NONE; TERMS_INLINE];
-        for ((list, term), single) in lists.iter_mut().zip(terms).zip(&mut singles) {
+        for (list, term) in lists.iter_mut().zip(terms) {
             let leaf = &self.scratch.leaves[*term as usize];
             let bm25 = self.bm25(*term as usize);
-            *list = List::of(leaf, &place.context, single, bm25, lengths);
+            *list = List::of(leaf, &place.context, words_of(&words, *term as usize), bm25, lengths);
         }
         let lists = &mut lists[..terms.len()];
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         let order = &mut order[..terms.len()];
-        order.sort_unstable_by_key(|list| lists[*list].run().len());
+        order.sort_unstable_by_key(|list| lists[*list].len());
         self.rank_blocks_of_all(place, lists, order);
+        self.scratch.words = words;
     }
 
     /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
     fn rank_blocks_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
-        for (number, block) in lists[shortest].run().chunks(BLOCK).enumerate() {
+        for number in 0..lists[shortest].len().div_ceil(BLOCK) {
+            let (first, last) = lists[shortest].block_ranks(number);
             let mut ahead: Parts<Ahead> = [Ahead::NOTHING; TERMS_INLINE];
             ahead[shortest] = lists[shortest].block(number);
             for other in others {
-                lists[*other].go_to(level, rank_at(block, 0));
-                ahead[*other] = lists[*other].ahead(rank_at(block, block.len() - 1));
+                lists[*other].go_to(level, first);
+                ahead[*other] = lists[*other].ahead(last);
             }
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) && self.meter.step() {
+                let block = lists[shortest].block_run(number);
                 self.rank_block_of_all(place, lists, order, block, &ahead);
             }
         }
@@ -97,10 +99,9 @@ impl Evaluation<'_, Ranked<'_>> {
         if found > FEW {
             // Most of these are not in the other list.
             let mut common = [0; BLOCK];
-            let (candidates, other) =
-                (kernel::run_of(&mut words[..found]), lists[others[0]].rest());
+            let candidates = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
-            found = kernel::intersect_into(level, algorithm, candidates, other, &mut common).found;
+            found = lists[others[0]].meet(level, algorithm, candidates, &mut common);
             words = common;
             let words = kernel::run_of(&mut words[..found]);
             kernel::score_run(level, words, lengths, bm25, &mut scores);
@@ -137,8 +138,4 @@ impl Evaluation<'_, Ranked<'_>> {
             true
         })
     }
-}
-
-fn rank_at(run: Run<'_>, at: usize) -> u32 {
-    rank(run[at].load(Relaxed))
 }

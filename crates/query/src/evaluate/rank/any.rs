@@ -9,7 +9,7 @@ use spirit_kernel::{Bm25, Lengths};
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{RANKS, WORDS};
-use crate::evaluate::{OUT, Place};
+use crate::evaluate::{OUT, Place, words_of};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
@@ -36,7 +36,8 @@ impl Evaluation<'_, Ranked<'_>> {
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
             let Some(place) = self.place(segment, false) else { continue };
-            let mut singles = [[0; 1]; RANKED_INLINE];
+            // Lent, since what lists are read in is not to be seen to change; it is back before leaves are opened again.
+            let words = std::mem::take(&mut self.scratch.words);
             let mut streams = Streams {
                 lists: [List::NONE; RANKED_INLINE],
                 len: 0,
@@ -46,16 +47,18 @@ impl Evaluation<'_, Ranked<'_>> {
                 others_bound: 0.0,
             };
             let lengths = Self::lengths(&place);
-            for (term, single) in terms.iter().zip(&mut singles) {
+            for term in terms {
                 let leaf = &self.scratch.leaves[*term as usize];
                 if leaf.postings > 0 {
                     let bm25 = self.bm25(*term as usize);
+                    let words = words_of(&words, *term as usize);
                     streams.lists[streams.len] =
-                        List::of(leaf, &place.context, single, bm25, lengths);
+                        List::of(leaf, &place.context, words, bm25, lengths);
                     streams.len += 1;
                 }
             }
             self.rank_streams(&place, &mut streams);
+            self.scratch.words = words;
         }
     }
 
@@ -83,17 +86,19 @@ impl Evaluation<'_, Ranked<'_>> {
     /// A window in which one list is essential: its postings are the candidates.
     fn rank_only(&mut self, place: &Place<'_>, streams: &Streams<'_>, end: u32) {
         let (level, lengths) = (self.settings.level, Self::lengths(place));
-        let only = &streams.lists[streams.order[streams.others]];
-        let (bm25, mut run) = (only.bm25, only.up_to(level, end));
+        let mut only = streams.lists[streams.order[streams.others]];
         let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
-        while !run.is_empty() {
-            let bar = bar(self.limit(), streams.others());
-            let progress =
-                kernel::score_above(level, run, lengths, bm25, bar, &mut words, &mut scores);
-            for (word, score) in words[..progress.found].iter().zip(&scores) {
-                self.rank_candidate(place, streams, lengths, rank(*word), *score);
+        while let Some(mut run) = only.take_run(level, end) {
+            while !run.is_empty() {
+                let bar = bar(self.limit(), streams.others());
+                let (words, scores) = (&mut words, &mut scores);
+                let progress =
+                    kernel::score_above(level, run, lengths, only.bm25, bar, words, scores);
+                for (word, score) in words[..progress.found].iter().zip(&*scores) {
+                    self.rank_candidate(place, streams, lengths, rank(*word), *score);
+                }
+                run = &run[progress.left..];
             }
-            run = &run[progress.left..];
         }
     }
 
@@ -112,10 +117,11 @@ impl Evaluation<'_, Ranked<'_>> {
         let (bits, scores) = (&mut bits[..words], &mut scores[..words * 64]);
         scores.fill(0.0);
         for list in &streams.order[streams.others..streams.len] {
-            let list = &streams.lists[*list];
-            let run = list.up_to(level, end);
-            kernel::set_bits(level, run, first, bits);
-            kernel::add_scores(level, run, lengths, list.bm25, first, scores);
+            let mut list = streams.lists[*list];
+            while let Some(run) = list.take_run(level, end) {
+                kernel::set_bits(level, run, first, bits);
+                kernel::add_scores(level, run, lengths, list.bm25, first, scores);
+            }
         }
         let (mut out, mut from) = ([0; OUT], 0);
         while from < scores.len() {

@@ -1,14 +1,15 @@
 //! A term's list in a registered segment, gone through by rank with bounds of what is ahead.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_index::maxima::{BLOCK_POSTINGS, Maxima};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
 use spirit_kernel as kernel;
-use spirit_kernel::{Bar, Bm25, Lengths, Level, Rest, Run};
+use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
 use crate::leaf::{Context, END, Leaf};
+use crate::packed::Blocks;
 use crate::rank::{MORE, bound};
 
 /// Postings of a block that has maxima.
@@ -19,12 +20,21 @@ const WITHOUT_END: f32 = 1e9;
 /// A list, and where it is.
 #[derive(Clone, Copy)]
 pub(super) struct List<'l> {
-    run: Run<'l>,
+    source: Source<'l>,
     maxima: &'l [AtomicU64],
     /// Of a list without maxima: what is ahead, all of it.
     whole: Ahead,
     pub(super) bm25: Bm25,
     at: usize,
+}
+
+/// How a list is read.
+#[derive(Clone, Copy)]
+enum Source<'l> {
+    /// It lies in one piece.
+    Run(Run<'l>),
+    /// It is unpacked a block at a time.
+    Blocks(Blocks<'l>),
 }
 
 /// What postings can be at best.
@@ -59,28 +69,37 @@ pub(super) fn bar(threshold: f32, others: impl Iterator<Item = (Bm25, Ahead)>) -
 
 impl<'l> List<'l> {
     /// No list.
-    pub(super) const NONE: List<'static> =
-        List { run: &[], maxima: &[], whole: Ahead::NOTHING, bm25: Bm25::NOTHING, at: 0 };
+    pub(super) const NONE: List<'static> = List {
+        source: Source::Run(&[]),
+        maxima: &[],
+        whole: Ahead::NOTHING,
+        bm25: Bm25::NOTHING,
+        at: 0,
+    };
 
-    /// The list that a leaf has open. A single posting is copied to `single`: it lies in memory that queries borrow.
+    /// The list that a leaf has open. A single posting is copied to `words`, the leaf's scratch memory: it lies in memory that queries
+    /// borrow. A block that is unpacked goes there too.
     pub(super) fn of(
         leaf: &Leaf,
         context: &Context<'l>,
-        single: &'l mut [u32; 1],
+        words: &'l [AtomicU32],
         bm25: Bm25,
         lengths: Lengths<'_>,
     ) -> List<'l> {
-        let maxima = leaf.maxima(context).unwrap_or(&[]);
-        let run = match leaf.list(context) {
-            Some(list) => list,
-            None => {
-                single[0] = leaf.single(context).unwrap_or(0);
-                kernel::run_of(single)
+        let (region, level) = (context.lists.region, context.level);
+        let (source, maxima) = match (leaf.packed(), leaf.list(context)) {
+            (Some(list), _) => {
+                (Source::Blocks(Blocks::begin(list, region, level, words)), list.maxima(region))
+            }
+            (None, Some(list)) => (Source::Run(list), leaf.maxima(context).unwrap_or(&[])),
+            (None, None) => {
+                words[0].store(leaf.single(context).unwrap_or(0), Relaxed);
+                (Source::Run(&words[..1]), &[][..])
             }
         };
-        let mut list = List { run, maxima, whole: Ahead::NOTHING, bm25, at: 0 };
+        let mut list = List { source, maxima, whole: Ahead::NOTHING, bm25, at: 0 };
         if maxima.is_empty() {
-            list.look_at_all(context.level, lengths);
+            list.look_at_all(level, lengths);
         }
         list
     }
@@ -88,50 +107,119 @@ impl<'l> List<'l> {
     /// A list without maxima is short.
     fn look_at_all(&mut self, level: Level, lengths: Lengths<'_>) {
         let mut scores = [0.0; BLOCK];
-        let count = kernel::score_run(level, self.run, lengths, self.bm25, &mut scores);
-        for (word, score) in self.run.iter().zip(&scores[..count]) {
+        let run = self.block_run(0);
+        let count = kernel::score_run(level, run, lengths, self.bm25, &mut scores);
+        for (word, score) in run.iter().zip(&scores[..count]) {
             let frequency = frequency(word.load(Relaxed));
             self.whole = self.whole.or(Ahead { bound: *score, frequency });
         }
     }
 
-    /// The whole list.
-    pub(super) fn run(&self) -> Run<'l> {
-        self.run
+    /// How many postings it has.
+    pub(super) fn len(&self) -> usize {
+        match &self.source {
+            Source::Run(run) => run.len(),
+            Source::Blocks(blocks) => blocks.list.postings() as usize,
+        }
+    }
+
+    /// The postings of one of its blocks.
+    pub(super) fn block_run(&self, block: usize) -> Run<'l> {
+        match &self.source {
+            Source::Run(run) => run.chunks(BLOCK).nth(block).unwrap_or(&[]),
+            Source::Blocks(blocks) => blocks.block(block),
+        }
+    }
+
+    /// A rank that no posting of a block is before, and one that none is behind.
+    pub(super) fn block_ranks(&self, block: usize) -> (u32, u32) {
+        let run = match &self.source {
+            Source::Blocks(blocks) if let Some(last) = blocks.last_rank(block) => {
+                return (blocks.first_rank(block), last);
+            }
+            _ => self.block_run(block),
+        };
+        let rank_at = |word: Option<&AtomicU32>| word.map_or(END, |word| rank(word.load(Relaxed)));
+        (rank_at(run.first()), rank_at(run.last()))
+    }
+
+    /// The posting at an index.
+    fn word(&self, at: usize) -> Option<u32> {
+        let word = match &self.source {
+            Source::Run(run) => run.get(at)?,
+            Source::Blocks(_) if at >= self.len() => return None,
+            Source::Blocks(blocks) => blocks.block(at / BLOCK).get(at % BLOCK)?,
+        };
+        Some(word.load(Relaxed))
+    }
+
+    /// The index of the first posting from where it is that is at or behind a rank.
+    fn seek(&self, level: Level, target: u32) -> usize {
+        match &self.source {
+            Source::Run(run) => kernel::seek(level, run, self.at, target),
+            Source::Blocks(blocks) => {
+                let Some(block) = blocks.block_of(self.at / BLOCK, target) else {
+                    return self.len();
+                };
+                let from = if block == self.at / BLOCK { self.at % BLOCK } else { 0 };
+                block * BLOCK + kernel::seek(level, blocks.block(block), from, target)
+            }
+        }
     }
 
     /// Goes on to the first posting at or behind a rank.
     pub(super) fn go_to(&mut self, level: Level, rank: u32) {
-        self.at = kernel::seek(level, self.run, self.at, rank);
+        self.at = self.seek(level, rank);
     }
 
     /// The rank of the posting where it is; [`END`] behind the last.
     pub(super) fn rank(&self) -> u32 {
-        self.run.get(self.at).map_or(END, |word| rank(word.load(Relaxed)))
+        self.word(self.at).map_or(END, rank)
     }
 
-    /// The postings from where it is to before a rank.
-    pub(super) fn up_to(&self, level: Level, end: u32) -> Run<'l> {
-        &self.run[self.at..kernel::seek(level, self.run, self.at, end)]
+    /// Takes postings from where it is to before a rank: all of them, or those of the block at hand. None if there are no more.
+    pub(super) fn take_run(&mut self, level: Level, end: u32) -> Option<Run<'l>> {
+        let (run, from) = match &self.source {
+            Source::Run(run) => (*run, self.at),
+            Source::Blocks(_) if self.at >= self.len() => return None,
+            Source::Blocks(blocks) => (blocks.block(self.at / BLOCK), self.at % BLOCK),
+        };
+        let run = &run[from.min(run.len())..kernel::seek(level, run, from, end)];
+        self.at += run.len();
+        (!run.is_empty()).then_some(run)
     }
 
-    /// The postings from where it is.
-    pub(super) fn rest(&self) -> Run<'l> {
-        &self.run[self.at..]
+    /// Writes those of `candidates` that are in the list, from where it is on; returns how many.
+    pub(super) fn meet(
+        &self,
+        level: Level,
+        algorithm: Algorithm,
+        candidates: Run<'_>,
+        out: &mut [u32],
+    ) -> usize {
+        let (mut list, mut left, mut found) = (*self, candidates, 0);
+        while let Some(first) = left.first() {
+            list.go_to(level, rank(first.load(Relaxed)));
+            let Some(run) = list.take_run(level, END) else { break };
+            let out = &mut out[found..];
+            let progress = kernel::intersect_into(level, algorithm, left, run, out);
+            found += progress.found;
+            // What is behind the run is still to be looked for.
+            let last = run.last().map_or(END, |word| rank(word.load(Relaxed)));
+            left = &left[kernel::seek(level, left, progress.left, last + 1)..];
+        }
+        found
     }
 
     /// Goes on to a rank; the posting there, if there is one.
     pub(super) fn find(&mut self, level: Level, wanted: u32) -> Option<u32> {
         self.go_to(level, wanted);
-        let word = self.run.get(self.at)?.load(Relaxed);
-        (rank(word) == wanted).then_some(word)
+        self.word(self.at).filter(|word| rank(*word) == wanted)
     }
 
     /// The posting at a rank that is not before where it is.
     pub(super) fn look_up(&self, level: Level, wanted: u32) -> Option<u32> {
-        let at = kernel::seek(level, self.run, self.at, wanted);
-        let word = self.run.get(at)?.load(Relaxed);
-        (rank(word) == wanted).then_some(word)
+        self.word(self.seek(level, wanted)).filter(|word| rank(*word) == wanted)
     }
 
     /// What the postings of a block can be at best.
@@ -146,11 +234,19 @@ impl<'l> List<'l> {
     pub(super) fn ahead(&self, last: u32) -> Ahead {
         let mut ahead = Ahead::NOTHING;
         let mut at = self.at;
-        while self.run.get(at).is_some_and(|word| rank(word.load(Relaxed)) <= last) {
+        while at < self.len() && self.least_rank(at) <= last {
             let block = at / BLOCK;
             ahead = ahead.or(self.block(block));
             at = (block + 1) * BLOCK;
         }
         ahead
+    }
+
+    /// The rank at an index; of one with which a block begins that need not be unpacked for it, one that is not above.
+    fn least_rank(&self, at: usize) -> u32 {
+        match &self.source {
+            Source::Blocks(blocks) if at > self.at => blocks.first_rank(at / BLOCK),
+            _ => self.word(at).map_or(END, rank),
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::gate::Gate;
 use super::lists::BLOCK;
+use spirit_index::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25};
@@ -43,6 +44,9 @@ impl Evaluation<'_, Ranked<'_>> {
             let score = bm25.score(word, Self::lengths(place));
             return self.offer_scored(place, rank(word), score);
         }
+        if let Some(list) = leaf.packed() {
+            return self.rank_packed(place, list, bm25);
+        }
         let Some(list) = leaf.list(&place.context) else { return };
         match leaf.maxima(&place.context) {
             Some(maxima) => self.rank_blocks(place, list, maxima, bm25),
@@ -61,6 +65,24 @@ impl Evaluation<'_, Ranked<'_>> {
         for (block, maxima) in list.chunks(BLOCK).zip(maxima) {
             if gate.is_open(maxima.load(Relaxed)) && self.meter.step() {
                 self.rank_words(place, block, bm25);
+                if self.limit() != gate.threshold() {
+                    gate = Gate::new(bm25, self.limit());
+                }
+            }
+        }
+    }
+
+    /// The same of a packed list: blocks are unpacked that can beat what was found.
+    fn rank_packed(&mut self, place: &Place<'_>, list: PackedList, bm25: Bm25) {
+        let region = place.context.lists.region;
+        let maxima = list.maxima(region);
+        let mut gate = Gate::new(bm25, self.limit());
+        let mut words = [0; PACKED_BLOCK];
+        for block in 0..list.blocks() {
+            let is_open = maxima.get(block).is_none_or(|maxima| gate.is_open(maxima.load(Relaxed)));
+            if is_open && self.meter.step() {
+                let count = list.unpack(region, self.settings.level, block, &mut words).count;
+                self.rank_words(place, kernel::run_of(&mut words[..count]), bm25);
                 if self.limit() != gate.threshold() {
                     gate = Gate::new(bm25, self.limit());
                 }

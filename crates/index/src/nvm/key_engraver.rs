@@ -1,0 +1,54 @@
+//! Stored keys of a segment whose document vectors do not come along: each in units of its own, one behind the other, and the
+//! word of its row that leads there.
+
+use spirit_door::Site;
+
+use super::engrave::PIECE_BYTES;
+use super::section::{Kind, Section, Sections};
+use super::tier::Nvm;
+use crate::geometry::ROW_BYTES;
+use crate::memory::Memory;
+use crate::rows::{KEY_APART, KeyKind, RowKey};
+use crate::snapshot::Segment;
+
+/// Bytes that the stored keys among these take at most: whole words.
+pub(super) fn bytes(keys: impl Iterator<Item = RowKey>) -> u64 {
+    keys.map(units).sum::<u64>().next_multiple_of(4) * 2
+}
+
+/// Units that a key takes, if it is stored.
+pub(super) fn units(key: RowKey) -> u64 {
+    match key.kind() {
+        KeyKind::Stored { len, .. } => len.div_ceil(2) as u64,
+        _ => 0,
+    }
+}
+
+/// Writes the stored keys among these to the section of vectors, and leads their rows, which are in the copy already, there.
+pub(super) fn write(
+    memory: &Memory,
+    nvm: &Nvm,
+    sections: &Sections,
+    segment: &Segment<'_>,
+    keys: impl Iterator<Item = (u32, RowKey)>,
+) {
+    let (door, region) = (nvm.door(), memory.region());
+    let rows = sections.get(Kind::Rows).start;
+    let (mut bytes, mut unit) = (Vec::new(), 0);
+    for (local, key) in keys {
+        let KeyKind::Stored { unit: from, len } = key.kind() else { continue };
+        bytes.extend(segment.stored_key(from, len));
+        bytes.resize(bytes.len().next_multiple_of(2), 0);
+        let at = rows + local as u64 * ROW_BYTES + 16;
+        door.store(Site::BodyWords, region, at, RowKey::stored(unit | KEY_APART, len).0);
+        door.write_back(Site::BodyWriteBack, region, at, 8);
+        unit += units(key) as u32;
+    }
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    const PIECE: usize = PIECE_BYTES as usize;
+    let Section { start, .. } = sections.get(Kind::Vectors);
+    for (at, piece) in (start..).step_by(PIECE).zip(bytes.chunks(PIECE)) {
+        door.write(Site::BodyWords, region, at, piece);
+        door.write_back(Site::BodyWriteBack, region, at, piece.len() as u64);
+    }
+}

@@ -1,0 +1,48 @@
+//! What packed lists say of a segment's terms: their postings, and where these are in their documents.
+
+use std::sync::atomic::AtomicU32;
+
+use spirit_mem::Span;
+
+use super::Segment;
+use crate::entries::{ALONE, Entry};
+use crate::packed::{PackedList, PositionIter, Positions};
+use crate::posting::{frequency, rank};
+use crate::term::{FieldId, TERM_BYTES_MAX};
+
+impl<'a> Segment<'a> {
+    /// The packed list that an entry of the segment leads to, if it leads to one.
+    #[inline]
+    pub fn packed(&self, entry: Entry) -> Option<PackedList> {
+        let at = entry.packed_at()?;
+        Some(PackedList::new(self.packed_from(at), entry.postings, self.flushed().base_rank()))
+    }
+
+    /// Where an entry's only posting is in its document, if that is the one at `wanted`. The entry [says](Entry::has_positions) it.
+    pub fn positions_alone(&self, entry: Entry, wanted: u32) -> PositionIter<'a> {
+        let at = entry.alone & !ALONE;
+        if rank(entry.payload) != wanted {
+            return PositionIter::none();
+        }
+        if frequency(entry.payload) == 1 {
+            return PositionIter::once(at);
+        }
+        let words = self.memory.region().get(self.packed_from(at)).unwrap_or(&[]);
+        Positions::new(words).of_last(&[entry.payload])
+    }
+
+    /// The entry of a term from which its positions are known, if the segment's lists are packed. For an entry that was found before
+    /// readers were led to the packed ones, and for segments within the window only.
+    pub fn packed_entry(&self, field: FieldId, bytes: &[u8]) -> Option<Entry> {
+        let mut found = [0; TERM_BYTES_MAX];
+        let term = self.terms_from(field, bytes).next_term(&mut found)?;
+        let is_it = term.field == field && found[..term.len] == *bytes;
+        Some(term.entry).filter(|entry| is_it && entry.has_positions())
+    }
+
+    /// The words of packed lists from one on.
+    fn packed_from(&self, at: u32) -> Span<AtomicU32> {
+        let words = self.descriptor.packed_words().saturating_sub(at as u64);
+        Span::new(self.descriptor.packed() + at as u64 * 4, words)
+    }
+}

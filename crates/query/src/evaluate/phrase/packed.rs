@@ -1,0 +1,161 @@
+//! Phrases where lists are packed: the lists say where terms are.
+//!
+//! Each term has a place in its leaf's scratch memory for the block of its list in which the last document was, beside that of
+//! the leaf. Of a phrase whose terms are to follow each other the positions are gone through together, without being written down.
+
+use std::sync::atomic::AtomicU32;
+
+use spirit_index::entries::Entry;
+use spirit_index::packed::PositionIter;
+
+use super::{Phrase, Slots, Wanted};
+use crate::collect::Limit;
+use crate::evaluate::{Evaluation, Place, words_of};
+use crate::leaf::SCRATCH_WORDS;
+use crate::packed::Blocks;
+use crate::query::NodeId;
+use crate::sloppy::{Occurrence, SLOTS_MAX};
+
+/// Where in a leaf's scratch memory phrases have their blocks.
+const WORDS_AT: usize = SCRATCH_WORDS / 2;
+
+/// A phrase as packed lists have it: the terms of the query that it has, and their entries in the segment at hand.
+pub(super) struct InLists {
+    terms: [u32; SLOTS_MAX],
+    entries: [Entry; SLOTS_MAX],
+}
+
+impl<C: Limit> Evaluation<'_, C> {
+    /// Whether the lists of one of a phrase's terms are packed in the segment at hand: then they all are.
+    pub(super) fn is_packed(&self, place: &Place<'_>, node: NodeId) -> bool {
+        let mut terms = self.phrase_terms(node);
+        let leaves = &self.scratch.leaves;
+        place.context.extent.is_none()
+            && terms
+                .any(|(term, _)| leaves[term].postings > 0 && leaves[term].entry.has_positions())
+    }
+
+    /// A phrase as packed lists have it; none if one of its terms has no posting in the segment at hand.
+    pub(super) fn in_lists(
+        &self,
+        place: &Place<'_>,
+        node: NodeId,
+        slots: &mut Slots,
+    ) -> Option<InLists> {
+        let mut lists = InLists { terms: [0; SLOTS_MAX], entries: [Entry::NONE; SLOTS_MAX] };
+        for (term, at) in self.phrase_terms(node) {
+            let entry = self.packed_entry(place, term)?;
+            // No two terms have their postings, or one posting and its position, at one place.
+            let known = lists.entries[..slots.len]
+                .iter()
+                .position(|known| (known.payload, known.alone) == (entry.payload, entry.alone));
+            lists.terms[slots.len] = term as u32;
+            lists.entries[slots.len] = entry;
+            if let Some(list) = place.segment.packed(entry) {
+                let (region, words) = (place.context.lists.region, self.phrase_words(term));
+                Blocks::begin(list, region, self.settings.level, words);
+            }
+            slots.push(known, at);
+        }
+        Some(lists)
+    }
+
+    /// A term's entry that leads to positions. The one that was found may be from before readers were led to packed lists.
+    fn packed_entry(&self, place: &Place<'_>, term: usize) -> Option<Entry> {
+        let leaf = &self.scratch.leaves[term];
+        if leaf.postings == 0 {
+            return None;
+        }
+        if leaf.entry.has_positions() {
+            return Some(leaf.entry);
+        }
+        let term = self.query.lookup(&self.query.terms[term]);
+        place.segment.packed_entry(term.key.field(), term.bytes)
+    }
+
+    fn phrase_words(&self, term: usize) -> &[AtomicU32] {
+        &words_of(&self.scratch.words, term)[WORDS_AT..]
+    }
+
+    /// How often a phrase occurs in the document at a rank; if only whether it does is wanted, whether.
+    pub(super) fn occurs_in_lists(
+        &mut self,
+        place: &Place<'_>,
+        phrase: &Phrase,
+        lists: &InLists,
+        rank: u32,
+        wanted: Wanted,
+    ) -> f32 {
+        if phrase.slop == 0 && phrase.slots.are_in_a_row() {
+            return self.in_a_row(place, phrase, lists, rank, wanted);
+        }
+        let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
+        occurrences.clear();
+        for (number, slot) in phrase.slots.as_slice().iter().enumerate() {
+            // A term that was there before has its positions already.
+            if slot.term as usize == number {
+                let room = occurrences.capacity() - occurrences.len();
+                let positions = self.positions(place, lists, number, rank);
+                let occurrence = |position| Occurrence::new(position, slot.term);
+                occurrences.extend(positions.take(room).map(occurrence));
+            }
+        }
+        occurrences.sort_unstable();
+        let frequency = phrase.sloppy_frequency(&occurrences, wanted);
+        self.scratch.occurrences = occurrences;
+        frequency
+    }
+
+    /// Where the phrase's term of this number is in the document at a rank.
+    fn positions<'p>(
+        &'p self,
+        place: &Place<'p>,
+        lists: &InLists,
+        number: usize,
+        rank: u32,
+    ) -> PositionIter<'p> {
+        let entry = lists.entries[number];
+        let Some(list) = place.segment.packed(entry) else {
+            return place.segment.positions_alone(entry, rank);
+        };
+        let words = self.phrase_words(lists.terms[number] as usize);
+        Blocks::resume(list, place.context.lists.region, self.settings.level, words).positions(rank)
+    }
+
+    /// How often terms follow each other.
+    fn in_a_row(
+        &self,
+        place: &Place<'_>,
+        phrase: &Phrase,
+        lists: &InLists,
+        rank: u32,
+        wanted: Wanted,
+    ) -> f32 {
+        let mut others = [const { None }; SLOTS_MAX];
+        for (number, other) in others[1..phrase.slots.len].iter_mut().enumerate() {
+            let mut positions = self.positions(place, lists, number + 1, rank);
+            *other = positions.next().map(|first| (first, positions));
+        }
+        let mut frequency = 0.0;
+        for first in self.positions(place, lists, 0, rank) {
+            let mut others = (first + 1..).zip(&mut others[1..phrase.slots.len]);
+            if others.all(|(position, other)| is_at(position, other)) {
+                frequency += 1.0;
+                if wanted == Wanted::Any {
+                    break;
+                }
+            }
+        }
+        frequency
+    }
+}
+
+/// Goes on to a position or behind it; says whether the term is there.
+fn is_at(wanted: u32, at: &mut Option<(u32, PositionIter<'_>)>) -> bool {
+    while let Some((position, more)) = at
+        && *position < wanted
+    {
+        *at = more.next().map(|next| (next, more.clone()));
+    }
+    at.as_ref().is_some_and(|(position, _)| *position == wanted)
+}

@@ -1,0 +1,255 @@
+//! Packed segments are held equal to the naive index, and to raw ones beside them: while segments move to the second tier, when they
+//! are merged, and after a start.
+
+mod support;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use proptest::prelude::*;
+use spirit::{
+    Analyzer, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate, Postings, Search,
+};
+use spirit_oracle::Oracle;
+use support::directory::Directory;
+use support::steps::{Step, apply, check, step};
+use support::{Chance, join};
+
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    mode: Mode,
+    pointer_update: PointerUpdate,
+    merge_after: usize,
+    executors: usize,
+    positions: bool,
+    store: bool,
+    level: Level,
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let mode = prop_oneof![Just(Mode::Crash), Just(Mode::Graceful)];
+    let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
+    let level = prop_oneof![Just(Level::Portable), Just(Level::Avx2), Just(Level::Avx512)];
+    let flags = (prop::bool::weighted(0.8), any::<bool>());
+    (mode, update, 1usize..6, 1usize..3, flags, level).prop_map(
+        |(mode, pointer_update, merge_after, executors, (positions, store), level)| Policy {
+            mode,
+            pointer_update,
+            merge_after,
+            executors,
+            positions,
+            store,
+            level,
+        },
+    )
+}
+
+fn open(directory: &Directory, policy: Policy, postings: Option<Postings>) -> Index {
+    let options = Options::default()
+        .directory(directory.path())
+        .mode(policy.mode)
+        .engrave(EngravePolicy::Eager)
+        .pointer_update(policy.pointer_update)
+        .merge_after(policy.merge_after)
+        .executors(policy.executors)
+        .positions(policy.positions)
+        .store(policy.store)
+        .vectors(policy.level)
+        .dram_bytes(policy.executors as u64 * (2 << 20))
+        .nvm_bytes(policy.executors as u64 * (8 << 20))
+        .log_bytes(128 << 10)
+        .document_bytes_max(32 << 10)
+        .segment_bytes(64 << 10)
+        .analyzer(Analyzer::Simple)
+        .on_full(OnFull::Refuse);
+    match postings {
+        Some(postings) => options.postings(postings).open().unwrap(),
+        None => options.open().unwrap(),
+    }
+}
+
+fn is_sound(directory: &Directory) {
+    let report = spirit::check(directory.path()).unwrap();
+    assert!(report.is_sound(), "{report}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(100), ..ProptestConfig::default() })]
+
+    #[test]
+    fn packed_segments_are_the_naive_index(
+        policy in policy(),
+        steps in prop::collection::vec((step(), 0u8..16), 1..60),
+    ) {
+        let directory = Directory::new();
+        let mut index = open(&directory, policy, Some(Postings::Packed));
+        let mut oracle = Oracle::default();
+        for (step, then) in &steps {
+            apply(&index, &mut oracle, step);
+            let next = match then {
+                0 => None,
+                1 => Some(Postings::Raw),
+                2 => Some(Postings::Packed),
+                _ => continue,
+            };
+            index.close().unwrap();
+            is_sound(&directory);
+            index = open(&directory, policy, next);
+        }
+        for at_rest in [false, true] {
+            if at_rest {
+                index.close().unwrap();
+                is_sound(&directory);
+                index = open(&directory, policy, None);
+            }
+            index.settle();
+            for (step, _) in &steps {
+                if let Step::Ask(asked) = step {
+                    check(&index, &oracle, asked);
+                }
+            }
+        }
+    }
+}
+
+/// Documents in which words are there more often than a posting says, with keys of every length.
+fn fill(index: &Index) {
+    let mut chance = Chance::new(3);
+    for number in 0..3000 {
+        let repeated = if number % 97 == 0 { 250 + chance.below(40) } else { chance.below(3) };
+        let mut text = "sea ".repeat(repeated as usize);
+        for _ in 0..chance.below(30) {
+            let words = 1 << chance.below(12);
+            text += &format!("w{} ", chance.below(words));
+        }
+        text += ["sky", "sky sky", "sea sky", ""][chance.below(4) as usize];
+        match number % 4 {
+            0 => index.put(&format!("a_key_that_does_not_fit_in_a_row_{number}"), &text).unwrap(),
+            1 => index.put(&format!("k{number}"), &text).unwrap(),
+            _ => index.add(&text).map(drop).unwrap(),
+        }
+        if number % 50 == 7 {
+            index.delete(&format!("k{}", number - 6)).unwrap();
+        }
+    }
+    index.flush().unwrap();
+    index.settle();
+}
+
+/// What is found, the newest and the best, with scores.
+fn answers(index: &Index, query: &str) -> (u64, Vec<String>, Vec<(String, f32)>) {
+    let mut reader = index.reader().unwrap();
+    let count = reader.count_text(query).unwrap();
+    let newest = reader.search_text(query, Search::newest(40)).unwrap().keys().unwrap();
+    let hits = reader.search_text(query, Search::best(40)).unwrap();
+    let scores: Vec<f32> = hits.scores().unwrap().collect();
+    (count, newest, hits.keys().unwrap().into_iter().zip(scores).collect())
+}
+
+#[test]
+fn packed_segments_answer_and_score_as_raw_ones() {
+    let policy = Policy {
+        mode: Mode::Crash,
+        pointer_update: PointerUpdate::Eager,
+        merge_after: 3,
+        executors: 1,
+        positions: true,
+        store: false,
+        level: Level::detect(),
+    };
+    let directories = [Directory::new(), Directory::new()];
+    let kinds = [Postings::Raw, Postings::Packed];
+    let made = |kind: usize| open(&directories[kind], policy, Some(kinds[kind]));
+    let mut indexes = [made(0), made(1)];
+    indexes.iter().for_each(fill);
+    for start in 0..2 {
+        for query in [
+            "sea",
+            "sky",
+            "w0",
+            "w7",
+            "sea AND sky",
+            "sea AND w3",
+            "w0 AND w1 AND sky",
+            "sea OR w100 OR w2000",
+            "w0 w1 w2 w3 w4",
+            "\"sea sea\"",
+            "\"sea sky\"",
+            "\"sky sky\"",
+            "\"sea w1\"",
+            "\"w0 w0 w1\"",
+            "\"sea sea sea sky\"~3",
+            "\"sky sea\"~4",
+            "\"w1 w0\"~2",
+            "\"sea * sky\"",
+            "w1*",
+            "w?5",
+            "sea -w0",
+            "+w0 -sky sea",
+            "key:a_key_that_does_not_fit_in_a_row_1004",
+            "(sea \"w0 w1\"^3 w2)~2",
+        ] {
+            let [raw, packed] = indexes.each_ref().map(|index| answers(index, query));
+            assert_eq!(raw, packed, "{query}, start {start}");
+            assert!(raw.0 > 0, "{query} finds something");
+        }
+        let bytes = indexes.each_ref().map(|index| index.stats().unwrap().bytes);
+        assert!(bytes[1].postings + bytes[1].vectors < (bytes[0].postings + bytes[0].vectors) / 2);
+        drop(indexes);
+        directories.iter().for_each(is_sound);
+        indexes = [made(0), made(1)];
+        indexes.iter().for_each(Index::settle);
+    }
+}
+
+/// A query goes through segments of which some entries lead to packed lists already and others do not yet.
+#[test]
+fn phrases_hold_while_readers_are_moved() {
+    const DOCUMENTS: u64 = 8000;
+    const PAIRS: u64 = 400;
+    let policies = [PointerUpdate::Eager, PointerUpdate::Lazy].map(|pointer_update| Policy {
+        mode: Mode::Crash,
+        pointer_update,
+        merge_after: 2,
+        executors: 1,
+        positions: true,
+        store: false,
+        level: Level::detect(),
+    });
+    for policy in policies {
+        let directory = Directory::new();
+        let index = open(&directory, policy, Some(Postings::Packed));
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let (mut reader, mut chance) = (index.reader().unwrap(), Chance::new(8));
+                let mut found = 0;
+                while !over.load(Relaxed) {
+                    let (rare, pair) = (chance.below(DOCUMENTS), chance.below(PAIRS));
+                    for nothing in [
+                        "all -\"left right\"".into(),
+                        "\"right left\"".into(),
+                        format!("u{rare} -\"u{rare} end\""),
+                        format!("p{pair} -\"p{pair} left right\""),
+                        format!("p{pair} -\"end p{pair}\"~5"),
+                    ] {
+                        assert_eq!(reader.count_text(&nothing), Ok(0), "{nothing}");
+                    }
+                    found += reader.count_text(&format!("\"u{rare} end\"")).unwrap();
+                }
+                found
+            });
+            for number in 0..DOCUMENTS {
+                let pair = number % PAIRS;
+                index.add(&format!("all p{pair} left right u{number} end")).unwrap();
+            }
+            index.flush().unwrap();
+            over.store(true, Relaxed);
+            assert!(join([asking])[0] > 0);
+        });
+        assert_eq!(index.reader().unwrap().count_text("\"all * left right\""), Ok(DOCUMENTS));
+        index.close().unwrap();
+        is_sound(&directory);
+    }
+}
