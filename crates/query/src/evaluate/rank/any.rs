@@ -34,7 +34,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
-            let Some(place) = self.place(segment, false) else { continue };
+            let Some(place) = self.promising(segment) else { continue };
             let mut singles = [[0; 1]; RANKED_INLINE];
             let mut streams = Streams {
                 lists: [List::NONE; RANKED_INLINE],
