@@ -72,7 +72,8 @@ pub(crate) fn put_with_fields(index: &Index, key: &str, number: usize) {
     let text = text(number);
     let document = Document::new().key(key).text(&text).field("views", number as i64);
     let document = document.field("title", "all red").field("title", "m3");
-    let document = document.field("channel", CHANNELS[number / 9 % 3]).field("odd", number % 2 == 1);
+    let document =
+        document.field("channel", CHANNELS[number / 9 % 3]).field("odd", number % 2 == 1);
     let document = document.field("views", number as i64 / 5).field("score", number as f64 / 8.0);
     let later = if number.is_multiple_of(4) {
         document.field("seen", "2026-11-22T19:00:00Z")
