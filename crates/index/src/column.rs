@@ -28,7 +28,8 @@
 //! for ([`geometry`](crate::geometry)).
 //!
 //! One word of a descriptor leads to all of it, as to texts, and the copy in the second tier is the same, word for word. What is read from there
-//! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any.
+//! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any. Whoever looks for damage may read it
+//! while it becomes something else, so what leads out of the region all the same is not there.
 
 pub(crate) mod entry;
 pub mod shape;
@@ -65,7 +66,12 @@ impl<'a> Columns<'a> {
         let head = region.view(Span::<AtomicU64>::new(at, HEAD_WORDS));
         let (count, rows) = of_head(head[0].load(Relaxed));
         let entries = Span::new(at + HEAD_WORDS * WORD, count as u64 * ENTRY_WORDS);
-        Columns { region, at, rows, entries: region.view(entries) }
+        Columns { region, at, rows, entries: region.get(entries).unwrap_or(&[]) }
+    }
+
+    /// Rows of the segment.
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows
     }
 
     /// How many there are.
@@ -87,9 +93,9 @@ impl<'a> Columns<'a> {
         Some(Column {
             entry,
             rows: self.rows,
-            bits: self.region.view(Span::new(first, bits)),
-            listed: self.region.view(Span::new(first, listed)),
-            values: self.region.view(Span::new(first + words * WORD, values)),
+            bits: self.region.get(Span::new(first, bits))?,
+            listed: self.region.get(Span::new(first, listed))?,
+            values: self.region.get(Span::new(first + words * WORD, values))?,
         })
     }
 
@@ -169,7 +175,7 @@ impl Column<'_> {
     /// Whether it takes no more room than it needs.
     pub(crate) fn is_tight(&self) -> bool {
         let Entry { min, max, .. } = self.entry;
-        let width = entry::width_for(max - min);
+        let width = entry::width_for(max.wrapping_sub(min));
         Entry { width, ..self.entry }.in_least_room(self.rows) == self.entry
     }
 

@@ -88,7 +88,8 @@ const TAG: u64 = 7;
 /// In [`lists`](Descriptor::lists): dense lists have bitmaps.
 const BITMAPS: u64 = 1;
 
-/// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all; of the fourth it
+/// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all, and the fourth if it goes
+/// through columns or terms in order; of the fourth it
 /// needs that of the window's first segment and of its last. The third is for what is rarely read.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {

@@ -108,6 +108,11 @@ impl<'a> TermOrder<'a> {
     /// The one at `at`.
     pub(crate) fn at(region: &'a Region, at: u64) -> TermOrder<'a> {
         let [terms, ..] = head(region, at);
+        TermOrder::of(region, at, terms)
+    }
+
+    /// The one at `at`, of so many terms: for who was told so by what does not change meanwhile.
+    pub(crate) fn of(region: &'a Region, at: u64, terms: u64) -> TermOrder<'a> {
         let (prefixes, numbers) = places(at, terms);
         TermOrder { prefixes: region.view(prefixes), numbers: region.view(numbers) }
     }

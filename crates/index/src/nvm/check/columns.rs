@@ -18,10 +18,15 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
     if section.bytes == 0 {
         return;
     }
-    let order = TermOrder::at(part.region, segment.sections.get(Kind::TermOrder).start);
+    let order = segment.term_order(part);
     let nodes = Nodes::of(part.region, &segment.sections);
     let look = Look { rows: Rows::of(part, segment), order, nodes, vectors };
-    for column in Columns::at(part.region, section.start).iter() {
+    // Whoever may be changing the index may give their place to another segment meanwhile.
+    let columns = Columns::at(part.region, section.start);
+    if columns.rows() != look.rows.len() {
+        return checked.note("columns", section.start, "they are of another number of rows");
+    }
+    for column in columns.iter() {
         if let Err(why) = look.at(&column) {
             checked.note("column", section.start, why);
         }
@@ -92,7 +97,8 @@ impl Look<'_> {
             while values.next_if_eq(&(rank, value)).is_some() {
                 frequency += 1;
             }
-            let sum = &mut sums[value as usize - start];
+            let sum = sums.get_mut((value as usize).wrapping_sub(start));
+            let sum = sum.ok_or("a value of it is of another field's terms")?;
             *sum = sum.wrapping_add(digest(rank_of(rank), FREQUENCY_MAX.min(frequency)));
         }
         for (place, sum) in (start..).zip(sums) {

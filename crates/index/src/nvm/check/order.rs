@@ -10,7 +10,7 @@ use crate::term_order::{TermOrder, places, prefix};
 
 pub(super) fn check(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let at = segment.sections.get(Kind::TermOrder).start;
-    let order = TermOrder::at(part.region, at);
+    let order = segment.term_order(part);
     let starts = [Kind::Nodes, Kind::TermKeys, Kind::LongTerms];
     let starts = starts.map(|kind| segment.sections.get(kind).start);
     let merged = segment.is_merged.then(|| Merged::new(part.region, &part.layout));

@@ -4,9 +4,20 @@ use super::slots::Found;
 use super::{Checked, Part, columns, order, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
+use crate::nvm::node::NODE_BYTES;
 use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Slots};
+use crate::term_order::TermOrder;
+
+impl Segment {
+    /// The order of its terms. Whoever may be changing the index may give its place to another segment meanwhile, so the number
+    /// of terms is that of the section table, which was looked at.
+    pub(super) fn term_order<'a>(&self, part: &Part<'a>) -> TermOrder<'a> {
+        let terms = self.sections.get(Kind::Nodes).bytes / NODE_BYTES;
+        TermOrder::of(part.region, self.sections.get(Kind::TermOrder).start, terms)
+    }
+}
 
 /// Tries for a segment that changes while it is looked at.
 const TRIES: usize = 4;

@@ -32,7 +32,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 return;
             }
             let segment = self.snapshot.of(self.scratch.ahead.at(slot).entries[0].0.segment);
-            let Some(place) = self.place(segment, false) else { continue };
+            let Some(place) = self.promising(segment) else { continue };
             for (number, term) in terms.iter().enumerate() {
                 let (entry, index) = self.scratch.ahead.at(slot).entries[number];
                 self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);

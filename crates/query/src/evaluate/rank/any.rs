@@ -35,7 +35,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
-            let Some(place) = self.place(segment, false) else { continue };
+            let Some(place) = self.promising(segment) else { continue };
             // Lent, since what lists are read in is not to be seen to change; it is back before leaves are opened again.
             let words = std::mem::take(&mut self.scratch.words);
             let mut streams = Streams {

@@ -1,11 +1,28 @@
 //! What is left of a score by a document's age.
 
+use spirit_index::snapshot::Segment;
 use spirit_index::values::ValueKind;
 
 use super::Ranked;
+use super::lists::MORE;
 use crate::evaluate::{Evaluation, Place};
+use crate::fade::Fading;
 
-impl Evaluation<'_, Ranked<'_>> {
+impl<'a> Evaluation<'a, Ranked<'_>> {
+    /// The part of a registered segment that is to be seen, unless it is so old that nothing in it is among the best.
+    pub(super) fn promising(&self, segment: Segment<'a>) -> Option<Place<'a>> {
+        let is_too_old = self.collector.fading.is_some_and(|fading| {
+            self.is_beaten(self.collector.highest * Self::freshest(&segment, fading) * MORE)
+        });
+        if is_too_old { None } else { self.place(segment, false) }
+    }
+
+    /// What is left of a score in the newest document of a registered segment.
+    fn freshest(segment: &Segment<'_>, fading: Fading) -> f32 {
+        let column = segment.column(fading.field, ValueKind::Time);
+        fading.factor(column.map(|column| column.max()))
+    }
+
     /// A document's score as it has faded, if scores do.
     #[inline]
     pub(super) fn faded(&self, place: &Place<'_>, rank: u32, score: f32) -> f32 {

@@ -28,7 +28,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 continue;
             }
             let segment = self.snapshot.of(entry.segment);
-            let Some(place) = self.place(segment, false) else { continue };
+            let Some(place) = self.promising(segment) else { continue };
             self.scratch.leaves[term].open_entry(&segment, index, entry);
             self.rank_list(&place, term, bm25);
         }

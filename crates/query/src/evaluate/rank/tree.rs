@@ -43,7 +43,7 @@ impl Evaluation<'_, Ranked<'_>> {
             for term in 0..terms {
                 self.scratch.leaves[terms + term] = self.scratch.leaves[term];
             }
-            if let Some(place) = self.place(segment, false) {
+            if let Some(place) = self.promising(segment) {
                 self.rank_segment(&place);
             }
         }
