@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use spirit::{
-    AddError, Analyzer, Document, FieldKind, Index, OnFull, Options, Postings, Search, SearchError,
+    AddError, Analyzer, Calendar, DateInterval, Document, Facet, FieldKind, Index, OnFull, Options,
+    Postings, Search, SearchError,
 };
 
 use crate::support::directory::Directory;
@@ -188,7 +189,7 @@ const QUERIES: [&str; 25] = [
     "key:165",
 ];
 
-/// Counts, newest hits and their texts, of all of them.
+/// Counts, newest hits and their texts, of all of them; the best of some and why, and facets.
 pub(crate) fn answers(index: &Index) -> Vec<String> {
     let mut reader = index.reader().unwrap();
     let ask = |query: &str| {
@@ -205,7 +206,35 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
         let read = read.count();
         format!("{query}: {count} {keys:?} {read} texts {:x}", crc32c::crc32c(&texts))
     };
-    QUERIES.into_iter().map(ask).collect()
+    let mut answers: Vec<String> = QUERIES.into_iter().map(ask).collect();
+    answers.extend(facets().map(|facet| {
+        // Not every sample has every field.
+        format!("{facet:?}: {:?}", reader.aggregate_text("*", std::slice::from_ref(&facet)).ok())
+    }));
+    for query in ["all m3", "r7 AND m2", "all*"] {
+        let best = Search::best(3);
+        let keys = reader.search_text(query, best.clone()).unwrap().keys().unwrap();
+        let explained = keys.iter().map(|key| reader.explain_text(query, &best, key).unwrap());
+        let explained: Vec<_> = explained.collect();
+        // Plans also say how far the DRAM dictionary has come.
+        reader.plan_text(query, &best).unwrap();
+        answers.push(format!("{query}: {explained:?}"));
+    }
+    answers
+}
+
+fn facets() -> impl Iterator<Item = Facet> {
+    let field = |name: &str| name.to_owned();
+    [
+        Facet::Terms { field: field("channel"), top: 5 },
+        Facet::Terms { field: field("odd"), top: 5 },
+        Facet::Cardinality { field: field("views") },
+        Facet::Histogram { field: field("views"), interval: 10.0 },
+        Facet::Stats { field: field("views") },
+        Facet::Percentiles { field: field("score"), at: vec![50.0, 99.0] },
+        Facet::Dates { field: field("seen"), interval: DateInterval::Calendar(Calendar::Week) },
+    ]
+    .into_iter()
 }
 
 /// The text of each document, by key; none where it cannot be read.

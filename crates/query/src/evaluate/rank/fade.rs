@@ -4,9 +4,9 @@ use spirit_index::snapshot::Segment;
 use spirit_index::values::ValueKind;
 
 use super::Ranked;
-use super::lists::MORE;
 use crate::evaluate::{Evaluation, Place};
 use crate::fade::Fading;
+use crate::rank::MORE;
 
 impl<'a> Evaluation<'a, Ranked<'_>> {
     /// The part of a registered segment that is to be seen, unless it is so old that nothing in it is among the best.
