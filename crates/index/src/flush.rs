@@ -17,6 +17,7 @@ use spirit_mem::{Region, Span};
 use crate::descriptor::{SegmentId, State, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
+use crate::entries::PACKED;
 use crate::extent::Extent;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::fresh::FreshCounts;
@@ -144,9 +145,17 @@ impl Flush {
         if let Some(arrays) = self.arrays {
             return Ok(arrays);
         }
-        let words = (0..self.counts.terms)
-            .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
-            .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
+        let words_with = |bitmap_rows| {
+            let counts = (0..self.counts.terms)
+                .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed));
+            counts.fold(0, |at, postings| layout(at, postings, bitmap_rows).1)
+        };
+        let mut words = words_with(self.bitmap_rows);
+        if words > PACKED as u64 {
+            // Places beyond would be taken for those of packed lists. Without bitmaps the largest segment has none.
+            self.bitmap_rows = 0;
+            words = words_with(0);
+        }
         let arrays = Arrays::allocate(memory, self.id, &self.counts, words);
         let arrays = arrays.ok_or(FlushStop::HeapFull)?;
         let directory = memory.table().descriptor(self.id).counts();
