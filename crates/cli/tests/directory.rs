@@ -229,6 +229,28 @@ fn an_option_that_the_index_was_not_made_with_is_a_mistake() {
     assert_eq!(count(&directory, "*"), "2\n");
 }
 
+/// How many bytes segments have in a section of this name.
+fn section(stats: &Value, name: &str) -> u64 {
+    let sections = stats["sections"].as_array().unwrap();
+    sections.iter().filter(|s| s["name"] == name).map(|s| s["bytes"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn lists_are_packed_from_when_that_is_asked_for_and_phrases_go_through_both() {
+    let folder = Folder::new();
+    let directory = made(&folder, &["--mode", "graceful"], "red fox\na red fox\n");
+    let raw = section(&stats(&directory), "posting arrays");
+    assert!(raw > 0 && section(&stats(&directory), "packed lists") == 0);
+    let packed = [&SMALL[..], &["--postings", "packed"]].concat();
+    ingest_into(&directory, &packed, "the red fox\nfox, red\n").done();
+    ingest_into(&directory, &SMALL, "red fox red fox\n").done();
+    let stats = stats(&directory);
+    assert_eq!(section(&stats, "posting arrays"), raw, "no more than there were");
+    assert!(section(&stats, "packed lists") > 0);
+    assert_eq!(keys(&search(&directory, "\"red fox\"")), ["4", "2", "1", "0"]);
+    assert_eq!(keys(&search(&directory, "\"fox red\"")), ["4", "3"]);
+}
+
 #[test]
 fn dram_may_be_another_each_time() {
     let folder = Folder::new();

@@ -19,6 +19,7 @@ use crate::column::writer::Layout;
 use crate::descriptor::{SegmentId, State, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
+use crate::entries::PACKED;
 use crate::extent::Extent;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::fresh::FreshCounts;
@@ -152,9 +153,17 @@ impl Flush {
         if let Some(arrays) = self.arrays {
             return Ok(arrays);
         }
-        let words = (0..self.counts.terms)
-            .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed))
-            .fold(0, |at, postings| layout(at, postings, self.bitmap_rows).1);
+        let words_with = |bitmap_rows| {
+            let counts = (0..self.counts.terms)
+                .map(|ordinal| extent.record(ordinal).list().count.load(Relaxed));
+            counts.fold(0, |at, postings| layout(at, postings, bitmap_rows).1)
+        };
+        let mut words = words_with(self.bitmap_rows);
+        if words > PACKED as u64 {
+            // Places beyond would be taken for those of packed lists. Without bitmaps the largest segment has none.
+            self.bitmap_rows = 0;
+            words = words_with(0);
+        }
         let columns = self.values(memory, *extent).layout(self.counts.terms);
         let column_bytes = columns.as_ref().map_or(0, |columns| columns.bytes());
         let arrays = Arrays::allocate(memory, self.id, &self.counts, words, column_bytes);

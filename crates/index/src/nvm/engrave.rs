@@ -19,7 +19,7 @@ use spirit_mem::Span;
 
 use super::engraved_terms::TERM_KEY_BYTES;
 use super::key_engraver;
-use super::list_packer::{self, ListPacker};
+use super::list_packer::{self, LIST_BYTES_MAX, ListPacker};
 use super::node::NODE_BYTES;
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
@@ -89,6 +89,8 @@ pub struct Engrave {
     sections: Sections,
     long: (u64, u64),
     short: (u64, u64),
+    /// Whether its lists are packed.
+    packs: bool,
     pieces: Vec<Piece>,
     /// Texts on their way, if they are kept.
     texts: Option<Box<TextEngraver>>,
@@ -109,6 +111,7 @@ impl Engrave {
             sections: Sections::default(),
             long: (0, 0),
             short: (0, 0),
+            packs: false,
             pieces: Vec::new(),
             texts: None,
             terms: None,
@@ -142,7 +145,7 @@ impl Engrave {
                     self.step = Step::Copy { next: next + 1 };
                 } else {
                     self.write_directories(memory, nvm);
-                    if self.packs(memory) {
+                    if self.packs {
                         let keys = self.keyed_rows(memory);
                         let segment = self.segment(memory);
                         key_engraver::write(memory, nvm, &self.sections, &segment, keys);
@@ -193,14 +196,14 @@ impl Engrave {
         let columns = self.segment(memory).all_columns().map_or(0, |columns| columns.bytes());
         let texts = self.segment(memory).dram_texts();
         let texts = texts.map_or((0, 0), |texts| text_engraver::sizes(texts, rows));
-        let packs = self.packs(memory);
-        let (key_bytes, packed_bytes) = match packs {
-            true => (
-                key_engraver::bytes(self.keyed_rows(memory).map(|(_, key)| key)),
-                list_packer::bytes_max(memory, self.id, self.term_map(memory)),
-            ),
-            false => (0, 0),
+        let packed_bytes = match geometry.settings.postings {
+            Postings::Packed => list_packer::bytes_max(memory, self.id, self.term_map(memory)),
+            Postings::Raw => 0,
         };
+        self.packs = (1..=LIST_BYTES_MAX).contains(&packed_bytes);
+        let (packs, packed_bytes) = (self.packs, if self.packs { packed_bytes } else { 0 });
+        let keys = self.keyed_rows(memory).map(|(_, key)| key);
+        let key_bytes = if packs { key_engraver::bytes(keys) } else { 0 };
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
             Kind::VectorDirectory => geometry.vector_chunks_max * 8,
@@ -254,7 +257,7 @@ impl Engrave {
         let row_chunk = ROW_BYTES << geometry.row_shift;
         let vector_chunk = 2 << geometry.vector_shift;
         self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
-        if !self.packs(memory) {
+        if !self.packs {
             self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
             let postings = self.sections.get(Kind::Postings);
             self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
@@ -301,11 +304,6 @@ impl Engrave {
         }
     }
 
-    /// Whether its lists are packed.
-    fn packs(&self, memory: &Memory) -> bool {
-        memory.geometry().settings.postings == Postings::Packed
-    }
-
     /// The dictionary's number of each ordinal.
     fn term_map(&self, memory: &Memory) -> Span<AtomicU32> {
         Span::new(self.segment(memory).descriptor().term_map(), self.counts.terms as u64)
@@ -346,7 +344,7 @@ impl Engrave {
     /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
     fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let (id, map) = (self.id, self.term_map(memory));
-        let packs = self.packs(memory);
+        let packs = self.packs;
         let engraver = self.terms.get_or_insert_with(|| {
             let packer = packs.then(|| ListPacker::new(memory, id, map.len() as u32));
             Box::new(TermEngraver::new(id, map, packer))
@@ -452,11 +450,11 @@ impl Engrave {
             terms: self.counts.terms as u64,
             posting_count: descriptor.posting_count(),
             tokens: descriptor.tokens(),
-            vector_units: match self.packs(memory) {
+            vector_units: match self.packs {
                 true => self.keyed_rows(memory).map(|(_, key)| key_engraver::units(key)).sum(),
                 false => descriptor.vector_units(),
             },
-            bitmap_rows: if self.packs(memory) { 0 } else { descriptor.bitmap_rows() as u64 },
+            bitmap_rows: if self.packs { 0 } else { descriptor.bitmap_rows() as u64 },
             long_start: self.long.0,
             long_bytes: self.long.1,
             short_start: self.short.0,

@@ -20,6 +20,9 @@ use crate::snapshot::{Segment, Snapshot};
 /// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
 const AHEAD: usize = 12;
 
+/// Of a segment whose lists may take more, words could not be told from what says that they are packed: it stays as it is.
+pub(super) const LIST_BYTES_MAX: u64 = PACKED as u64 * 4;
+
 /// Lists on their way into the second tier.
 #[derive(Debug)]
 pub(super) struct ListPacker {

@@ -158,11 +158,18 @@ impl<'l> List<'l> {
         match &self.source {
             Source::Run(run) => kernel::seek(level, run, self.at, target),
             Source::Blocks(blocks) => {
-                let Some(block) = blocks.block_of(self.at / BLOCK, target) else {
-                    return self.len();
-                };
-                let from = if block == self.at / BLOCK { self.at % BLOCK } else { 0 };
-                block * BLOCK + kernel::seek(level, blocks.block(block), from, target)
+                let (mut first, mut from) = (self.at / BLOCK, self.at % BLOCK);
+                while let Some(block) = blocks.block_of(first, target) {
+                    let run = blocks.block(block);
+                    let at =
+                        kernel::seek(level, run, if block == first { from } else { 0 }, target);
+                    if at < run.len() {
+                        return block * BLOCK + at;
+                    }
+                    // Only a damaged one has no posting that its last one was said to be.
+                    (first, from) = (block + 1, 0);
+                }
+                self.len()
             }
         }
     }
