@@ -29,9 +29,10 @@ use crate::retention::Arrivals;
 use crate::shared::Shared;
 
 /// What the stage is asked to do.
+#[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
 pub(crate) enum Task {
     /// Flush this segment, and engrave it if there is a second tier.
-    Flush(Box<Flush>, Sealed),
+    Flush(Flush, Sealed),
     /// Engrave all that is flushed, whatever the policy: the log is full, or the index closes.
     EngraveAll,
     /// Merge all that is engraved, however little has come together: the index closes.
@@ -129,7 +130,7 @@ impl FlushStage {
         loop {
             let mut is_idle = false;
             match self.next_task() {
-                Ok(Task::Flush(flush, sealed)) => self.flush(*flush, sealed),
+                Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MergeAll) => self.merge_all(),
                 Ok(Task::MakeRoom) => self.make_room_or_say_so(),

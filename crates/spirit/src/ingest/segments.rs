@@ -99,7 +99,7 @@ impl Ingester {
         let descriptor = self.shared.memory.table().descriptor(self.writer.id());
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-        match self.tasks.try_send(Task::Flush(Box::new(flush), self.at_seal())) {
+        match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
             Ok(()) => {
                 self.sealed = true;
                 self.shared.note_handed_over();
