@@ -35,7 +35,7 @@ pub(crate) const ROW_WORDS: u64 = ROW_BYTES / 8;
 /// | 0 | no key: not a document |
 /// | 1 | automatic: the number in the 62 bits above |
 /// | 2 | inline: length in bits 2..8, up to 7 bytes above |
-/// | 3 | stored with the vector, or [apart](KEY_APART): length in bits 2..16, unit in the high half |
+/// | 3 | stored with the vector, or apart (bit 63): length in bits 2..16, unit in the high half |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowKey(pub u64);
 
