@@ -60,11 +60,15 @@ impl Ingester {
         let base_sequence = sequence.unwrap_or(self.delete_sequence.max(self.sequence_end));
         self.writer = loop {
             let progress = self.shared.progress();
-            if !memory.has_slot(id.position()) {
-                // There may be memory enough, so nobody else asks.
-                let _ = self.tasks.try_send(Task::MakeRoom);
-            } else if let Some(writer) = FreshWriter::open(memory, id, base_row, base_sequence) {
+            let has_slot = memory.has_slot(id.position());
+            let opened = || FreshWriter::open(memory, id, base_row, base_sequence);
+            if let Some(writer) = has_slot.then(opened).flatten() {
                 break writer;
+            }
+            // Where there are no slots there may be memory enough, so nobody else asks. Nor does anybody where nothing is dropped
+            // and the last flush has left no room for what a segment begins with: then we are to learn that there will be none.
+            if !has_slot || self.shared.on_full != OnFull::DropOldest {
+                let _ = self.tasks.try_send(Task::MakeRoom);
             }
             self.wait_for_stage(progress)?;
         };
