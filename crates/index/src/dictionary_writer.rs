@@ -409,6 +409,11 @@ impl DictionaryWriter {
         self.terms -= 1;
     }
 
+    /// Whether space will come back as soon as readers have left.
+    pub fn is_reclaiming(&self) -> bool {
+        !self.limbo.is_empty()
+    }
+
     /// Ends a step: what it discarded is stamped, and what no reader holds any more is taken back.
     pub fn collect(&mut self, memory: &Memory) {
         if self.unstamped > 0 {

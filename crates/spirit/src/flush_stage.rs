@@ -193,7 +193,7 @@ impl FlushStage {
             return true;
         } else {
             let made = self.make_room();
-            if self.log_is_full && !made {
+            if self.log_is_full && !made && !self.is_reclaiming() {
                 self.shared.note_stuck();
             }
             self.shared.memory.wait_for_space();
@@ -253,7 +253,8 @@ impl FlushStage {
 
     fn make_room_or_say_so(&mut self) {
         let made = self.make_room();
-        if !made && self.rewrite.is_none() && self.dropped.is_empty() {
+        let is_under_way = self.rewrite.is_some() || !self.dropped.is_empty();
+        if !made && !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and is told that there is nothing to wait for.
             self.shared.note_stuck();
         }
@@ -265,6 +266,12 @@ impl FlushStage {
             // Who no longer waits need not be told.
             let _ = done.send(());
         }
+    }
+
+    /// Whether readers have only to leave for some room to come back, which they do in the time of a lease.
+    fn is_reclaiming(&self) -> bool {
+        let memory = &self.shared.memory;
+        memory.is_reclaiming() || memory.dictionary().is_reclaiming() || self.shed.is_some()
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
@@ -280,7 +287,7 @@ impl FlushStage {
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
             // A run that breaks off leaves garbage, which the next one may find gone.
             let went_on = steps.replace(flush.steps()) != Some(flush.steps());
-            if !made && !smaller && !went_on {
+            if !made && !smaller && !went_on && !self.is_reclaiming() {
                 self.shared.note_stuck();
             }
             self.shared.memory.wait_for_space();

@@ -181,6 +181,11 @@ impl Memory {
         }
     }
 
+    /// Whether space will come back as soon as readers have left.
+    pub fn is_reclaiming(&self) -> bool {
+        !self.rings().limbo.is_empty()
+    }
+
     /// Waits until space may have come back, or a millisecond (a reader that unpins tells nobody).
     pub fn wait_for_space(&self) {
         let rings = self.rings();
