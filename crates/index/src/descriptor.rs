@@ -168,7 +168,7 @@ words! {
     /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
     /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
     counts, set_counts = 22;
-    /// Tokens that were kept, and documents with any, once the segment is flushed: [their word](Statistics::word).
+    /// Tokens that were kept, and documents with any, once the segment is flushed: the word of `Statistics`.
     kept_word, set_kept_word = 24;
     /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
     columns, set_columns = 25;

@@ -1,7 +1,7 @@
 //! Segments, dictionary, descriptor table and snapshots: the index itself, without threads or policy.
 //!
 //! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`], [`vector`]s and [`lengths`]; the
-//! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment, [`column`]s and all, that a [`flush`] makes of it and
+//! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment, [columns](mod@column) and all, that a [`flush`] makes of it and
 //! registers in the [`dictionary`]; the [`descriptor`] table; an executor's [`memory`]; and the [`snapshot`]
 //! that a query reads all of it through. What of it lies in the second tier, and how it gets there: [`nvm`].
 //!

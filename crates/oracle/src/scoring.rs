@@ -17,6 +17,8 @@ pub struct Collection {
     pub with_word: HashMap<String, u64>,
     /// The ranking function's.
     pub parameters: Parameters,
+    /// A word that is in a document more often counts so often: an index without positions knows no more.
+    pub frequency_max: usize,
 }
 
 impl Collection {
@@ -26,7 +28,7 @@ impl Collection {
             _ if !matches(clause, document) => 0.0,
             Clause::Term(term) => {
                 let frequency = document.words.iter().filter(|word| **word == term.text).count();
-                self.bm25(self.idf(&term.text), frequency, document)
+                self.bm25(self.idf(&term.text), frequency.min(self.frequency_max), document)
             }
             Clause::Phrase { slop: 1.., .. } => return None,
             Clause::Phrase { words, .. } => {

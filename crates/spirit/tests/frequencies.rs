@@ -57,6 +57,7 @@ fn check(index: &Index, oracle: &Oracle) {
             words: counts.statistics.tokens,
             with_word: words.zip(counts.with_term.iter().copied()).collect(),
             parameters: Parameters::default(),
+            frequency_max: usize::MAX,
         };
         assert_eq!(all.len(), oracle.matches(&asked).count(), "{asked}");
         for document in oracle.matches(&asked) {

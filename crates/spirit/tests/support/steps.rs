@@ -223,7 +223,8 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
     }
     assert_eq!(paged, all, "pages of the best of {asked}");
     check_explanations(index, oracle, asked, &all);
-    check_scores(oracle, asked, &all, &counts);
+    let frequency_max = if index.options().get_positions() { usize::MAX } else { 255 };
+    check_scores(oracle, asked, &all, &counts, frequency_max);
 }
 
 /// A document's explanation ends with the score that it has, to the bit; of one that does not match it says so.
@@ -246,13 +247,20 @@ fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(St
     assert_eq!(reader.explain(&query, &search, "nobody").unwrap(), None);
 }
 
-fn check_scores(oracle: &Oracle, asked: &Clause, all: &[(String, f32)], counts: &Counts) {
+fn check_scores(
+    oracle: &Oracle,
+    asked: &Clause,
+    all: &[(String, f32)],
+    counts: &Counts,
+    frequency_max: usize,
+) {
     let words = words_of(asked).into_iter().map(str::to_owned);
     let collection = Collection {
         documents: counts.statistics.documents,
         words: counts.statistics.tokens,
         with_word: words.zip(counts.with_term.iter().copied()).collect(),
         parameters: Parameters::default(),
+        frequency_max,
     };
     let found: BTreeMap<&str, f32> =
         all.iter().map(|(key, score)| (key.as_str(), *score)).collect();
