@@ -34,7 +34,7 @@ pub mod span;
 pub mod sync;
 #[cfg(test)]
 mod test_directory;
-pub mod zeroed;
+mod zeroed;
 
 pub use buddies::Buddies;
 pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
@@ -45,4 +45,4 @@ pub use reader_file::{ReaderFile, Registration};
 pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;
 pub use span::{Shared, Span};
-pub use zeroed::zeroed;
+pub use zeroed::Zeroed;

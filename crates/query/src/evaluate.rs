@@ -33,6 +33,7 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_index::term::FieldId;
 use spirit_index::values::ValueKind;
 use spirit_kernel::{Algorithm, Level};
+use spirit_mem::Zeroed;
 
 use crate::collect::{Collector, Limit};
 use crate::leaf::{Context, Leaf, Lists, SCRATCH_WORDS};
@@ -59,7 +60,7 @@ pub struct Scratch {
     /// Two for each term of the largest query so far, one to find matches and one to score them; there is room for all, of
     /// which no page is touched before.
     leaves: Vec<Leaf>,
-    words: Box<[AtomicU32]>,
+    words: Zeroed<AtomicU32>,
     patterns: PatternBits,
     /// Where the terms of a phrase are in the document at hand.
     occurrences: Vec<Occurrence>,
@@ -80,7 +81,7 @@ impl Scratch {
         Scratch {
             clauses_max,
             leaves: Vec::with_capacity(2 * clauses_max),
-            words: spirit_mem::zeroed(2 * clauses_max * SCRATCH_WORDS),
+            words: Zeroed::new(2 * clauses_max * SCRATCH_WORDS),
             patterns: PatternBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),

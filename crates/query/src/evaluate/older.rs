@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU32;
 
 use spirit_index::descriptor::{Position, Window};
 use spirit_index::nvm::older::{EntryWords, FindOlder};
+use spirit_mem::Zeroed;
 
 use super::Evaluation;
 use crate::collect::Limit;
@@ -20,12 +21,12 @@ const GROWTH: usize = 4;
 
 /// Where a reader's queries copy entries. Memory that no query needs is not backed.
 #[derive(Default)]
-pub(crate) struct Lent(Box<[AtomicU32]>);
+pub(crate) struct Lent(Zeroed<AtomicU32>);
 
 impl Lent {
     /// Room for all of them.
     pub(crate) fn new() -> Lent {
-        Lent(spirit_mem::zeroed(ENTRIES * ENTRY_WORDS))
+        Lent(Zeroed::new(ENTRIES * ENTRY_WORDS))
     }
 
     /// The places.

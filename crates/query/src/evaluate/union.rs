@@ -47,7 +47,8 @@ impl<C> Evaluation<'_, C> {
         Some(match lists[..count] {
             [] => 0,
             [_] => sum,
-            [a, b] => sum - shared(level, base, a, b),
+            // What is damaged may share more than there is.
+            [a, b] => sum.saturating_sub(shared(level, base, a, b)),
             ref lists => together(level, base, lists),
         })
     }

@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | `SPIRIT_CUTS` | how many cuts at least |
-//! | `SPIRIT_STATES` | of a short history's cut that leaves at most so many images all are looked at: 512; with 4096 ten minutes |
+//! | `SPIRIT_STATES` | of a short history's cut that leaves at most so many images all are looked at: 128; with 4096 ten minutes |
 //! | `SPIRIT_SIM_SEED` | this run alone |
 
 mod explorer;
@@ -67,7 +67,7 @@ fn sum(results: impl IntoIterator<Item = (Tally, Option<String>)>) -> Tally {
 fn what_was_acknowledged_is_there_after_every_cut() {
     let effort = Effort {
         quota: Quota { orders: 4, others: 2 },
-        images: [4, 16, 24],
+        images: [4, 13, 18],
         all: 0,
         continued: 32,
         nested: 4096,
@@ -104,7 +104,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
 
 #[test]
 fn every_short_history_is_safe_at_every_cut() {
-    let (images, all) = ([64, 24, 24], size_of_run("SPIRIT_STATES", 512) as usize);
+    let (images, all) = ([64, 24, 24], size_of_run("SPIRIT_STATES", 128) as usize);
     let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0 };
     let histories = scenario::all(3);
     let look = |number: usize| {

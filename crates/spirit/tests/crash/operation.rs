@@ -181,7 +181,7 @@ pub(crate) const WORDS: [&str; 8] =
     ["w0", "w1", "w2", "w3", "w4", "w5", "averylongwordthatdoesnotfitinakey", "longwordsagain"];
 
 /// Words of a long text that no other has,
-const WORDS_OF_ITS_OWN: usize = 40;
+const WORDS_OF_ITS_OWN: usize = 24;
 /// which begin with this, and which nobody asks for.
 pub(crate) const WEIGHT: &str = "weight";
 

@@ -20,7 +20,8 @@ pub(crate) fn each<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Ve
         }
     };
     scope(|scope| {
-        for _ in 0..available_parallelism().map_or(1, usize::from) {
+        // An index that starts and closes waits for its own threads most of the time.
+        for _ in 0..2 * available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);
         }
     });
