@@ -7,8 +7,10 @@
 mod all;
 mod any;
 mod fade;
+mod floor;
 mod gate;
 mod lists;
+mod lists_in_turn;
 mod phrase;
 mod term;
 mod tree;
