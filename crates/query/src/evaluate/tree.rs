@@ -16,6 +16,8 @@ use crate::query::{Kind, NodeId, Occur};
 
 /// Of a window in which so few are left each is looked up by itself.
 const FEW: u64 = 16;
+/// If so few matches of an OR are wanted, its lists are merged.
+const MERGED_MAX: usize = 64;
 
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers what the tree matches, which is any of the terms `union` if there are some.
@@ -23,7 +25,7 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
-        self.each_fresh(Self::walk);
+        self.each_fresh(|part, place| part.walk(place, union));
         self.tree_registered(bounded, union);
     }
 
@@ -31,7 +33,7 @@ impl<C: Collector> Evaluation<'_, C> {
     pub(super) fn tree_registered(&mut self, bounded: bool, union: &[u32]) {
         self.each_registered(bounded, |part, place| match part.union_of(place, union) {
             Some(count) => part.collector.skip(count),
-            None => part.walk(place),
+            None => part.walk(place, union),
         });
     }
 
@@ -42,7 +44,10 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// Offers every row of a segment that the tree matches.
-    fn walk(&mut self, place: &Place<'_>) {
+    fn walk(&mut self, place: &Place<'_>, union: &[u32]) {
+        if !C::COUNTS && !union.is_empty() && self.collector.wanted() <= MERGED_MAX {
+            return self.merge(place, union);
+        }
         self.each_window(place, |this, window, bits| this.offer_window(place, window, bits));
     }
 

@@ -1,15 +1,18 @@
-//! Counting an OR of terms in a segment whose lists can be taken as they lie.
+//! An OR of terms without windows.
 //!
-//! Nothing is collected, so nothing is ordered either: of two lists it is what they have less what they share, which the
+//! **The newest few** are those that lists begin with: they are merged. **Counting** in a segment whose lists can be taken as they
+//! lie, nothing is collected, so nothing is ordered either: of two lists it is what they have less what they share, which the
 //! intersection kernels count; more are put together in windows as wide as the first cache likes, where a clause costs
 //! little beside its postings.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use spirit_index::posting::rank_of;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Level};
 
 use super::{Evaluation, Place};
+use crate::collect::Collector;
 use crate::leaf::END;
 use crate::plan::TERMS_INLINE;
 
@@ -22,6 +25,30 @@ const RANKS: u32 = WORDS as u32 * 64;
 enum Whole<'a> {
     Bits(&'a [AtomicU64]),
     Words(&'a [AtomicU32]),
+}
+
+impl<C: Collector> Evaluation<'_, C> {
+    /// Offers the documents of a segment that have any of the terms, whose leaves are open there, until it is done.
+    pub(super) fn merge(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut next = [END; TERMS_INLINE];
+        let next = &mut next[..terms.len()];
+        for (next, term) in next.iter_mut().zip(terms) {
+            *next = self.seek(place, *term as usize, place.first);
+        }
+        loop {
+            let rank = next.iter().copied().fold(END, u32::min);
+            if rank >= END || !self.meter.step() {
+                return;
+            }
+            self.offer(place, rank_of(rank));
+            if self.done() {
+                return;
+            }
+            for (next, term) in next.iter_mut().zip(terms).filter(|(next, _)| **next == rank) {
+                *next = self.seek(place, *term as usize, rank + 1);
+            }
+        }
+    }
 }
 
 impl<C> Evaluation<'_, C> {

@@ -7,7 +7,7 @@
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bar, Bm25, Lengths, Level, Run};
+use spirit_kernel::{Bm25, Lengths, Level};
 
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
@@ -17,8 +17,16 @@ use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
 
+/// Documents of a window, a bit each.
+struct Candidates {
+    /// Those that may be among the best by one of the terms,
+    alone: Bits,
+    /// and those that may if they have others too.
+    together: Bits,
+}
+
 /// So few documents of a window are looked up one by one.
-const FEW: u64 = 64;
+const FEW: u64 = 128;
 /// A list with a posting in so many rows or fewer is dense.
 const DENSE: u32 = 32;
 
@@ -101,7 +109,7 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// A window in which few documents may be among the best, told by their lengths and by how often they have a term; says whether
-    /// that is so. Each list is asked for documents that none before was asked for: those with none of the terms before.
+    /// that is so.
     fn rank_few(
         &mut self,
         place: &Place<'_>,
@@ -110,18 +118,17 @@ impl Evaluation<'_, Ranked<'_>> {
         end: u32,
     ) -> bool {
         let (level, lengths) = (self.settings.level, Self::lengths(place));
-        let mut bits = [0; WORDS];
-        for turn in (streams.others..streams.len).rev() {
-            let mut list = streams.lists[streams.order[turn]];
-            let bar = bar(self.limit(), streams.up_to(turn));
-            while let Some(run) = list.take_run(level, end) {
-                set_above(level, run, lengths, list.bm25, bar, first, &mut bits);
-            }
+        let mut candidates = self.window_candidates(streams, lengths, first, end);
+        if kernel::count_bits(level, &candidates.together) > FEW {
+            // Most of these have one of the terms only.
+            kernel::and_window(level, &mut candidates.together, &streams.twice(level, first, end));
         }
-        if kernel::count_bits(level, &bits) > FEW {
+        let Candidates { mut alone, together } = candidates;
+        kernel::or_window(level, &mut alone, &together);
+        if kernel::count_bits(level, &alone) > FEW {
             return false;
         }
-        for bit in ones(&bits) {
+        for bit in ones(&alone) {
             let rank = first + bit as u32;
             // In the order of the terms, so that a document's score does not depend on what else there is.
             let mut score = 0.0;
@@ -135,6 +142,36 @@ impl Evaluation<'_, Ranked<'_>> {
             }
         }
         true
+    }
+
+    /// The documents of a window that may be among the best. Each list is asked for documents that none before was asked for: those
+    /// with none of the terms before.
+    fn window_candidates(
+        &self,
+        streams: &Streams<'_>,
+        lengths: Lengths<'_>,
+        first: u32,
+        end: u32,
+    ) -> Candidates {
+        let (level, limit) = (self.settings.level, self.limit());
+        let mut found = Candidates { alone: [0; WORDS], together: [0; WORDS] };
+        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+        for turn in (streams.others..streams.len).rev() {
+            let mut list = streams.lists[streams.order[turn]];
+            let bar = bar(limit, streams.up_to(turn));
+            while let Some(mut run) = list.take_run(level, end) {
+                while !run.is_empty() {
+                    let (words, scores) = (&mut words, &mut scores);
+                    let progress =
+                        kernel::score_above(level, run, lengths, list.bm25, bar, words, scores);
+                    for (word, score) in words[..progress.found].iter().zip(&*scores) {
+                        found.add(rank(*word).wrapping_sub(first), score * MORE > limit);
+                    }
+                    run = &run[progress.left..];
+                }
+            }
+        }
+        found
     }
 
     /// A window in which many documents may be among the best: essential lists are added up.
@@ -209,27 +246,15 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-/// Sets the bits of postings that score above a bar.
-fn set_above(
-    level: Level,
-    mut run: Run<'_>,
-    lengths: Lengths<'_>,
-    bm25: Bm25,
-    bar: Bar,
-    first: u32,
-    bits: &mut Bits,
-) {
-    let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
-    while !run.is_empty() {
-        let progress = kernel::score_above(level, run, lengths, bm25, bar, &mut words, &mut scores);
-        for word in &words[..progress.found] {
-            let bit = rank(*word).wrapping_sub(first) as usize;
-            // What is damaged may be out of order.
-            if let Some(bits) = bits.get_mut(bit / 64) {
-                *bits |= 1 << (bit % 64);
-            }
+impl Candidates {
+    /// The document of a bit, with what it scores by one term alone or only with others.
+    #[inline]
+    fn add(&mut self, bit: u32, alone: bool) {
+        let bits = if alone { &mut self.alone } else { &mut self.together };
+        // What is damaged may be out of order.
+        if let Some(word) = bits.get_mut(bit as usize / 64) {
+            *word |= 1 << (bit % 64);
         }
-        run = &run[progress.left..];
     }
 }
 
@@ -245,6 +270,22 @@ impl Streams<'_> {
         for (ahead, list) in self.ahead.iter_mut().zip(&self.lists[..self.len]) {
             *ahead = list.ahead(last);
         }
+    }
+
+    /// The documents of a window that have two of the terms or more.
+    fn twice(&self, level: Level, first: u32, end: u32) -> Bits {
+        let (mut once, mut twice): (Bits, Bits) = ([0; WORDS], [0; WORDS]);
+        for list in &self.lists[..self.len] {
+            let (mut list, mut own) = (*list, [0; WORDS]);
+            while let Some(run) = list.take_run(level, end) {
+                kernel::set_bits(level, run, first, &mut own);
+            }
+            for ((once, twice), own) in once.iter_mut().zip(&mut twice).zip(own) {
+                *twice |= *once & own;
+                *once |= own;
+            }
+        }
+        twice
     }
 
     /// The lists that come before one in their order, and what they can be in the window.
