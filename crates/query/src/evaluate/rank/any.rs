@@ -125,9 +125,10 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let (mut out, mut from) = ([0; OUT], 0);
         while from < scores.len() {
-            let needed = self.collector.top.threshold() - streams.others_bound;
-            // What is added up in another order may come out a little lower.
-            let needed = needed.min(needed / MORE);
+            // What is added up in another order may come out a little lower, by a part of the whole: what is left of the
+            // threshold may be as small as that.
+            let threshold = self.collector.top.threshold();
+            let needed = threshold.min(threshold / MORE) - streams.others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
             for bit in &out[..found] {
                 let score = scores[*bit as usize];
