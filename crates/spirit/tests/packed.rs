@@ -13,6 +13,7 @@ use spirit::{
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
+use support::fields::declared;
 use support::steps::{Step, apply, check, step};
 use support::{Chance, join};
 
@@ -46,7 +47,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy, postings: Option<Postings>) -> Index {
-    let options = Options::default()
+    let options = declared(Options::default())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(EngravePolicy::Eager)
