@@ -134,6 +134,10 @@ fn fill(index: &Index) {
             index.delete(&format!("k{}", number - 6)).unwrap();
         }
     }
+    // Short ones, so that lists have several blocks in a segment.
+    for number in 0..3000 {
+        index.add(["sea sky", "sea w1", "sky w0 w1", "sea"][number % 4]).unwrap();
+    }
     index.flush().unwrap();
     index.settle();
 }

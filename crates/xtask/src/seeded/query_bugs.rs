@@ -1,7 +1,16 @@
 //! The bugs in what answers queries: lists, columns, ranges, counts, scores, facets. What [`bugs`](super::bugs) says holds here too.
 
-use super::bug::Bug;
+use super::bug::{Bug, Tests};
 use super::bugs::tests;
+
+/// Random histories, of which any that fails will do.
+const ORACLE: Tests = oracle("one_executor");
+const ORACLE_OF_THREE: Tests = oracle("three_executors");
+
+const fn oracle(named: &'static str) -> Tests {
+    let environment = &[("PROPTEST_MAX_SHRINK_ITERS", "0")];
+    Tests { environment, of: "-p spirit --test oracle", named }
+}
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
@@ -122,7 +131,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/explain.rs",
         old: "if matches && !(is_part && node.occur == Occur::Not) {",
         new: "if matches && !(is_part && node.occur == Occur::Not && id == NONE) {",
-        found_by: tests("-p spirit --test oracle", "one_executor"),
+        found_by: ORACLE,
     },
     Bug {
         name: "union-shared",
@@ -130,7 +139,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/union.rs",
         old: "[a, b] => sum.saturating_sub(shared(level, base, a, b)),",
         new: "[a, b] => sum.saturating_sub(shared(level, base, a, b).min(0)),",
-        found_by: tests("-p spirit --test oracle", "one_executor"),
+        found_by: ORACLE,
     },
     Bug {
         name: "union-bitmaps",
@@ -138,7 +147,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/union.rs",
         old: "kernel::or_bits(level, from, (start - base) as usize, &mut bits)",
         new: "kernel::or_bits(level, from, start as usize, &mut bits)",
-        found_by: tests("-p spirit --test oracle", "one_executor"),
+        found_by: ORACLE,
     },
     Bug {
         name: "total-one-short",
@@ -146,7 +155,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/total.rs",
         old: "if count <= up_to { Total::Exact",
         new: "if count < up_to { Total::Exact",
-        found_by: tests("-p spirit --test oracle", "one_executor"),
+        found_by: ORACLE,
     },
     Bug {
         name: "ties-of-executors",
@@ -154,6 +163,6 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/top.rs",
         old: "Some((worst, true)) => worst.score.next_down(),",
         new: "Some((worst, true)) => worst.score,",
-        found_by: tests("-p spirit --test oracle", "three_executors"),
+        found_by: ORACLE_OF_THREE,
     },
 ];
