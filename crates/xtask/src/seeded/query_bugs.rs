@@ -161,8 +161,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "ties-of-executors",
         what: "of two that score the same in two executors the newer is left out",
         file: "crates/query/src/top.rs",
-        old: "Some((worst, true)) => worst.score.next_down(),",
-        new: "Some((worst, true)) => worst.score,",
+        old: "Some((worst, true)) => worst.score.next_down()",
+        new: "Some((worst, true)) => worst.score",
         found_by: ORACLE_OF_THREE,
     },
 ];
