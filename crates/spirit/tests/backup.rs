@@ -100,7 +100,12 @@ fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Clause])
     asked.iter().for_each(|asked| check(&index, oracle, asked));
     assert_eq!(index.accepted(), oracle.accepted());
     let mut oracle = oracle.clone();
-    let again = [Step::Put(3, "w1 w2 again".into()), Step::Delete(5), Step::Fill(400), Step::Flush];
+    let again = [
+        Step::Put(3, "w1 w2 again".into(), Vec::new()),
+        Step::Delete(5),
+        Step::Fill(400),
+        Step::Flush,
+    ];
     again.iter().for_each(|step| apply(&index, &mut oracle, step));
     check(&index, &oracle, &Clause::term("again"));
     index.close().unwrap();

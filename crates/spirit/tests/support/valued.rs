@@ -13,7 +13,8 @@ const DAY: i64 = 86_400_000;
 pub(crate) fn check_sorted(index: &Index, oracle: &Oracle, query: &Query, asked: &Clause) {
     let mut reader = index.reader().unwrap();
     let written = asked.to_string().len();
-    let (field, descending) = (VALUED[written % VALUED.len()], written / VALUED.len() % 2 == 0);
+    let field = VALUED[written % VALUED.len()];
+    let descending = (written / VALUED.len()).is_multiple_of(2);
     let direction = if descending { Direction::Descending } else { Direction::Ascending };
     let expected = oracle.sorted(asked, field, descending);
     let expected: Vec<&str> = expected.iter().map(|document| &*document.key).collect();
