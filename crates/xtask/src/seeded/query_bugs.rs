@@ -1,16 +1,7 @@
-//! The bugs in what answers queries: lists, columns, ranges, counts, scores, facets. What [`bugs`](super::bugs) says holds here too.
+//! The bugs in what answers queries: lists, columns, ranges, bounds of scores, facets. What [`bugs`](super::bugs) says holds here too.
 
-use super::bug::{Bug, Tests};
+use super::bug::Bug;
 use super::bugs::tests;
-
-/// Random histories, of which any that fails will do.
-const ORACLE: Tests = oracle("one_executor");
-const ORACLE_OF_THREE: Tests = oracle("three_executors");
-
-const fn oracle(named: &'static str) -> Tests {
-    let environment = &[("PROPTEST_MAX_SHRINK_ITERS", "0")];
-    Tests { environment, of: "-p spirit --test oracle", named }
-}
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
@@ -70,28 +61,12 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit-query --lib", "range"),
     },
     Bug {
-        name: "bound-rounded",
-        what: "a block's bound may be one bit below a score in it",
-        file: "crates/query/src/rank.rs",
-        old: "if bm25.c0 >= APART { best } else { (best * ROUNDED).min(bm25.weight) }",
-        new: "best",
-        found_by: tests("-p spirit-query --lib", "rank"),
-    },
-    Bug {
         name: "lengths-too-close",
         what: "blocks are passed over by lengths that differ by less than rounding",
         file: "crates/query/src/evaluate/rank/gate.rs",
         old: "const STEEP: f32 = 1e-4;",
         new: "const STEEP: f32 = 1e-9;",
         found_by: tests("-p spirit-query --lib", "rank"),
-    },
-    Bug {
-        name: "packed-block-at-hand",
-        what: "the block that is unpacked passes for every block of its list",
-        file: "crates/query/src/packed.rs",
-        old: "self.words[NUMBER].load(Relaxed) != number as u32 + 1",
-        new: "self.words[NUMBER].load(Relaxed) == 0",
-        found_by: tests("-p spirit --test packed", "packed_segments_answer"),
     },
     Bug {
         name: "range-least",
@@ -116,53 +91,5 @@ pub(super) const BUGS: &[Bug] = &[
         old: "        if place.has_dead {",
         new: "        if place.has_dead && place.is_fresh() {",
         found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
-    },
-    Bug {
-        name: "facets-twice",
-        what: "a document with two values in a bucket counts twice",
-        file: "crates/query/src/facet/gather.rs",
-        old: "if last.replace(item) != Some(item) {",
-        new: "if last.replace(item).is_none_or(|_| true) {",
-        found_by: tests("-p spirit --test fields", "documents_with_fields"),
-    },
-    Bug {
-        name: "explained-once",
-        what: "a phrase is explained as if it were in the document once",
-        file: "crates/query/src/evaluate/explain.rs",
-        old: "(bm25, phrase.map_or(0.0, occurs))",
-        new: "(bm25, phrase.map_or(0.0, occurs).min(1.0))",
-        found_by: ORACLE,
-    },
-    Bug {
-        name: "union-shared",
-        what: "a count of either of two terms counts documents with both twice",
-        file: "crates/query/src/evaluate/union.rs",
-        old: "[a, b] => sum.saturating_sub(shared(level, base, a, b)),",
-        new: "[a, b] => sum.saturating_sub(shared(level, base, a, b).min(0)),",
-        found_by: ORACLE,
-    },
-    Bug {
-        name: "union-bitmaps",
-        what: "a count of any of several terms takes bitmaps from the wrong place",
-        file: "crates/query/src/evaluate/union.rs",
-        old: "kernel::or_bits(level, from, (start - base) as usize, &mut bits)",
-        new: "kernel::or_bits(level, from, start as usize, &mut bits)",
-        found_by: ORACLE,
-    },
-    Bug {
-        name: "total-one-short",
-        what: "as many matches as are counted exactly pass for more",
-        file: "crates/query/src/total.rs",
-        old: "if count <= up_to { Total::Exact",
-        new: "if count < up_to { Total::Exact",
-        found_by: ORACLE,
-    },
-    Bug {
-        name: "ties-of-executors",
-        what: "of two that score the same in two executors the newer is left out",
-        file: "crates/query/src/top.rs",
-        old: "Some((worst, true)) => worst.score.next_down()",
-        new: "Some((worst, true)) => worst.score",
-        found_by: ORACLE_OF_THREE,
     },
 ];
