@@ -6,9 +6,21 @@
 
 mod analyzers;
 mod bytes;
+mod columns;
+mod cursors;
+mod facets;
+mod highlighter;
 mod operations;
+mod packed;
 mod query_parser;
+mod values;
 
 pub use analyzers::analyzers;
+pub use columns::columns;
+pub use cursors::cursors;
+pub use facets::facets;
+pub use highlighter::highlighter;
 pub use operations::operations;
+pub use packed::packed;
 pub use query_parser::query_parser;
+pub use values::values;

@@ -28,13 +28,21 @@ impl Chance {
         for _ in 0..1 + self.below(8) {
             let at = self.below(input.len() as u64 + 1) as usize;
             match self.below(3) {
-                0 => input.insert(at, self.below(256) as u8),
+                0 => input.insert(at, self.byte(seed)),
                 1 if at < input.len() => drop(input.remove(at)),
-                _ if at < input.len() => input[at] = self.below(256) as u8,
+                _ if at < input.len() => input[at] = self.byte(seed),
                 _ => {}
             }
         }
         input
+    }
+
+    /// Any byte, or one of the seed: what is written in few characters stays so.
+    fn byte(&mut self, seed: &[u8]) -> u8 {
+        match self.below(2) {
+            0 if !seed.is_empty() => seed[self.below(seed.len() as u64) as usize],
+            _ => self.below(256) as u8,
+        }
     }
 }
 
@@ -75,5 +83,36 @@ fn any_text_is_a_query_or_an_error() {
 
 #[test]
 fn any_history_is_that_of_the_naive_index() {
-    replay("operations", spirit_fuzz::operations, INPUTS);
+    // Each opens an index, which takes longer than what is done to it.
+    replay("operations", spirit_fuzz::operations, INPUTS / 2);
+}
+
+#[test]
+fn any_words_are_packed_lists_that_end() {
+    replay("packed", spirit_fuzz::packed, INPUTS);
+}
+
+#[test]
+fn any_words_are_columns_that_end_or_none() {
+    replay("columns", spirit_fuzz::columns, INPUTS);
+}
+
+#[test]
+fn any_text_is_a_value_or_none() {
+    replay("values", spirit_fuzz::values, INPUTS);
+}
+
+#[test]
+fn any_text_is_a_cursor_or_none() {
+    replay("cursors", spirit_fuzz::cursors, INPUTS);
+}
+
+#[test]
+fn any_facets_are_answered_or_refused() {
+    replay("facets", spirit_fuzz::facets, INPUTS / 4);
+}
+
+#[test]
+fn any_text_is_marked_by_any_query() {
+    replay("highlighter", spirit_fuzz::highlighter, INPUTS / 4);
 }

@@ -1,8 +1,9 @@
 //! The score of a posting, of one word and of a vector of words.
 //!
-//! A word of frequency `f` in a document of length `len` scores `weight * f / (f + c0 + c1 * len)`, in this order of
+//! A word of frequency `f` in a document of length `len` scores `weight * (f / (f + c0 + c1 * len))`, in this order of
 //! operations and each of them rounded: multiplied and added, never fused. So every level computes the
-//! same bits, and a ranking does not depend on the machine.
+//! same bits, and a ranking does not depend on the machine. Divided first: the share is never above 1, rounded or not, so
+//! no score is above its weight, and where nothing is added below the line each score *is* the weight.
 //!
 //! A word says frequencies below 255. At 255 whoever knows the [exact one](Frequencies) is asked: a comparison for
 //! each vector of words, and a call for the few documents that have a term so often.
@@ -109,7 +110,7 @@ impl Bm25 {
         let is_said = said < FREQUENCY_MASK;
         let frequency = if is_said { said } else { lengths.frequency(self.term, word) } as f32;
         let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
-        self.weight * frequency / (frequency + self.c0 + self.c1 * length)
+        self.weight * (frequency / (frequency + self.c0 + self.c1 * length))
     }
 
     /// Scores words anew that do not say their frequencies: those of the lanes whose bits are set.
@@ -126,8 +127,8 @@ impl Bm25 {
     pub(crate) fn bar(self, word: u32, lengths: Lengths, bar: Bar) -> f32 {
         let Some(rest) = bar.rest else { return bar.threshold };
         let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
-        let added = rest.weight * rest.frequency / (rest.frequency + self.c0 + self.c1 * length);
-        bar.threshold - added
+        let share = rest.frequency / (rest.frequency + self.c0 + self.c1 * length);
+        bar.threshold - rest.weight * share
     }
 
     /// What the scores of 16 words have to beat.
@@ -137,10 +138,11 @@ impl Bm25 {
     pub(crate) fn bar_16(self, words: __m512i, lengths: Lengths, bar: Bar) -> __m512 {
         let threshold = _mm512_set1_ps(bar.threshold);
         let Some(rest) = bar.rest else { return threshold };
-        let above = _mm512_set1_ps(rest.weight * rest.frequency);
+        let above = _mm512_set1_ps(rest.frequency);
         let below = _mm512_set1_ps(rest.frequency + self.c0);
         let below = _mm512_add_ps(below, self.of_length_16(words, lengths));
-        _mm512_sub_ps(threshold, _mm512_div_ps(above, below))
+        let added = _mm512_mul_ps(_mm512_set1_ps(rest.weight), _mm512_div_ps(above, below));
+        _mm512_sub_ps(threshold, added)
     }
 
     /// The same of 8 words.
@@ -150,10 +152,11 @@ impl Bm25 {
     pub(crate) fn bar_8(self, words: __m256i, lengths: Lengths, bar: Bar) -> __m256 {
         let threshold = _mm256_set1_ps(bar.threshold);
         let Some(rest) = bar.rest else { return threshold };
-        let above = _mm256_set1_ps(rest.weight * rest.frequency);
+        let above = _mm256_set1_ps(rest.frequency);
         let below = _mm256_set1_ps(rest.frequency + self.c0);
         let below = _mm256_add_ps(below, self.of_length_8(words, lengths));
-        _mm256_sub_ps(threshold, _mm256_div_ps(above, below))
+        let added = _mm256_mul_ps(_mm256_set1_ps(rest.weight), _mm256_div_ps(above, below));
+        _mm256_sub_ps(threshold, added)
     }
 
     /// What the lengths of 16 words' documents add below the line.
@@ -188,8 +191,8 @@ impl Bm25 {
         let frequency = _mm512_cvtepi32_ps(said);
         let of_length = self.of_length_16(words, lengths);
         let below = _mm512_add_ps(frequency, _mm512_set1_ps(self.c0));
-        let above = _mm512_mul_ps(_mm512_set1_ps(self.weight), frequency);
-        let scores = _mm512_div_ps(above, _mm512_add_ps(below, of_length));
+        let share = _mm512_div_ps(frequency, _mm512_add_ps(below, of_length));
+        let scores = _mm512_mul_ps(_mm512_set1_ps(self.weight), share);
         let unsaid = _mm512_cmpeq_epi32_mask(said, mask);
         if unsaid == 0 { scores } else { self.exact_16(unsaid, words, lengths, scores) }
     }
@@ -219,8 +222,8 @@ impl Bm25 {
         let frequency = _mm256_cvtepi32_ps(said);
         let of_length = self.of_length_8(words, lengths);
         let below = _mm256_add_ps(frequency, _mm256_set1_ps(self.c0));
-        let above = _mm256_mul_ps(_mm256_set1_ps(self.weight), frequency);
-        let scores = _mm256_div_ps(above, _mm256_add_ps(below, of_length));
+        let share = _mm256_div_ps(frequency, _mm256_add_ps(below, of_length));
+        let scores = _mm256_mul_ps(_mm256_set1_ps(self.weight), share);
         let unsaid = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(said, mask)));
         if unsaid == 0 { scores } else { self.exact_8(unsaid, words, lengths, scores) }
     }

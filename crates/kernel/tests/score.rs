@@ -16,10 +16,10 @@ fn score(word: u32, lengths: &[u16], base: u32, bm25: Bm25) -> f32 {
     let index = i64::from(word >> 8) - i64::from(base);
     let length = usize::try_from(index).ok().and_then(|i| lengths.get(i)).copied().unwrap_or(0);
     let frequency = (word & 0xFF) as f32;
-    let above = bm25.weight * frequency;
     let of_length = bm25.c1 * f32::from(length);
     let below = frequency + bm25.c0;
-    above / (below + of_length)
+    let share = frequency / (below + of_length);
+    bm25.weight * share
 }
 
 /// Equal to the bit; all that is not a number is one.
@@ -158,7 +158,7 @@ fn frequencies_that_words_do_not_say_are_asked_for() {
                 255 => (3255 + rank) as f32,
                 said => said as f32,
             })
-            .map(|frequency| BM25.weight * frequency / (frequency + BM25.c0 + BM25.c1 * 500.0))
+            .map(|frequency| BM25.weight * (frequency / (frequency + BM25.c0 + BM25.c1 * 500.0)))
             .collect();
         let (shared_run, units) = (shared(&run), shared_units(&[500; 40]));
         for level in Level::all_supported() {

@@ -14,13 +14,15 @@ use std::collections::HashMap;
 
 use spirit_query::Clause;
 
-pub use scoring::{Collection, words_of};
+pub use scoring::{Collection, terms_of};
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text.
+    /// Text, which is one term.
     Text(String),
+    /// Words that are separated by blanks, each of them a term.
+    Words(String),
     /// A whole number.
     Integer(i64),
     /// A floating-point number.
@@ -42,6 +44,19 @@ pub struct Document {
     pub text: String,
     /// The values of its fields, in the order given.
     pub fields: Vec<(String, Value)>,
+}
+
+impl Document {
+    /// How many terms it has, in all its fields.
+    pub fn length(&self) -> usize {
+        let of_value = |value: &Value| match value {
+            Value::Text(text) => usize::from(!text.is_empty()),
+            Value::Words(text) => text.split_whitespace().count(),
+            Value::Boolean(_) => 1,
+            Value::Integer(_) | Value::Float(_) | Value::Time(_) => 0,
+        };
+        self.words.len() + self.fields.iter().map(|(_, value)| of_value(value)).sum::<usize>()
+    }
 }
 
 /// The naive index.
@@ -114,7 +129,7 @@ impl Oracle {
             |document| values::values(document, field).min_by(|a, b| directed(values::order(a, b)));
         let mut found: Vec<&Document> = self.matches(clause).collect();
         found.sort_by(|a, b| match (first(a), first(b)) {
-            (Some(a), Some(b)) => directed(values::order(a, b)),
+            (Some(a), Some(b)) => directed(values::order(&a, &b)),
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
         found

@@ -1,34 +1,37 @@
 //! Whether a document is what a clause asks for: by looking at it, in the most obvious way.
 
-use spirit_query::{Bool, Clause, Fuzzy, TEXT};
+use spirit_query::{Bool, Clause, Fuzzy, TEXT, Word};
 
 use crate::Document;
-use crate::values::{is, is_between, values};
+use crate::values::{is, is_between, terms, values};
 
 /// Whether `clause` matches `document`.
 pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
-    let has = |test: &dyn Fn(&str) -> bool| document.words.iter().any(|word| test(word));
+    let has = |of: &Word, test: &dyn Fn(&str) -> bool| {
+        terms(document, &of.field).into_iter().flatten().any(test)
+    };
     match clause {
         Clause::Nothing => false,
         Clause::Everything => true,
         Clause::Key(key) => document.key == *key,
-        Clause::Term(term) if term.field == TEXT => has(&|word| word == term.text),
-        Clause::Term(term) => values(document, &term.field).any(|value| is(value, &term.text)),
+        Clause::Term(term) if term.field == TEXT => has(term, &|word| word == term.text),
+        Clause::Term(term) => values(document, &term.field).any(|value| is(&value, &term.text)),
         Clause::Range { field, from, to } => {
-            values(document, field).any(|value| is_between(value, from, to))
+            values(document, field).any(|value| is_between(&value, from, to))
         }
         Clause::Exists(field) => values(document, field).next().is_some(),
         Clause::OneOf { field, values: some } => {
-            values(document, field).any(|value| some.iter().any(|text| is(value, text)))
+            values(document, field).any(|value| some.iter().any(|text| is(&value, text)))
         }
-        Clause::Prefix(prefix) => has(&|word| word.starts_with(&prefix.text)),
-        Clause::Wildcard(pattern) => {
-            let pattern: Vec<char> = pattern.text.chars().collect();
-            has(&|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
+        Clause::Prefix(prefix) => has(prefix, &|word| word.starts_with(&prefix.text)),
+        Clause::Wildcard(wild) => {
+            let pattern: Vec<char> = wild.text.chars().collect();
+            has(wild, &|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
         }
-        Clause::Fuzzy(near, fuzzy) => has(&|word| is_near(&near.text, word, *fuzzy)),
-        Clause::Phrase { words, slop, .. } => {
-            shortest(&document.words, words).is_some_and(|length| length <= i64::from(*slop))
+        Clause::Fuzzy(near, fuzzy) => has(near, &|word| is_near(&near.text, word, *fuzzy)),
+        Clause::Phrase { field, words, slop } => {
+            let is_near = |length| length <= i64::from(*slop);
+            terms(document, field).iter().any(|text| shortest(text, words).is_some_and(is_near))
         }
         Clause::Bool(clauses) => combination(clauses, document),
         Clause::Boost(clause, _) | Clause::Constant(clause, _) => matches(clause, document),
@@ -87,13 +90,13 @@ fn is_near(a: &str, b: &str, fuzzy: Fuzzy) -> bool {
 
 /// How far the terms of a phrase were moved, all ways of finding them tried; none if they are not all there. A phrase without
 /// terms is nowhere.
-fn shortest(text: &[String], phrase: &[Option<String>]) -> Option<i64> {
+fn shortest(text: &[&str], phrase: &[Option<String>]) -> Option<i64> {
     let slots: Vec<(i64, &str)> =
         (0..).zip(phrase).filter_map(|(at, word)| Some((at, word.as_deref()?))).collect();
     if slots.is_empty() { None } else { shortest_of(text, &slots, &mut Vec::new()) }
 }
 
-fn shortest_of(text: &[String], slots: &[(i64, &str)], taken: &mut Vec<usize>) -> Option<i64> {
+fn shortest_of(text: &[&str], slots: &[(i64, &str)], taken: &mut Vec<usize>) -> Option<i64> {
     let Some((_, word)) = slots.get(taken.len()) else {
         let shifts = || taken.iter().zip(slots).map(|(at, (place, _))| *at as i64 - place);
         return Some(shifts().max()? - shifts().min()?);

@@ -6,6 +6,7 @@ use spirit_query::{Bool, Clause, Parameters};
 
 use crate::Document;
 use crate::matching::matches;
+use crate::values::terms;
 
 /// What scores are computed from.
 pub struct Collection {
@@ -13,8 +14,8 @@ pub struct Collection {
     pub documents: u64,
     /// Words in all of them.
     pub words: u64,
-    /// Documents with each word.
-    pub with_word: HashMap<String, u64>,
+    /// Documents with each term, by field. What is not among them scores the same for all.
+    pub with_term: HashMap<(String, String), u64>,
     /// The ranking function's.
     pub parameters: Parameters,
     /// A word that is in a document more often counts so often: an index without positions knows no more.
@@ -27,13 +28,17 @@ impl Collection {
         Some(match clause {
             _ if !matches(clause, document) => 0.0,
             Clause::Term(term) => {
-                let frequency = document.words.iter().filter(|word| **word == term.text).count();
-                self.bm25(self.idf(&term.text), frequency.min(self.frequency_max), document)
+                let Some(idf) = self.idf(&term.field, &term.text) else { return Some(1.0) };
+                let all = terms(document, &term.field).into_iter().flatten();
+                let frequency = all.filter(|word| *word == term.text).count();
+                self.bm25(idf, frequency.min(self.frequency_max), document)
             }
             Clause::Phrase { slop: 1.., .. } => return None,
-            Clause::Phrase { words, .. } => {
-                let idf = words.iter().flatten().map(|word| self.idf(word)).sum();
-                self.bm25(idf, occurrences(&document.words, words), document)
+            Clause::Phrase { field, words, .. } => {
+                let idf = words.iter().flatten().filter_map(|word| self.idf(field, word)).sum();
+                let texts = terms(document, field);
+                let frequency = texts.iter().map(|text| occurrences(text, words)).sum();
+                self.bm25(idf, frequency, document)
             }
             Clause::Bool(Bool { must, should, .. }) => {
                 let clauses = must.iter().chain(should);
@@ -45,41 +50,47 @@ impl Collection {
         })
     }
 
-    fn idf(&self, word: &str) -> f64 {
-        let with = self.with_word.get(word).copied().unwrap_or(0) as f64;
-        (1.0 + (self.documents as f64 - with + 0.5) / (with + 0.5)).ln()
+    fn idf(&self, field: &str, word: &str) -> Option<f64> {
+        let with = *self.with_term.get(&(field.to_owned(), word.to_owned()))? as f64;
+        Some((1.0 + (self.documents as f64 - with + 0.5) / (with + 0.5)).ln())
     }
 
     fn bm25(&self, idf: f64, frequency: usize, document: &Document) -> f64 {
         let average = self.words as f64 / self.documents as f64;
-        let length = document.words.len() as f64 / average;
+        let length = document.length() as f64 / average;
         let (k1, b) = (f64::from(self.parameters.k1), f64::from(self.parameters.b));
         let frequency = frequency as f64;
         idf * frequency / (frequency + k1 * (1.0 - b + b * length))
     }
 }
 
-/// The words of a clause whose documents are counted, in the order in which the query has them.
-pub fn words_of(clause: &Clause) -> Vec<&str> {
+/// The terms of a clause whose documents are counted, by field, in the order in which the query has them. `has_terms` says which
+/// fields have terms: a value of another is none.
+pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    let of_field = |field: &str, words: &mut dyn Iterator<Item = &String>| {
+        words.filter(|_| has_terms(field)).map(|word| (field.to_owned(), word.clone())).collect()
+    };
     match clause {
-        Clause::Term(word) => vec![&word.text],
-        // It takes a place among the words.
-        Clause::Key(key) => vec![key],
-        Clause::Phrase { words, .. } => words.iter().flatten().map(String::as_str).collect(),
+        Clause::Term(word) => of_field(&word.field, &mut std::iter::once(&word.text)),
+        // It takes a place among the terms.
+        Clause::Key(key) => vec![(String::new(), key.clone())],
+        Clause::Phrase { field, words, .. } => of_field(field, &mut words.iter().flatten()),
+        Clause::OneOf { field, values } => of_field(field, &mut values.iter()),
         Clause::Bool(Bool { must, should, not, .. }) => {
-            must.iter().chain(should).chain(not).flat_map(words_of).collect()
+            let clauses = must.iter().chain(should).chain(not);
+            clauses.flat_map(|clause| terms_of(clause, has_terms)).collect()
         }
-        Clause::Boost(clause, _) | Clause::Constant(clause, _) => words_of(clause),
+        Clause::Boost(clause, _) | Clause::Constant(clause, _) => terms_of(clause, has_terms),
         _ => Vec::new(),
     }
 }
 
 /// How often a phrase is in a text. Gaps before its first word and behind its last are none.
-fn occurrences(text: &[String], phrase: &[Option<String>]) -> usize {
+fn occurrences(text: &[&str], phrase: &[Option<String>]) -> usize {
     let words: Vec<(usize, &String)> =
         phrase.iter().enumerate().filter_map(|(at, word)| Some((at, word.as_ref()?))).collect();
     let Some((begin, _)) = words.first() else { return 0 };
-    let is_at =
-        |at: &usize| words.iter().all(|(place, word)| text.get(at + place - begin) == Some(word));
+    let is_word = |at: usize, word: &str| text.get(at).is_some_and(|found| *found == word);
+    let is_at = |at: &usize| words.iter().all(|(place, word)| is_word(at + place - begin, word));
     (0..text.len()).filter(is_at).count()
 }

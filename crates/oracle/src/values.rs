@@ -3,17 +3,37 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 
+use spirit_query::TEXT;
+
 use crate::{Document, Value};
 
-/// The values that a document has in a field. An empty keyword is none.
+/// The values that a document has in a field, each of its words by itself. An empty keyword is none.
 pub(crate) fn values<'d>(
     document: &'d Document,
     field: &'d str,
-) -> impl Iterator<Item = &'d Value> {
+) -> impl Iterator<Item = Value> + 'd {
     let of_field = document.fields.iter().filter(move |(name, _)| name == field);
-    of_field
-        .map(|(_, value)| value)
-        .filter(|value| !matches!(value, Value::Text(text) if text.is_empty()))
+    of_field.flat_map(|(_, value)| match value {
+        Value::Words(words) => {
+            words.split_whitespace().map(|word| Value::Text(word.to_owned())).collect()
+        }
+        Value::Text(text) if text.is_empty() => Vec::new(),
+        value => vec![value.clone()],
+    })
+}
+
+/// The terms of a field: those of each value, which no phrase goes beyond.
+pub(crate) fn terms<'d>(document: &'d Document, field: &str) -> Vec<Vec<&'d str>> {
+    if field == TEXT {
+        return vec![document.words.iter().map(String::as_str).collect()];
+    }
+    let of_field = document.fields.iter().filter(|(name, _)| name == field);
+    let of_value = |value: &'d Value| match value {
+        Value::Words(words) => words.split_whitespace().collect(),
+        Value::Text(text) if !text.is_empty() => vec![text.as_str()],
+        _ => Vec::new(),
+    };
+    of_field.map(|(_, value)| of_value(value)).collect()
 }
 
 /// Whether a value is between two that are written in a query.
@@ -42,7 +62,7 @@ pub(crate) fn is(value: &Value, text: &str) -> bool {
 
 fn compare(value: &Value, text: &str) -> Option<Ordering> {
     match value {
-        Value::Text(given) => Some(given.as_str().cmp(text)),
+        Value::Text(given) | Value::Words(given) => Some(given.as_str().cmp(text)),
         Value::Boolean(given) => Some(given.cmp(&text.parse().ok()?)),
         Value::Time(given) => Some(given.cmp(&text.parse().ok()?)),
         Value::Float(given) => given.partial_cmp(&text.parse().ok()?),

@@ -107,13 +107,7 @@ impl Query {
 
     /// A leaf for the documents with a value of a field that is no word.
     pub(crate) fn value(&mut self, field: Target, text: &str) -> Result<Kind, Problem> {
-        let (first, last) = valued(field.kind, text)?.into_inner();
-        match field.kind {
-            FieldKind::Boolean => {
-                Ok(self.term(field.id, if first == 1 { b"true" } else { b"false" })?)
-            }
-            _ => Ok(self.values_in(field, [(first, last)])?),
-        }
+        Ok(self.values_in(field, [valued(field.kind, text)?.into_inner()])?)
     }
 
     /// A leaf for the documents that have any value of a field.

@@ -177,14 +177,19 @@ impl Weights {
 
     /// Above every score by such a query.
     pub(crate) fn highest(&self, query: &Query) -> f32 {
-        if query.root == NONE { 0.0 } else { self.highest_of(query, query.root) }
+        let mut highest = 0.0;
+        if query.root != NONE {
+            self.add_highest(query, query.root, &mut highest);
+        }
+        highest
     }
 
-    fn highest_of(&self, query: &Query, node: NodeId) -> f32 {
+    /// Adds up in the order in which scores are, or what is rounded might make it lower than one.
+    fn add_highest(&self, query: &Query, node: NodeId, sum: &mut f32) {
         match self.of(node) {
-            Weight::Frequency(bm25) => bm25.weight,
-            Weight::Constant(score) => score,
-            Weight::Sum => query.scored(node).map(|child| self.highest_of(query, child)).sum(),
+            Weight::Frequency(bm25) => *sum += bm25.weight,
+            Weight::Constant(score) => *sum += score,
+            Weight::Sum => query.scored(node).for_each(|child| self.add_highest(query, child, sum)),
         }
     }
 
@@ -219,16 +224,79 @@ impl<'c> Norm<'c> {
 
 /// The score of `frequency` occurrences in a document of this length; for what is no posting.
 pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
-    bm25.weight * frequency / (frequency + bm25.c0 + bm25.c1 * length as f32)
+    bm25.weight * (frequency / (frequency + bm25.c0 + bm25.c1 * length as f32))
 }
 
-/// Above the scores of a block's postings, by its maxima.
+/// From so much below the line on, a score grows by more from each frequency to the next than rounding can take from it.
+const APART: f32 = 0.1;
+/// Below that, more than rounding can make a score of a lower frequency exceed one of a higher.
+const ROUNDED: f32 = 1.0 + 1e-6;
+
+/// Above the scores of a block's postings, by its maxima, or equal to the highest.
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
     let levels = Maxima::from_word(maxima).levels();
     let at_best = levels.map(|(frequency, length)| match frequency {
         // It may be any that is as high: no frequency is worth more than the weight.
-        FREQUENCY_MAX.. => bm25.weight * MORE,
+        FREQUENCY_MAX.. => bm25.weight,
         frequency => score(bm25, frequency as f32, length),
     });
-    at_best.into_iter().fold(0.0, f32::max)
+    let best = at_best.into_iter().fold(0.0, f32::max);
+    if bm25.c0 >= APART { best } else { (best * ROUNDED).min(bm25.weight) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn below_one(digits: std::ops::Range<f32>) -> impl Strategy<Value = f32> {
+        digits.prop_map(|n| 10.0f32.powf(-n))
+    }
+
+    /// What is added below the line: numbers of all magnitudes, none, and such as rounding makes most of.
+    fn any_shares() -> impl Strategy<Value = (f32, f32)> {
+        let any = || prop_oneof![Just(0.0f32), 0.0f32..2.0, below_one(0.0..9.0)];
+        prop_oneof![(any(), any()), (below_one(5.0..8.0), Just(0.0f32))]
+    }
+
+    /// What a block of these postings says of them.
+    fn maxima_of(postings: &[(u32, u16)]) -> u64 {
+        let shortest = |least: u32| {
+            let counted = postings.iter().filter(|(frequency, _)| *frequency >= least);
+            counted.map(|(_, length)| *length).min().unwrap_or(u16::MAX)
+        };
+        let frequency = postings.iter().map(|(frequency, _)| *frequency).max().unwrap_or(0);
+        let frequency = frequency.min(FREQUENCY_MAX) as u8;
+        Maxima { frequency, lengths: [1, 2, 4].map(shortest) }.word()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// No posting scores above its block's bound, by not one bit, and none above the weight.
+        #[test]
+        fn a_bound_is_never_below_a_score(
+            weight in 0.0f32..20.0,
+            (c0, c1) in any_shares(),
+            postings in prop_oneof![Just(9u32), Just(30), Just(255), Just(70_000)].prop_flat_map(|end| {
+                prop::collection::vec((1..end, prop_oneof![1u16..40, 1u16..]), 1..24)
+            }),
+        ) {
+            let bm25 = Bm25 { weight, c0, c1, term: 0 };
+            let bound = bound(bm25, maxima_of(&postings));
+            prop_assert!(bound <= weight);
+            for (frequency, length) in postings {
+                let score = score(bm25, frequency as f32, u32::from(length));
+                prop_assert!(score <= bound, "{frequency} in {length}: {score} above {bound}");
+            }
+        }
+
+        /// Where only a word's rarity counts, all of its documents score the same, and so does every block at best.
+        #[test]
+        fn without_k1_all_are_equal(weight in 0.0f32..20.0, frequency in 1u32..70_000, length in 1u16..) {
+            let bm25 = Bm25 { weight, ..Bm25::NOTHING };
+            prop_assert_eq!(score(bm25, frequency as f32, u32::from(length)), weight);
+            prop_assert_eq!(bound(bm25, maxima_of(&[(frequency, length)])), weight);
+        }
+    }
 }

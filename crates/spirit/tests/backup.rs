@@ -14,6 +14,7 @@ use spirit::{
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
+use support::fields::declared;
 use support::steps::{Step, apply, check, postings, step};
 use support::{Chance, size_of_run};
 
@@ -53,7 +54,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    Options::default()
+    declared(Options::default())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)
@@ -99,7 +100,12 @@ fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Clause])
     asked.iter().for_each(|asked| check(&index, oracle, asked));
     assert_eq!(index.accepted(), oracle.accepted());
     let mut oracle = oracle.clone();
-    let again = [Step::Put(3, "w1 w2 again".into()), Step::Delete(5), Step::Fill(400), Step::Flush];
+    let again = [
+        Step::Put(3, "w1 w2 again".into(), Vec::new()),
+        Step::Delete(5),
+        Step::Fill(400),
+        Step::Flush,
+    ];
     again.iter().for_each(|step| apply(&index, &mut oracle, step));
     check(&index, &oracle, &Clause::term("again"));
     index.close().unwrap();

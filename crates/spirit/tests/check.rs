@@ -14,6 +14,7 @@ use spirit::{
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
+use support::fields::declared;
 use support::steps::{Step, apply, postings, step};
 use support::{Chance, size_of_run};
 
@@ -52,7 +53,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    Options::default()
+    declared(Options::default())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)

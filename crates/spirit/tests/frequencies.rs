@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use spirit::{Analyzer, Clause, Counts, Index, Level, Options, Parameters, Query, Search};
-use spirit_oracle::{Collection, Oracle, words_of};
+use spirit_oracle::{Collection, Oracle, terms_of};
 use support::tiny;
 
 /// How often the documents have the word; most of them so seldom that only a true bound keeps the others from being passed over.
@@ -51,11 +51,11 @@ fn best(index: &Index, asked: &Clause, search: Search) -> (BTreeMap<String, f32>
 fn check(index: &Index, oracle: &Oracle) {
     for asked in queries() {
         let (all, counts) = best(index, &asked, Search::best(10_000).exhaustive());
-        let words = words_of(&asked).into_iter().map(str::to_owned);
+        let terms = terms_of(&asked, &|_| true).into_iter();
         let collection = Collection {
             documents: counts.statistics.documents,
             words: counts.statistics.tokens,
-            with_word: words.zip(counts.with_term.iter().copied()).collect(),
+            with_term: terms.zip(counts.with_term.iter().copied()).collect(),
             parameters: Parameters::default(),
             frequency_max: usize::MAX,
         };

@@ -6,6 +6,7 @@ mod support;
 use proptest::prelude::*;
 use spirit::{Analyzer, Index, Level, OnFull, Options};
 use spirit_oracle::Oracle;
+use support::fields::declared;
 use support::steps::{Step, apply, check, step};
 
 fn level() -> impl Strategy<Value = Level> {
@@ -13,7 +14,7 @@ fn level() -> impl Strategy<Value = Level> {
 }
 
 fn small(executors: usize, fixed: bool, level: Level, store: bool) -> Index {
-    Options::default()
+    declared(Options::default())
         .dram_bytes((executors as u64) << 23)
         .segment_bytes(64 << 10)
         .executors(executors)

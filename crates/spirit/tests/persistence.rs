@@ -9,6 +9,7 @@ use spirit::{
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
+use support::fields::declared;
 use support::steps::{Step, apply, check, postings, step};
 
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    Options::default()
+    declared(Options::default())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)

@@ -10,8 +10,8 @@ pub(super) struct Run<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     depth: usize,
-    /// The last node that parentheses were closed around.
-    closed: NodeId,
+    /// The last node that parentheses or the brackets of a set were closed around.
+    pub(super) closed: NodeId,
     /// The field that words without one are asked for in.
     pub(super) field: Target,
     pub(super) query: &'a mut Query,

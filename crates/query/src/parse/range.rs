@@ -163,7 +163,8 @@ impl Run<'_> {
         }
         self.at += 1;
         if field.has_words() {
-            return Ok(self.query.any_alike(words)?);
+            self.closed = self.query.any_alike(words)?;
+            return Ok(self.closed);
         }
         let kind = self.query.close_range(field, first)?;
         self.leaf(kind)

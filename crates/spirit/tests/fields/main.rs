@@ -100,7 +100,7 @@ fn key(number: Option<u8>) -> Option<String> {
 
 fn value(given: &oracle::Value) -> Value<'_> {
     match given {
-        oracle::Value::Text(text) => Value::Text(text),
+        oracle::Value::Text(text) | oracle::Value::Words(text) => Value::Text(text),
         oracle::Value::Integer(number) => Value::Integer(*number),
         oracle::Value::Float(number) => Value::Float(*number),
         oracle::Value::Time(time) => Value::Time(*time),

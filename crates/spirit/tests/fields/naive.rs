@@ -135,7 +135,9 @@ pub(crate) fn stored(schema: &Schema, name: &str, given: &oracle::Value) -> Stor
         (FieldKind::Time(unit), oracle::Value::Integer(n)) => {
             StoredValue::Time(n * unit.milliseconds())
         }
-        (_, oracle::Value::Text(text)) => StoredValue::Text(text.clone()),
+        (_, oracle::Value::Text(text) | oracle::Value::Words(text)) => {
+            StoredValue::Text(text.clone())
+        }
         (_, oracle::Value::Integer(n)) => StoredValue::Integer(*n),
         (_, oracle::Value::Float(n)) => StoredValue::Float(*n),
         (_, oracle::Value::Time(t)) => StoredValue::Time(*t),

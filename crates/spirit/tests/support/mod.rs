@@ -5,9 +5,11 @@
 pub(crate) mod columns;
 pub(crate) mod directory;
 pub(crate) mod disk;
+pub(crate) mod fields;
 pub(crate) mod following;
 pub(crate) mod steps;
 pub(crate) mod stream;
+pub(crate) mod valued;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};

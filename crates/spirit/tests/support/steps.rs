@@ -5,18 +5,20 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
 use spirit::{
-    Algorithm, Bool, Clause, Counts, HITS_MAX, Index, Operator, Parameters, Postings, Query,
-    Reader, Search, SearchError, Total,
+    Algorithm, Bool, Clause, Counts, FieldKind, HITS_MAX, Index, Operator, Order, Parameters,
+    Postings, Query, Reader, Search, SearchError, Total,
 };
-use spirit_oracle::{Collection, Oracle, words_of};
+use spirit_oracle::{Collection, Oracle, terms_of};
 
 use crate::support::Chance;
+use crate::support::fields::{Fields, asked_of_field, document, fields};
+use crate::support::valued::{check_facets, check_sorted};
 
 /// What is done.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Add(String),
-    Put(u8, String),
+    Add(String, Fields),
+    Put(u8, String, Fields),
     Delete(u8),
     DeleteNumber(u16),
     Fill(u16),
@@ -60,6 +62,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Clause> {
         8 => word().prop_map(|word| Clause::term(&word)),
         3 => phrase(),
         2 => pattern(),
+        3 => asked_of_field(),
         1 => (0u8..40).prop_map(|k| Clause::key(&format!("k{k}"))),
         1 => Just(Clause::Everything),
     ];
@@ -113,8 +116,8 @@ pub(crate) fn postings() -> impl Strategy<Value = Postings> {
 
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        6 => text().prop_map(Step::Add),
-        3 => (0u8..40, text()).prop_map(|(k, t)| Step::Put(k, t)),
+        6 => (text(), fields()).prop_map(|(text, fields)| Step::Add(text, fields)),
+        3 => (0u8..40, text(), fields()).prop_map(|(k, t, fields)| Step::Put(k, t, fields)),
         1 => (0u8..40).prop_map(Step::Delete),
         1 => (0u16..3000).prop_map(Step::DeleteNumber),
         1 => (0u16..1500).prop_map(Step::Fill),
@@ -123,12 +126,16 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn query_of(index: &Index, asked: &Clause) -> Query {
+    Query::in_schema(asked, &index.schema()).unwrap()
+}
+
 /// Every way to ask gives what the oracle says.
 pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     let expected = oracle.search(asked);
     let query = asked.to_string();
     let mut reader = index.reader().unwrap();
-    let built = Query::new_of(asked).unwrap();
+    let built = query_of(index, asked);
     if built.needs_positions() && !index.options().get_positions() {
         assert_eq!(reader.count_text(&query), Err(SearchError::NoPositions));
         return;
@@ -172,6 +179,9 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     check_totals(&mut reader, &built, expected.len() as u64);
     check_texts(index, oracle, asked);
     check_best(index, oracle, asked);
+    check_parameters(&mut reader, &built, asked);
+    check_sorted(index, oracle, &built, asked);
+    check_facets(index, oracle, &built, asked);
 }
 
 /// Counts are exact up to any number, and above it they say that there are more.
@@ -199,7 +209,7 @@ fn check_totals(reader: &mut Reader<'_>, query: &Query, count: u64) {
 /// changes nothing, nor do pages.
 fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
     let mut reader = index.reader().unwrap();
-    let query = Query::new_of(asked).unwrap();
+    let query = query_of(index, asked);
     let mut best = |search: Search| {
         let hits = reader.search(&query, search).unwrap();
         let scores: Vec<f32> = hits.scores().unwrap().collect();
@@ -223,13 +233,30 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
     }
     assert_eq!(paged, all, "pages of the best of {asked}");
     check_explanations(index, oracle, asked, &all);
-    let frequency_max = if index.options().get_positions() { usize::MAX } else { 255 };
-    check_scores(oracle, asked, &all, &counts, frequency_max);
+    check_scores(index, oracle, asked, &all, &counts);
+}
+
+/// Whatever scores are made of, passing over blocks changes nothing: not where all are equal either, or nearly so.
+fn check_parameters(reader: &mut Reader<'_>, query: &Query, asked: &Clause) {
+    for (k1, b) in [(0.0, 0.75), (1e-6, 0.5), (1.2, 1.0)] {
+        let mut best = |k, skips: bool| {
+            let search = Search::in_order(k, Order::Relevance(Parameters { k1, b }));
+            let search = if skips { search } else { search.exhaustive() };
+            let hits = reader.search(query, search).unwrap();
+            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
+        };
+        let all = best(20, false);
+        for k in [3, 20] {
+            let first = &all[..k.min(all.len())];
+            assert_eq!(best(k, true), first, "the best {k} of {asked}, k1 = {k1}, b = {b}");
+        }
+    }
 }
 
 /// A document's explanation ends with the score that it has, to the bit; of one that does not match it says so.
 fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(String, f32)]) {
-    let (mut reader, query) = (index.reader().unwrap(), Query::new_of(asked).unwrap());
+    let (mut reader, query) = (index.reader().unwrap(), query_of(index, asked));
     let search = Search::best(1);
     let some = all.len().div_ceil(12).max(1);
     for (key, score) in all.iter().step_by(some) {
@@ -248,19 +275,25 @@ fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(St
 }
 
 fn check_scores(
+    index: &Index,
     oracle: &Oracle,
     asked: &Clause,
     all: &[(String, f32)],
     counts: &Counts,
-    frequency_max: usize,
 ) {
-    let words = words_of(asked).into_iter().map(str::to_owned);
+    let schema = index.schema();
+    let has_terms = |field: &str| {
+        let kind = schema.by_name(field).map(|field| field.kind);
+        kind.is_some_and(|kind| kind.is_text() || kind == FieldKind::Keyword)
+    };
+    let terms = terms_of(asked, &has_terms);
+    assert_eq!(terms.len(), counts.with_term.len(), "{asked}");
     let collection = Collection {
         documents: counts.statistics.documents,
         words: counts.statistics.tokens,
-        with_word: words.zip(counts.with_term.iter().copied()).collect(),
+        with_term: terms.into_iter().zip(counts.with_term.iter().copied()).collect(),
         parameters: Parameters::default(),
-        frequency_max,
+        frequency_max: if index.options().get_positions() { usize::MAX } else { 255 },
     };
     let found: BTreeMap<&str, f32> =
         all.iter().map(|(key, score)| (key.as_str(), *score)).collect();
@@ -302,14 +335,14 @@ fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
 /// Does a step to both.
 pub(crate) fn apply(index: &Index, oracle: &mut Oracle, step: &Step) {
     match step {
-        Step::Add(text) => {
-            index.add(text).unwrap();
-            oracle.add(None, text);
+        Step::Add(text, fields) => {
+            index.add_document(&document(text, fields)).unwrap();
+            oracle.add_document(None, text, fields.clone());
         }
-        Step::Put(key, text) => {
+        Step::Put(key, text, fields) => {
             let key = format!("k{key}{}", if *key % 3 == 0 { "withalongkey" } else { "" });
-            index.put(&key, text).unwrap();
-            oracle.add(Some(&key), text);
+            index.add_document(&document(text, fields).key(&key)).unwrap();
+            oracle.add_document(Some(&key), text, fields.clone());
         }
         Step::Delete(key) => {
             let key = format!("k{key}");

@@ -29,7 +29,7 @@ const fn histories(environment: &'static [(&'static str, &'static str)]) -> Test
     Tests { environment, of: "-p spirit --test crash", named }
 }
 
-const fn tests(of: &'static str, named: &'static str) -> Tests {
+pub(super) const fn tests(of: &'static str, named: &'static str) -> Tests {
     Tests { environment: &[], of, named }
 }
 

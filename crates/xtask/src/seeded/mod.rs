@@ -1,12 +1,14 @@
-//! `cargo xtask seeded`: whether the tests of the persistent tier find what they are there to find.
+//! `cargo xtask seeded`: whether the tests of the persistent tier and of queries find what they are there to find.
 //!
-//! Tests that pass say little unless they fail where something is wrong. So each of the [bugs](bugs::BUGS) is put into a
+//! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs) and of
+//! [queries](query_bugs), is put into a
 //! [copy](copy::Copy) of the sources, alone, and the tests named beside it have to compile and to fail. They have to pass
 //! without it first: a test that always fails finds nothing.
 
 mod bug;
 mod bugs;
 mod copy;
+mod query_bugs;
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +18,6 @@ use std::time::{Duration, Instant};
 use crate::process::{Ended, Line};
 use crate::run::{Took, say};
 use bug::{Bug, Tests};
-use bugs::BUGS;
 use copy::Copy;
 
 /// Beyond it a build or a test hangs. A test that hangs has found nothing: it could not say what.
@@ -26,12 +27,17 @@ const WITHOUT: &str = "without";
 /// What tests print that could not be run here.
 const NOT_MEASURED: &str = "NOT MEASURED";
 
+/// All bugs there are.
+fn every_bug() -> impl Iterator<Item = &'static Bug> {
+    bugs::BUGS.iter().chain(query_bugs::BUGS)
+}
+
 /// All bugs, or the one that is named.
 pub(crate) fn run(root: &Path, only: Option<&str>) -> ExitCode {
     let bugs: Vec<Bug> =
-        BUGS.iter().filter(|bug| only.is_none_or(|name| bug.name == name)).copied().collect();
+        every_bug().filter(|bug| only.is_none_or(|name| bug.name == name)).copied().collect();
     if bugs.is_empty() {
-        let names: Vec<&str> = BUGS.iter().map(|bug| bug.name).collect();
+        let names: Vec<&str> = every_bug().map(|bug| bug.name).collect();
         eprintln!("xtask: no such bug; there are {}", names.join(", "));
         return ExitCode::from(2);
     }
@@ -224,7 +230,7 @@ mod tests {
     fn every_bug_can_be_seeded() {
         let root: &Path = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = root.ancestors().nth(2).expect("two above this crate");
-        for bug in BUGS {
+        for bug in every_bug() {
             let seeded = bug.seed(root).unwrap_or_else(|why| panic!("{why}"));
             assert!(seeded != std::fs::read_to_string(root.join(bug.file)).expect("it is there"));
         }
@@ -232,9 +238,9 @@ mod tests {
 
     #[test]
     fn bugs_are_twelve_at_least_and_have_names_of_their_own() {
-        let names: BTreeSet<&str> = BUGS.iter().map(|bug| bug.name).collect();
-        assert_eq!(names.len(), BUGS.len());
-        assert!(BUGS.len() >= 12 && !names.contains(WITHOUT));
+        let names: BTreeSet<&str> = every_bug().map(|bug| bug.name).collect();
+        assert_eq!(names.len(), every_bug().count());
+        assert!(names.len() >= 12 && !names.contains(WITHOUT));
     }
 
     #[test]

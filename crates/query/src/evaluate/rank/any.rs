@@ -98,11 +98,11 @@ impl Evaluation<'_, Ranked<'_>> {
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
             let limit = self.limit();
-            if streams.divide(limit) {
-                if limit <= too_low || !self.rank_few(place, streams, first, start) {
-                    too_low = limit;
-                    self.rank_sum(place, streams, first, start, &mut scores);
-                }
+            if streams.divide(limit)
+                && (limit <= too_low || !self.rank_few(place, streams, first, start))
+            {
+                too_low = limit;
+                self.rank_sum(place, streams, first, start, &mut scores);
             }
         }
         self.scratch.scores = scores;
@@ -197,9 +197,10 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let (mut out, mut from) = ([0; OUT], 0);
         while from < scores.len() {
-            let needed = self.collector.top.threshold() - streams.others_bound;
-            // What is added up in another order may come out a little lower.
-            let needed = needed.min(needed / MORE);
+            // What is added up in another order may come out a little lower, by a part of the whole: what is left of the
+            // threshold may be as small as that.
+            let threshold = self.collector.top.threshold();
+            let needed = threshold.min(threshold / MORE) - streams.others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
             for bit in &out[..found] {
                 let score = scores[*bit as usize];

@@ -1,0 +1,95 @@
+//! The bugs in what answers queries: lists, columns, ranges, bounds of scores, facets. What [`bugs`](super::bugs) says holds here too.
+
+use super::bug::Bug;
+use super::bugs::tests;
+
+pub(super) const BUGS: &[Bug] = &[
+    Bug {
+        name: "packed-exceptions",
+        what: "a number that is too wide for its block loses its low bits",
+        file: "crates/kernel/src/packed/patched.rs",
+        old: "out[index] |= reader.number()",
+        new: "out[index] = reader.number()",
+        found_by: tests("-p spirit-kernel --test packed", ""),
+    },
+    Bug {
+        name: "packed-last-gap",
+        what: "sums of gaps begin at the last id of the vector before, not behind it",
+        file: "crates/kernel/src/packed/sums.rs",
+        old: "        lowest = slot.wrapping_add(1);",
+        new: "        lowest = *slot;",
+        found_by: tests("-p spirit-kernel --test packed", "ids_come_back"),
+    },
+    Bug {
+        name: "packed-first-rank",
+        what: "a block of a packed list begins at the last rank of the one before",
+        file: "crates/index/src/packed.rs",
+        old: "rank(last.load(Relaxed)).wrapping_add(1))",
+        new: "rank(last.load(Relaxed)))",
+        found_by: tests("-p spirit-index --lib", "packed"),
+    },
+    Bug {
+        name: "maxima-between",
+        what: "a block's bound forgets that a term may be in a document thrice",
+        file: "crates/index/src/maxima.rs",
+        old: "(highest.min(3), two)",
+        new: "(highest.min(2), two)",
+        found_by: tests("-p spirit-index --lib", "maxima"),
+    },
+    Bug {
+        name: "column-behind-rows",
+        what: "a column's last word has values for rows that there are not",
+        file: "crates/index/src/column.rs",
+        old: "*word |= *found & ones(left.saturating_sub(number * 64));",
+        new: "*word |= *found;",
+        found_by: tests("-p spirit-index --lib", "column"),
+    },
+    Bug {
+        name: "column-first-value",
+        what: "of several values of a row only the first is found",
+        file: "crates/index/src/column.rs",
+        old: ".take_while(|row| row.load(Relaxed) == index)",
+        new: ".take(1).filter(|row| row.load(Relaxed) == index)",
+        found_by: tests("-p spirit-index --lib", "column"),
+    },
+    Bug {
+        name: "ranges-joined",
+        what: "of two values in one range, the end of the first is forgotten",
+        file: "crates/query/src/range.rs",
+        old: "before.1 = before.1.max(last)",
+        new: "before.1 = last",
+        found_by: tests("-p spirit-query --lib", "range"),
+    },
+    Bug {
+        name: "lengths-too-close",
+        what: "blocks are passed over by lengths that differ by less than rounding",
+        file: "crates/query/src/evaluate/rank/gate.rs",
+        old: "const STEEP: f32 = 1e-4;",
+        new: "const STEEP: f32 = 1e-9;",
+        found_by: tests("-p spirit-query --lib", "rank"),
+    },
+    Bug {
+        name: "range-least",
+        what: "a segment is passed over whose least value is the last one of a range",
+        file: "crates/query/src/evaluate/range.rs",
+        old: "*last >= column.min()",
+        new: "*last > column.min()",
+        found_by: tests("-p spirit --test ranges", "values_are_found"),
+    },
+    Bug {
+        name: "range-before-a-day",
+        what: "a range that ends before a day has all of it but its last moment",
+        file: "crates/query/src/range.rs",
+        old: "valued(kind, text)?.start().checked_sub(1)",
+        new: "valued(kind, text)?.end().checked_sub(1)",
+        found_by: tests("-p spirit --test ranges", "values_are_found"),
+    },
+    Bug {
+        name: "facets-of-the-dead",
+        what: "facets count deleted documents of flushed segments",
+        file: "crates/query/src/evaluate/aggregate.rs",
+        old: "        if place.has_dead {",
+        new: "        if place.has_dead && place.is_fresh() {",
+        found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
+    },
+];
