@@ -15,6 +15,7 @@ use spirit_mem::{Line, Region};
 use crate::geometry::Geometry;
 use crate::lengths::Statistics;
 use crate::nvm::section::{Kind, Section, Sections};
+use crate::nvm::stamps::Stamps;
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
 pub type Position = u32;
@@ -155,8 +156,9 @@ words! {
     numbers_start, set_numbers_start = 17;
     /// One past the last automatic key among its rows; 0 if there is none.
     numbers_end, set_numbers_end = 18;
-    /// Offset of the rows' copy in the second tier, once deaths are to be stamped there too; 0 before.
-    nvm_rows, set_nvm_rows = 19;
+    /// Where the death stamps of the copy in the second tier are, once deaths are to be stamped there too, as
+    /// [`Stamps`] says it; 0 before.
+    stamps, set_stamps = 19;
     /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
     /// tier. One word, so that readers are moved by one store.
     texts, set_texts = 20;
@@ -236,7 +238,7 @@ impl<'a> Descriptor<'a> {
     /// own: rows and entries say themselves to which form they lead.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
-        self.set_nvm_rows(start(Kind::Rows));
+        self.set_stamps(Stamps::of(sections).word());
         self.set_row_directory(start(Kind::RowDirectory));
         if sections.are_packed() {
             self.lead_to_packed(sections);

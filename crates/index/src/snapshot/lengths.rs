@@ -57,11 +57,11 @@ impl<'a> Segment<'a> {
     /// The exact length of a document that is as long as the array can say, or longer. Where lists are packed holes are counted.
     #[cold]
     fn long_length(&self, local: u32) -> u32 {
-        let row = self.row_table().row(local);
         let has_vectors = self.memory.geometry().settings.positions;
         if !has_vectors || self.descriptor.packed_words() > 0 {
-            return row.tokens();
+            return self.row_table().row(local).tokens(LENGTH_MAX);
         }
+        let row = self.vector_row(local);
         self.vectors().ordinals(row.vector(), row.tokens()).flatten().count() as u32
     }
 

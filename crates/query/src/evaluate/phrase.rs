@@ -174,11 +174,10 @@ impl<C: Limit> Evaluation<'_, C> {
         if matches!(phrase.form, Form::Lists(_)) {
             return;
         }
-        let rows = place.segment.row_table();
         let vectors = place.segment.vectors();
-        ranks.iter().for_each(|rank| rows.row(rank_of(*rank)).prefetch());
+        ranks.iter().for_each(|rank| place.segment.vector_row(rank_of(*rank)).prefetch());
         for rank in ranks {
-            let row = rows.row(rank_of(*rank));
+            let row = place.segment.vector_row(rank_of(*rank));
             let units = vectors.units(row.vector(), row.tokens().min(UNITS_AHEAD) as u64);
             units.iter().step_by(LINE_UNITS).chain(units.last()).for_each(prefetch);
         }
@@ -189,7 +188,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Form::Vectors(vectors) => vectors,
             Form::Lists(lists) => return self.occurs_in_lists(place, phrase, lists, rank, wanted),
         };
-        let row = place.segment.row_table().row(rank_of(rank));
+        let row = place.segment.vector_row(rank_of(rank));
         let level = self.settings.level;
         let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
         if vectors.pattern_len > 0 {
