@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
-use crate::lengths::Statistics;
+use crate::lengths::{LengthArray, Statistics};
 use crate::nvm::section::{Kind, Section, Sections};
 use crate::nvm::stamps::Stamps;
 
@@ -127,7 +127,7 @@ words! {
     /// Offset of the posting arrays, which begin at a line; the lowest bit is set if dense lists have bitmaps, for which there may
     /// have been no room.
     lists, set_lists = 4;
-    /// Offset of the documents' lengths, as an array; 0 until the segment is flushed.
+    /// Where the documents' lengths are, as [`LengthArray`] says it; 0 until the segment is flushed.
     lengths, set_lengths = 5;
     /// The index-wide sequence number from which the rows' deltas count.
     base_sequence, set_base_sequence = 6;
@@ -248,7 +248,7 @@ impl<'a> Descriptor<'a> {
             self.set_vector_directory(start(Kind::VectorDirectory));
             self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         }
-        self.set_lengths(start(Kind::Lengths));
+        self.set_lengths(LengthArray::word(sections.get(Kind::Lengths), self.rows()));
         self.set_term_order(start(Kind::TermOrder));
         let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
         self.set_columns(if_any(sections.get(Kind::Columns)));

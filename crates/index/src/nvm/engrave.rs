@@ -19,6 +19,7 @@ use spirit_mem::Span;
 
 use super::engraved_terms::TERM_KEY_BYTES;
 use super::key_engraver;
+use super::length_engraver;
 use super::list_packer::{self, LIST_BYTES_MAX, ListPacker};
 use super::node::NODE_BYTES;
 use super::order_engraver::OrderEngraver;
@@ -211,6 +212,8 @@ impl Engrave {
         let keys = self.keyed_rows(memory).map(|(_, key)| key);
         let key_bytes = if packs { key_engraver::bytes(keys) } else { 0 };
         self.rows = packs.then(|| RowPacker::new(memory, &self.segment(memory)));
+        let lengths = self.segment(memory).lengths().filter(|_| packs);
+        let lengths = lengths.map_or(length_bytes(rows as u64), length_engraver::bytes);
         let row_bytes = self.rows.as_ref().map_or(rows as u64 * ROW_BYTES, RowPacker::bytes);
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
@@ -225,7 +228,7 @@ impl Engrave {
             Kind::LongTerms => long_bytes,
             Kind::TermHashes => hash_bytes(terms as u64),
             Kind::KeyHashes => keyed * 8,
-            Kind::Lengths => length_bytes(rows as u64),
+            Kind::Lengths => lengths,
             Kind::TermOrder => order_bytes(terms as u64),
             Kind::Columns => columns,
             Kind::Deaths if packs => stamp_bytes(rows as u64),
@@ -273,7 +276,9 @@ impl Engrave {
             self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
         }
         let lengths = self.sections.get(Kind::Lengths);
-        self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
+        if lengths.bytes == length_bytes(self.counts.rows as u64) {
+            self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
+        }
         let columns = self.sections.get(Kind::Columns);
         self.add_pieces(columns.start, descriptor.columns(), columns.bytes);
     }
@@ -298,7 +303,7 @@ impl Engrave {
         }
     }
 
-    /// Writes some of the rows, if they are packed, and then their stored keys; says whether all are written.
+    /// Writes some of the rows, if they are packed, and then their stored keys and short lengths; says whether all are written.
     fn write_rows(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let segment = self.segment(memory);
         let Some(packer) = &mut self.rows else { return true };
@@ -308,6 +313,11 @@ impl Engrave {
         self.rows = None;
         let keys = self.keyed_rows(memory).map(|(_, key)| key);
         key_engraver::write(memory, nvm, &self.sections, &segment, keys);
+        let section = self.sections.get(Kind::Lengths);
+        let are_short = section.bytes < length_bytes(self.counts.rows as u64);
+        if let Some(lengths) = segment.lengths().filter(|_| are_short) {
+            length_engraver::write(memory, nvm, section, lengths);
+        }
         true
     }
 

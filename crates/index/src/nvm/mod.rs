@@ -48,6 +48,7 @@ mod inversion;
 mod key_engraver;
 pub mod key_hashes;
 pub mod layout;
+mod length_engraver;
 mod list_packer;
 pub mod log;
 mod log_operation;

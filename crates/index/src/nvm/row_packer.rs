@@ -1,7 +1,5 @@
 //! Packs the rows of a segment while it is engraved: see [`packed`](crate::rows::packed).
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_door::Site;
 
 use super::section::{Kind, Section, Sections};
@@ -99,7 +97,8 @@ fn stamp(segment: &Segment<'_>, local: u32) -> u64 {
 
 /// What rows say, with their stored keys behind the first `units` of those that lie apart.
 fn gather(segment: &Segment<'_>, first: u32, end: u32, units: &mut u32, out: &mut Vec<Fields>) {
-    let lengths = segment.lengths().unwrap_or(&[]);
+    let lengths = segment.lengths();
+    let count = lengths.map_or(0, |lengths| lengths.len());
     out.clear();
     out.extend((first..end).map(|local| {
         let row = segment.vector_row(local);
@@ -111,9 +110,9 @@ fn gather(segment: &Segment<'_>, first: u32, end: u32, units: &mut u32, out: &mu
             }
             _ => row.key(),
         };
-        let index = lengths.len().checked_sub(1 + local as usize);
-        let length = index.map_or(0, |index| lengths[index].load(Relaxed));
-        let holes = row.tokens().wrapping_sub(length as u32);
+        let index = count.checked_sub(1 + local as usize);
+        let length = index.zip(lengths).and_then(|(index, lengths)| lengths.get(index));
+        let holes = row.tokens().wrapping_sub(length.unwrap_or(0) as u32);
         Fields { sequence: row.sequence(), holes, key }
     }));
 }

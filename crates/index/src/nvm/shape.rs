@@ -22,7 +22,7 @@ use crate::descriptor::Descriptor;
 use crate::entries::Entry;
 use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
-use crate::lengths::{Statistics, length_bytes};
+use crate::lengths::{Statistics, length_bytes, short_length_bytes};
 use crate::line_table::PAYLOAD_LIMIT;
 use crate::packed::{PACKED_FIRST, head_words};
 use crate::rows::packed::{PACKED_CHUNK, PackedRow};
@@ -198,7 +198,10 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
             Kind::TermOrder => bytes == order_bytes(terms),
             Kind::TermHashes => bytes == hash_bytes(terms),
             Kind::KeyHashes => bytes <= entry.rows * 8,
-            Kind::Lengths => bytes == length_bytes(entry.rows),
+            Kind::Lengths => {
+                let are_short = sections.are_packed() && bytes == short_length_bytes(entry.rows);
+                are_short || bytes == length_bytes(entry.rows)
+            }
             Kind::TextIndex if geometry.settings.store => {
                 bytes >= TEXT_ENTRY_BYTES && bytes.is_multiple_of(TEXT_ENTRY_BYTES)
             }

@@ -10,7 +10,7 @@ use super::log::LogEnd;
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::batch::KEY_BYTES_MAX;
-use crate::lengths::{Statistics, saturated};
+use crate::lengths::{LengthArray, Statistics, saturated};
 use crate::nvm::section::Kind;
 use crate::posting::FREQUENCY_MAX;
 use crate::rows::{self, KEY_APART, KEY_INLINE_MAX, KeyKind, Row, RowKey};
@@ -23,7 +23,7 @@ pub(super) struct Rows<'a> {
     table: rows::Rows<'a>,
     units: &'a [AtomicU16],
     /// Their documents' lengths, the newest first.
-    lengths: &'a [AtomicU16],
+    lengths: LengthArray<'a>,
 }
 
 impl<'a> Rows<'a> {
@@ -34,25 +34,26 @@ impl<'a> Rows<'a> {
         let units = Span::new(vectors.start, vectors.bytes / 2);
         let directory = segment.sections.get(Kind::RowDirectory);
         let directory = Span::new(directory.start, directory.bytes / 8);
-        let lengths = segment.sections.get(Kind::Lengths).start;
-        let lengths: Span<AtomicU16> = Span::new(lengths, segment.entry.rows);
+        let lengths = segment.sections.get(Kind::Lengths);
+        let lengths = LengthArray::word(lengths, segment.entry.rows);
+        let lengths = LengthArray::at(region, lengths, segment.entry.rows);
         Rows {
             start: rows.start,
             table: rows::Rows::new(region, directory, part.geometry.row_shift),
             units: region.get(units).unwrap_or(&[]),
-            lengths: region.get(lengths).unwrap_or(&[]),
+            lengths: lengths.unwrap_or(LengthArray::new(&[])),
         }
     }
 
     /// Their documents' lengths, the newest first.
-    pub(super) fn lengths(&self) -> &'a [AtomicU16] {
+    pub(super) fn lengths(&self) -> LengthArray<'a> {
         self.lengths
     }
 
     /// What the array of lengths says of a row.
     fn length(&self, local: u32) -> Option<u16> {
         let index = self.lengths.len().checked_sub(1 + local as usize)?;
-        Some(self.lengths[index].load(Relaxed))
+        self.lengths.get(index)
     }
 
     /// How many tokens of a document count, of which so many were kept. One that was given up counts nothing; but in a backup the last
