@@ -151,10 +151,18 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The words of a local id's row; those of a dead one if the segment has no such row, or its rows are packed.
+    /// The words of a local id's row; those of a dead one if the segment has no such row. None if it is packed.
+    #[inline(always)]
+    pub(crate) fn unpacked(&self, local: u32) -> Option<RowWords<'a>> {
+        let chunk = self.chunk(local);
+        let is_packed = chunk.is_some_and(|chunk| chunk & PACKED_CHUNK != 0);
+        if is_packed { None } else { Some(self.words_in(chunk, local)) }
+    }
+
+    /// The same; those of a dead row if it is packed.
     #[inline(always)]
     pub fn words(&self, local: u32) -> RowWords<'a> {
-        self.words_in(self.chunk(local).filter(|chunk| chunk & PACKED_CHUNK == 0), local)
+        self.unpacked(local).unwrap_or(RowWords(&NO_ROW))
     }
 
     #[inline(never)]
@@ -192,11 +200,6 @@ impl<'a> Rows<'a> {
             0 => chunk.wrapping_add(self.index(local) * ROW_BYTES),
             _ => chunk & !PACKED_CHUNK,
         })
-    }
-
-    /// Whether the row's chunk is packed.
-    pub(crate) fn is_packed(&self, local: u32) -> bool {
-        self.chunk(local).is_some_and(|chunk| chunk & PACKED_CHUNK != 0)
     }
 
     /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.

@@ -283,11 +283,13 @@ impl<'a> Segment<'a> {
 
     /// The words of a row that say where its document vector is. Rows in the second tier may have no such words: then those in DRAM
     /// are there for as long as anybody has found an entry that does not lead to a packed list.
+    #[inline]
     pub fn vector_row(&self, local: u32) -> RowWords<'a> {
-        let rows = self.row_table();
-        if !rows.is_packed(local) {
-            return rows.words(local);
-        }
+        self.row_table().unpacked(local).unwrap_or_else(|| self.row_in_dram(local))
+    }
+
+    #[cold]
+    fn row_in_dram(&self, local: u32) -> RowWords<'a> {
         let geometry = self.memory.geometry();
         let directory = Span::new(self.descriptor.counts(), geometry.row_chunks_max);
         Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)

@@ -212,8 +212,7 @@ impl Engrave {
         let keys = self.keyed_rows(memory).map(|(_, key)| key);
         let key_bytes = if packs { key_engraver::bytes(keys) } else { 0 };
         self.rows = packs.then(|| RowPacker::new(memory, &self.segment(memory)));
-        let lengths = self.segment(memory).lengths().filter(|_| packs);
-        let lengths = lengths.map_or(length_bytes(rows as u64), length_engraver::bytes);
+        let lengths = length_engraver::bytes(&self.segment(memory), packs);
         let row_bytes = self.rows.as_ref().map_or(rows as u64 * ROW_BYTES, RowPacker::bytes);
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
@@ -313,11 +312,7 @@ impl Engrave {
         self.rows = None;
         let keys = self.keyed_rows(memory).map(|(_, key)| key);
         key_engraver::write(memory, nvm, &self.sections, &segment, keys);
-        let section = self.sections.get(Kind::Lengths);
-        let are_short = section.bytes < length_bytes(self.counts.rows as u64);
-        if let Some(lengths) = segment.lengths().filter(|_| are_short) {
-            length_engraver::write(memory, nvm, section, lengths);
-        }
+        length_engraver::write(memory, nvm, self.sections.get(Kind::Lengths), &segment);
         true
     }
 

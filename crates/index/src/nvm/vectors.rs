@@ -86,8 +86,9 @@ fn packed_rows() {
         Fields { sequence: 7, holes: 0, key: RowKey::automatic(5) },
         Fields { sequence: 9, holes: 3, key: RowKey::default() },
     ];
-    let mut words = Vec::new();
-    Head { deaths: 4096, ..Head::of(&rows) }.write(&rows, &mut words);
+    let (mut head, mut words) = (Head::of(&rows), Vec::new());
+    head.deaths = 4096;
+    head.write(&rows, &mut words);
     assert_eq!(words, [5, 0x0301_0201_0000_0007, 4096, 0xF0]);
 }
 

@@ -310,7 +310,8 @@ mod tests {
 
     #[test]
     fn what_is_as_expected_takes_no_room() {
-        let row = |i| Fields { sequence: 900 + i, holes: 0, key: RowKey::automatic(5 + i as u64) };
+        let row =
+            |i: u32| Fields { sequence: 900 + i, holes: 0, key: RowKey::automatic(5 + i as u64) };
         let mut rows: Vec<Fields> = (0..4096).map(row).collect();
         assert_eq!(read(&rows), (rows.clone(), HEAD_WORDS));
         rows[17].holes = 1;

@@ -1,7 +1,7 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
 //! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. Registered segments have three ways: [one
-//! term](term), [any of several](any) and [all of several](all) pass over blocks of postings whose maxima say that nothing in them
+//! term](term), [any of several](any), [all of several](all) and [a phrase](phrase) pass over blocks of postings whose maxima say that nothing in them
 //! beats what was found; any other query, and fresh segments, go by [windows](tree).
 
 mod all;
@@ -9,6 +9,7 @@ mod any;
 mod fade;
 mod gate;
 mod lists;
+mod phrase;
 mod term;
 mod tree;
 
@@ -61,6 +62,11 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             RankedPlan::All(terms, count) => {
                 self.rank_listed(older, &terms[..count], Self::rank_all);
+            }
+            RankedPlan::Phrase(phrase, terms, count) => {
+                self.rank_listed(older, &terms[..count], |part, terms| {
+                    part.rank_phrase(phrase, terms);
+                });
             }
             RankedPlan::Any(terms, count) => {
                 self.rank_listed(older, &terms[..count], Self::rank_any);

@@ -11,8 +11,9 @@ use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths};
 
 use super::Ranked;
+use crate::evaluate::phrase::{Room, Wanted};
 use crate::evaluate::window::{Bits, RANKS, WORDS, Window, is_empty, ones};
-use crate::evaluate::{Evaluation, OUT, Place, words_of};
+use crate::evaluate::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::leaf::END;
 use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
@@ -201,13 +202,13 @@ impl Evaluation<'_, Ranked<'_>> {
         bits: &[u64],
         scores: &mut [f32],
     ) {
-        let Some(phrase) = self.phrase_in(place, node) else { return };
-        for bit in ones(bits) {
-            let rank = window.rank(bit);
-            let frequency = self.phrase_frequency(place, &phrase, rank);
-            let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+        let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else { return };
+        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let mut room = Room { place, words, occurrences };
+        phrase.each_bit(&mut room, window, bits, Wanted::Frequency, |bit, frequency| {
+            let length = place.segment.length(rank_of(window.rank(bit))).min(LENGTH_MAX as u32);
             scores[bit] += score(bm25, frequency, length);
-        }
+        });
     }
 }
 
