@@ -157,7 +157,7 @@ words! {
     /// One past the last automatic key among its rows; 0 if there is none.
     numbers_end, set_numbers_end = 18;
     /// Where the death stamps of the copy in the second tier are, once deaths are to be stamped there too, as
-    /// [`Stamps`] says it; 0 before.
+    /// `Stamps` says it; 0 before.
     stamps, set_stamps = 19;
     /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
     /// tier. One word, so that readers are moved by one store.

@@ -17,7 +17,7 @@
 //!
 //! Rows and vectors lie in chunks in the long-term ring; a directory a segment leads to them, so a segment
 //! takes what it needs and nothing moves while readers look. In the second tier the rows of a segment whose lists are packed
-//! are [packed] too; the directory says which form a chunk has.
+//! are packed too; the directory says which form a chunk has.
 
 pub(crate) mod packed;
 
