@@ -73,6 +73,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         if self.collector.ranked {
             return match RankedPlan::of(self.query, windows) {
                 RankedPlan::Nothing => Evaluator::Nothing,
+                RankedPlan::Term(_) => Evaluator::List,
                 _ => Evaluator::Windows,
             };
         }

@@ -19,19 +19,7 @@ use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best in the segments that are not registered.
-    pub(super) fn rank_fresh(&mut self) {
-        for segment in self.snapshot.fresh() {
-            let Some(place) = self.place(segment, true) else { continue };
-            for term in 0..self.query.terms.len() {
-                self.open_fresh(&place, term);
-                self.open_fresh_scoring(&place, term);
-            }
-            self.rank_segment(&place);
-        }
-    }
-
-    /// The same in the registered segments at hand.
+    /// Offers what may be among the best in the registered segments at hand.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
         let spirit_index::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {
@@ -50,16 +38,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    fn open_fresh_scoring(&mut self, place: &Place<'_>, term: usize) {
-        let found = &self.query.terms[term];
-        let scoring = self.query.terms.len() + term;
-        let words = words_of(&self.scratch.words, scoring);
-        let extent = place.context.extent.as_ref().expect("a fresh segment");
-        let lookup = self.query.lookup(found);
-        self.scratch.leaves[scoring].open_fresh(extent, lookup, found.hash, words);
-    }
-
-    fn rank_segment(&mut self, place: &Place<'_>) {
+    pub(super) fn rank_segment(&mut self, place: &Place<'_>) {
         self.scratch.patterns.forget();
         let root = self.query.root;
         let mut rank = self.earliest(place, root, place.first);
