@@ -93,3 +93,35 @@ pub(super) fn carry(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: S
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Release;
+
+    use spirit_door::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn a_stamp_leaves_its_neighbours_alone() {
+        let region = Region::reserve(1 << 16, spirit_mem::Residency::OnTouch).unwrap();
+        let door = Door::new(Barrier::Order);
+        for are_apart in [false, true] {
+            let stamps = Stamps { start: 4096, are_apart };
+            assert_eq!(Stamps::from_word(stamps.word()), Some(stamps));
+            region
+                .view(Span::<AtomicU64>::new(4096, 64))
+                .iter()
+                .for_each(|word| word.store(0, Release));
+            for (local, stamp) in [(3, 7), (2, u32::MAX), (4, 1), (3, 9)] {
+                stamps.set(&door, Site::Stamp, &region, local, stamp);
+            }
+            let read: Vec<u32> = (0..6).map(|local| stamps.get(&region, local)).collect();
+            assert_eq!(read, [0, 0, u32::MAX, 9, 1, 0]);
+            let words = region.view(Span::<AtomicU64>::new(4096, 64)).iter();
+            let ones: u32 = words.map(|word| word.load(Acquire).count_ones()).sum();
+            assert_eq!(ones, 32 + 2 + 1, "nothing else was stored");
+        }
+        assert_eq!(Stamps::from_word(0), None);
+    }
+}
