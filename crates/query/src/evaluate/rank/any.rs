@@ -90,11 +90,11 @@ impl Evaluation<'_, Ranked<'_>> {
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
             let limit = self.limit();
-            if streams.divide(limit) {
-                if limit <= too_low || !self.rank_few(place, streams, first, start) {
-                    too_low = limit;
-                    self.rank_sum(place, streams, first, start, &mut scores);
-                }
+            if streams.divide(limit)
+                && (limit <= too_low || !self.rank_few(place, streams, first, start))
+            {
+                too_low = limit;
+                self.rank_sum(place, streams, first, start, &mut scores);
             }
         }
         self.scratch.scores = scores;
