@@ -23,7 +23,7 @@ pub mod trace;
 mod unsynced;
 
 use std::fmt;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, compiler_fence};
 use std::sync::{Arc, OnceLock};
 
@@ -178,6 +178,23 @@ impl Door {
         self.count(site, 8);
         let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
         self.seen(site, store, || Action::Store { at, words: [word].into() });
+    }
+
+    /// Changes the word at `at`, a multiple of 8, in one step, whoever else changes it.
+    #[inline]
+    pub fn update(&self, site: Site, region: &Region, at: u64, change: impl Fn(u64) -> u64) {
+        if !self.begin() {
+            return;
+        }
+        self.count(site, 8);
+        let update = || {
+            let word = &region.view(Span::<AtomicU64>::new(at, 1))[0];
+            let mut old = word.load(Acquire);
+            while let Err(now) = word.compare_exchange_weak(old, change(old), AcqRel, Acquire) {
+                old = now;
+            }
+        };
+        self.seen(site, update, || Action::Store { at, words: words(region, at, 1) });
     }
 
     /// Stores a word at `at`, a multiple of 8, that makes data reachable; does nothing once a sync has failed, since nobody

@@ -13,8 +13,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Line, Region};
 
 use crate::geometry::Geometry;
-use crate::lengths::Statistics;
+use crate::lengths::{LengthArray, Statistics};
 use crate::nvm::section::{Kind, Section, Sections};
+use crate::nvm::stamps::Stamps;
 
 /// A segment's place in the index's order; positions are given out one by one and never reused.
 pub type Position = u32;
@@ -126,7 +127,7 @@ words! {
     /// Offset of the posting arrays, which begin at a line; the lowest bit is set if dense lists have bitmaps, for which there may
     /// have been no room.
     lists, set_lists = 4;
-    /// Offset of the documents' lengths, as an array; 0 until the segment is flushed.
+    /// Where the documents' lengths are, as [`LengthArray`] says it; 0 until the segment is flushed.
     lengths, set_lengths = 5;
     /// The index-wide sequence number from which the rows' deltas count.
     base_sequence, set_base_sequence = 6;
@@ -155,8 +156,9 @@ words! {
     numbers_start, set_numbers_start = 17;
     /// One past the last automatic key among its rows; 0 if there is none.
     numbers_end, set_numbers_end = 18;
-    /// Offset of the rows' copy in the second tier, once deaths are to be stamped there too; 0 before.
-    nvm_rows, set_nvm_rows = 19;
+    /// Where the death stamps of the copy in the second tier are, once deaths are to be stamped there too, as
+    /// `Stamps` says it; 0 before.
+    stamps, set_stamps = 19;
     /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
     /// tier. One word, so that readers are moved by one store.
     texts, set_texts = 20;
@@ -236,7 +238,7 @@ impl<'a> Descriptor<'a> {
     /// own: rows and entries say themselves to which form they lead.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
-        self.set_nvm_rows(start(Kind::Rows));
+        self.set_stamps(Stamps::of(sections).word());
         self.set_row_directory(start(Kind::RowDirectory));
         if sections.are_packed() {
             self.lead_to_packed(sections);
@@ -246,7 +248,7 @@ impl<'a> Descriptor<'a> {
             self.set_vector_directory(start(Kind::VectorDirectory));
             self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         }
-        self.set_lengths(start(Kind::Lengths));
+        self.set_lengths(LengthArray::word(sections.get(Kind::Lengths), self.rows()));
         self.set_term_order(start(Kind::TermOrder));
         let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
         self.set_columns(if_any(sections.get(Kind::Columns)));

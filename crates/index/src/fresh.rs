@@ -183,7 +183,7 @@ impl FreshWriter {
         descriptor.set_posting_words(0);
         descriptor.set_packed_words(0);
         descriptor.set_row_map(0);
-        descriptor.set_nvm_rows(0);
+        descriptor.set_stamps(0);
         descriptor.set_numbers_start(0);
         descriptor.set_numbers_end(0);
     }

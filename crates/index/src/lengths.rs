@@ -10,7 +10,7 @@
 //! | 40 .. 64 | documents that have any |
 //!
 //! A flushed segment has its lengths as an array of 16-bit numbers, saturated, the newest row's first: as ranks count, and
-//! bitmaps. Whoever scores a list goes through it from front to end.
+//! bitmaps. Whoever scores a list goes through it from front to end. Beside packed lists they are bytes, if none is longer.
 //!
 //! A delete's row counts nothing, nor does that of a document that broke off or was given up. A document that died counts for
 //! as long as its row is there: statistics that changed with every death would have to know who died in which snapshot.
@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 use spirit_mem::{Region, Span};
 
 use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
+use crate::nvm::section::Section;
 
 /// Lengths in an array are exact below this; at it, the document vector has the exact one.
 pub const LENGTH_MAX: u16 = u16::MAX;
@@ -31,6 +32,65 @@ pub const LENGTH_BYTES: u64 = size_of::<u16>() as u64;
 /// Bytes of the lengths of so many rows in the second tier: whole words.
 pub(crate) fn length_bytes(rows: u64) -> u64 {
     (rows * LENGTH_BYTES).next_multiple_of(8)
+}
+
+/// The same of a byte each. For a few rows it is no less, and then they are not.
+pub(crate) fn short_length_bytes(rows: u64) -> u64 {
+    rows.next_multiple_of(8)
+}
+
+/// In a descriptor's word: the lengths are bytes.
+const BYTES: u64 = 1;
+
+/// Documents' lengths as an array, the newest first.
+#[derive(Clone, Copy)]
+pub struct LengthArray<'a> {
+    /// A length, or two of them, the first one's the low byte.
+    units: &'a [AtomicU16],
+    rows: usize,
+    are_bytes: bool,
+}
+
+impl<'a> LengthArray<'a> {
+    /// Lengths of 16 bits.
+    pub fn new(units: &'a [AtomicU16]) -> LengthArray<'a> {
+        LengthArray { units, rows: units.len(), are_bytes: false }
+    }
+
+    /// Those of so many rows that a descriptor's word leads to; none if they are not there.
+    pub(crate) fn at(region: &'a Region, word: u64, rows: u64) -> Option<LengthArray<'a>> {
+        let (start, are_bytes) = (word & !BYTES, word & BYTES != 0);
+        let units = if are_bytes { rows.div_ceil(2) } else { rows };
+        let units = region.get(Span::new(start, units))?;
+        Some(LengthArray { units, rows: rows as usize, are_bytes })
+    }
+
+    /// A descriptor's word for those of so many rows in a section.
+    pub(crate) fn word(section: Section, rows: u64) -> u64 {
+        section.start | if section.bytes < length_bytes(rows) { BYTES } else { 0 }
+    }
+
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "every segment has rows")]
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// One of them, saturated at [`LENGTH_MAX`].
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<u16> {
+        let unit = self.units.get(if self.are_bytes { index / 2 } else { index })?.load(Relaxed);
+        Some(if self.are_bytes { unit >> (index % 2 * 8) & 0xFF } else { unit })
+    }
+
+    /// The same for who scores: that of rank `r` is at `r - base`.
+    #[inline]
+    pub fn from_rank(&self, base: u32) -> spirit_kernel::Lengths<'a> {
+        match self.are_bytes {
+            true => spirit_kernel::Lengths::of_bytes(self.units, base),
+            false => spirit_kernel::Lengths::new(self.units, base),
+        }
+    }
 }
 
 const TOKEN_BITS: u32 = 40;
@@ -167,6 +227,22 @@ mod tests {
         let many = Statistics::of(3) + Statistics::of(0) + Statistics::of(1 << 20);
         assert_eq!(many, Statistics { documents: 2, tokens: (1 << 20) + 3 });
         assert_eq!(many - Statistics::of(3), Statistics::of(1 << 20));
+    }
+
+    #[test]
+    fn lengths_of_a_byte_are_read_one_by_one() {
+        let region = Region::reserve(1 << 16, spirit_mem::Residency::OnTouch).unwrap();
+        let stored = region.view(Span::<AtomicU64>::new(64, 2));
+        stored[0].store(u64::from_le_bytes([0, 1, 2, 255, 4, 5, 6, 7]), Relaxed);
+        stored[1].store(9, Relaxed);
+        let section = Section { start: 64, bytes: short_length_bytes(9), check: 0 };
+        let lengths = LengthArray::at(&region, LengthArray::word(section, 9), 9).unwrap();
+        let read: Vec<_> = (0..9).map_while(|index| lengths.get(index)).collect();
+        assert_eq!(read, [0, 1, 2, 255, 4, 5, 6, 7, 9]);
+        assert_eq!((lengths.len(), lengths.get(11)), (9, None));
+        let few = Section { bytes: short_length_bytes(4), ..section };
+        let lengths = LengthArray::at(&region, LengthArray::word(few, 4), 4).unwrap();
+        assert_eq!(lengths.get(1), Some(0xFF02), "four take as many bytes in either form");
     }
 
     #[test]

@@ -18,7 +18,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-use crate::lengths::LENGTH_MAX;
+use crate::lengths::{LENGTH_MAX, LengthArray};
 use crate::posting::{frequency, rank};
 
 /// Postings of a block; the last one of a list may have fewer. Lists of no more have no maxima.
@@ -78,13 +78,13 @@ impl Maxima {
 }
 
 /// The maxima of a block of postings in a segment with these lengths, whose newest row has the rank `base_rank`.
-pub(crate) fn maxima_of(block: &[AtomicU32], lengths: &[AtomicU16], base_rank: u32) -> Maxima {
+pub(crate) fn maxima_of(block: &[AtomicU32], lengths: LengthArray<'_>, base_rank: u32) -> Maxima {
     let mut maxima = Maxima::NONE;
     for word in block {
         let word = word.load(Relaxed);
         // A damaged posting is of no row.
         let index = rank(word).wrapping_sub(base_rank) as usize;
-        let length = lengths.get(index).map_or(0, |length| length.load(Relaxed));
+        let length = lengths.get(index).unwrap_or(0);
         if length > 0 {
             maxima.add(frequency(word), length);
         }
@@ -100,7 +100,7 @@ pub(crate) fn write_maxima(
     maxima: &[AtomicU64],
 ) {
     for (block, word) in list.chunks(BLOCK_POSTINGS as usize).zip(maxima) {
-        word.store(maxima_of(block, lengths, base_rank).word(), Relaxed);
+        word.store(maxima_of(block, LengthArray::new(lengths), base_rank).word(), Relaxed);
     }
 }
 

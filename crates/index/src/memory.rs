@@ -27,10 +27,12 @@ use spirit_mem::{Pins, Region, Residency};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
-use crate::geometry::{Geometry, GeometryError, ROW_BYTES, Settings};
+use crate::geometry::{Geometry, GeometryError, Settings};
 use crate::nvm::coverage::Coverage;
 use crate::nvm::slot::Slots;
+use crate::nvm::stamps::Stamps;
 use crate::nvm::tier::{Nvm, Tier};
+use crate::rows::stamp_of;
 use crate::snapshot::Segment;
 
 use space::Rings;
@@ -273,17 +275,14 @@ impl Memory {
     /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
     pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
         let (descriptor, rows) = (segment.descriptor(), segment.row_table());
-        let row = rows.row(local);
         let by = by - segment.base_row();
-        let word = row.killed(by);
         if rows.place(local).is_some_and(|place| place >= self.region.nvm_bytes()) {
-            row.kill(by);
+            rows.words(local).kill(by);
         }
         self.note_dead(descriptor);
-        let copy = descriptor.nvm_rows();
-        let Some(nvm) = self.nvm.as_ref().filter(|_| copy != 0) else { return false };
-        let at = copy + local as u64 * ROW_BYTES + 8;
-        nvm.door().store(Site::Stamp, &self.region, at, word);
+        let Some(nvm) = self.nvm.as_ref() else { return false };
+        let Some(stamps) = Stamps::from_word(descriptor.stamps()) else { return false };
+        let at = stamps.set(nvm.door(), Site::Stamp, &self.region, local, stamp_of(by));
         nvm.door().write_back(Site::StampWriteBack, &self.region, at, 8);
         let slots = Slots::new(&self.region, nvm.layout());
         let sites = [Site::Stamp, Site::StampWriteBack];

@@ -15,7 +15,7 @@ use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
 use crate::lengths::{RunningCounts, Statistics, counts_at};
 use crate::memory::{Memory, Partition};
 use crate::record_places::RecordPlaces;
-use crate::rows::{ROW_WORDS, Row};
+use crate::rows::{ROW_WORDS, RowWords};
 use crate::text_writer::TextWriter;
 
 const UNIT_BYTES: u64 = 2;
@@ -112,8 +112,8 @@ impl RowWriter {
 
     /// The next row, which must be backed.
     #[inline(always)]
-    pub(crate) fn next_row<'a>(&self, memory: &'a Memory) -> Row<'a> {
-        Row::at(memory.region().view(Span::new(self.row_place, ROW_WORDS)))
+    pub(crate) fn next_row<'a>(&self, memory: &'a Memory) -> RowWords<'a> {
+        RowWords::at(memory.region().view(Span::new(self.row_place, ROW_WORDS)))
     }
 
     /// What the rows have.

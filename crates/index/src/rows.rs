@@ -16,7 +16,10 @@
 //! visible by the same store. Stamps are written by the ingest role only.
 //!
 //! Rows and vectors lie in chunks in the long-term ring; a directory a segment leads to them, so a segment
-//! takes what it needs and nothing moves while readers look.
+//! takes what it needs and nothing moves while readers look. In the second tier the rows of a segment whose lists are packed
+//! are packed too; the directory says which form a chunk has.
+
+pub(crate) mod packed;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -24,6 +27,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Region, Span};
 
 use crate::geometry::ROW_BYTES;
+use packed::{PACKED_CHUNK, PackedRow};
 
 /// 64-bit words of a row.
 pub(crate) const ROW_WORDS: u64 = ROW_BYTES / 8;
@@ -113,9 +117,19 @@ pub struct Rows<'a> {
     shift: u32,
 }
 
-/// One row.
+/// One row, in either form.
 #[derive(Clone, Copy)]
-pub struct Row<'a>(&'a [AtomicU64]);
+pub struct Row<'a>(Form<'a>);
+
+#[derive(Clone, Copy)]
+enum Form<'a> {
+    Words(RowWords<'a>),
+    Packed(PackedRow<'a>),
+}
+
+/// One row that is three words.
+#[derive(Clone, Copy)]
+pub struct RowWords<'a>(&'a [AtomicU64]);
 
 /// What a local id leads to that no row has, as one in a damaged posting: a dead row, no document's.
 static NO_ROW: [AtomicU64; ROW_WORDS as usize] =
@@ -131,15 +145,61 @@ impl<'a> Rows<'a> {
     /// The row of a local id; a dead one if the segment has no such row.
     #[inline(always)]
     pub fn row(&self, local: u32) -> Row<'a> {
-        let words = self.place(local).and_then(|at| self.region.get(Span::new(at, ROW_WORDS)));
-        Row(words.unwrap_or(&NO_ROW))
+        match self.chunk(local) {
+            Some(chunk) if chunk & PACKED_CHUNK != 0 => self.packed_row(chunk, local),
+            chunk => Row(Form::Words(self.words_in(chunk, local))),
+        }
     }
 
-    /// The offset of a row, if the segment may have such a row.
+    /// The words of a local id's row; those of a dead one if the segment has no such row. None if it is packed.
+    #[inline(always)]
+    pub(crate) fn unpacked(&self, local: u32) -> Option<RowWords<'a>> {
+        let chunk = self.chunk(local);
+        let is_packed = chunk.is_some_and(|chunk| chunk & PACKED_CHUNK != 0);
+        if is_packed { None } else { Some(self.words_in(chunk, local)) }
+    }
+
+    /// The same; those of a dead row if it is packed.
+    #[inline(always)]
+    pub fn words(&self, local: u32) -> RowWords<'a> {
+        self.unpacked(local).unwrap_or(RowWords(&NO_ROW))
+    }
+
+    #[inline(never)]
+    fn packed_row(&self, chunk: u64, local: u32) -> Row<'a> {
+        let index = self.index(local) as u32;
+        match PackedRow::at(self.region, chunk & !PACKED_CHUNK, index) {
+            Some(row) => Row(Form::Packed(row)),
+            None => Row(Form::Words(RowWords(&NO_ROW))),
+        }
+    }
+
+    #[inline(always)]
+    fn words_in(&self, chunk: Option<u64>, local: u32) -> RowWords<'a> {
+        let at = chunk.map(|chunk| chunk.wrapping_add(self.index(local) * ROW_BYTES));
+        let words = at.and_then(|at| self.region.get(Span::new(at, ROW_WORDS)));
+        RowWords(words.unwrap_or(&NO_ROW))
+    }
+
+    #[inline(always)]
+    fn chunk(&self, local: u32) -> Option<u64> {
+        Some(self.directory.get((local >> self.shift) as usize)?.load(Acquire))
+    }
+
+    /// A row's place in its chunk.
+    #[inline(always)]
+    fn index(&self, local: u32) -> u64 {
+        (local & ((1 << self.shift) - 1)) as u64
+    }
+
+    /// The offset of a row, or of its chunk if that is packed, if the segment may have such a row.
     #[inline(always)]
     pub fn place(&self, local: u32) -> Option<u64> {
-        let chunk = self.directory.get((local >> self.shift) as usize)?.load(Acquire);
-        Some(chunk + (local & ((1 << self.shift) - 1)) as u64 * ROW_BYTES)
+        let chunk = self.chunk(local)?;
+        Some(match chunk & PACKED_CHUNK {
+            0 => chunk.wrapping_add(self.index(local) * ROW_BYTES),
+            _ => chunk & !PACKED_CHUNK,
+        })
     }
 
     /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.
@@ -158,9 +218,74 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// Asks for it.
+    #[inline(always)]
+    pub fn prefetch(self) {
+        match self.0 {
+            Form::Words(row) => row.prefetch(),
+            Form::Packed(row) => row.prefetch(),
+        }
+    }
+
+    /// Sequence number, counted from the segment's base.
+    #[inline(always)]
+    pub fn sequence(self) -> u32 {
+        match self.0 {
+            Form::Words(row) => row.sequence(),
+            Form::Packed(row) => row.sequence(),
+        }
+    }
+
+    /// Its tokens: positions used, kept or not. A packed row says how many more they are than `length`, which is what the array of
+    /// lengths has.
+    pub fn tokens(self, length: u16) -> u32 {
+        match self.0 {
+            Form::Words(row) => row.tokens(),
+            Form::Packed(row) => row.holes().wrapping_add(length as u32),
+        }
+    }
+
+    /// Its key.
+    #[inline(always)]
+    pub fn key(self) -> RowKey {
+        match self.0 {
+            Form::Words(row) => row.key(),
+            Form::Packed(row) => row.key(),
+        }
+    }
+
+    /// Its death stamp; 0 while it lives.
+    #[inline(always)]
+    pub fn death(self) -> u32 {
+        match self.0 {
+            Form::Words(row) => row.death(),
+            Form::Packed(row) => row.death(),
+        }
+    }
+
+    /// Whether the row, which has this local id, ever came to life: one that was given up is dead by itself.
+    #[inline]
+    pub fn has_lived(self, local: u32) -> bool {
+        self.death() != local + 1
+    }
+
+    /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.
+    #[inline(always)]
+    pub fn is_dead(self, visible: u64) -> bool {
+        let stamp = self.death();
+        stamp != 0 && stamp as u64 <= visible
+    }
+}
+
+/// The death stamp of a row killed by the operation that is row `by`, counted from the segment's base.
+pub(crate) fn stamp_of(by: u64) -> u32 {
+    u32::try_from(by + 1).unwrap_or(u32::MAX)
+}
+
+impl<'a> RowWords<'a> {
     /// The row in these three words.
-    pub fn at(words: &'a [AtomicU64]) -> Row<'a> {
-        Row(words)
+    pub fn at(words: &'a [AtomicU64]) -> RowWords<'a> {
+        RowWords(words)
     }
 
     /// Writes the row of an operation that is not visible yet.
@@ -215,30 +340,7 @@ impl<'a> Row<'a> {
     /// Kills the row by the operation that is row `by`, counted from this segment's base. Ingest role only.
     /// Takes effect for readers when that operation becomes visible.
     pub fn kill(self, by: u64) {
-        self.0[1].store(self.killed(by), Release);
-    }
-
-    /// The row's second word once it was killed by that operation.
-    pub(crate) fn killed(self, by: u64) -> u64 {
-        let stamp = u32::try_from(by + 1).unwrap_or(u32::MAX) as u64;
-        self.0[1].load(Relaxed) & 0xFFFF_FFFF | stamp << 32
-    }
-
-    /// The second word: tokens and death stamp.
-    pub(crate) fn second_word(self) -> u64 {
-        self.0[1].load(Acquire)
-    }
-
-    /// Whether the row, which has this local id, ever came to life: one that was given up is dead by itself.
-    #[inline]
-    pub fn has_lived(self, local: u32) -> bool {
-        self.death() != local + 1
-    }
-
-    /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.
-    #[inline]
-    pub fn is_dead(self, visible: u64) -> bool {
-        let stamp = self.death();
-        stamp != 0 && stamp as u64 <= visible
+        let word = self.tokens() as u64 | (stamp_of(by) as u64) << 32;
+        self.0[1].store(word, Release);
     }
 }

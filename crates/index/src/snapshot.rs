@@ -24,7 +24,7 @@ use crate::nvm::Corrupt;
 use crate::nvm::text_index::{TextIndex, TextScratch};
 use crate::posting::LOCAL_MAX;
 use crate::record_places::RecordPlaces;
-use crate::rows::{KEY_APART, Rows};
+use crate::rows::{KEY_APART, RowWords, Rows};
 use crate::term::Term;
 use crate::texts::Texts;
 use crate::values::Values;
@@ -279,6 +279,20 @@ impl<'a> Segment<'a> {
         let geometry = self.memory.geometry();
         let directory = Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
         Rows::new(self.memory.region(), directory, geometry.row_shift)
+    }
+
+    /// The words of a row that say where its document vector is. Rows in the second tier may have no such words: then those in DRAM
+    /// are there for as long as anybody has found an entry that does not lead to a packed list.
+    #[inline]
+    pub fn vector_row(&self, local: u32) -> RowWords<'a> {
+        self.row_table().unpacked(local).unwrap_or_else(|| self.row_in_dram(local))
+    }
+
+    #[cold]
+    fn row_in_dram(&self, local: u32) -> RowWords<'a> {
+        let geometry = self.memory.geometry();
+        let directory = Span::new(self.descriptor.counts(), geometry.row_chunks_max);
+        Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)
     }
 
     /// Its document vectors. Of a segment whose lists are packed there are none: whoever finds an entry that does not lead to a

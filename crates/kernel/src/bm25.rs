@@ -67,6 +67,8 @@ pub trait Frequencies {
 pub struct Lengths<'a> {
     /// At most as many as there are ranks.
     newest_first: &'a [AtomicU16],
+    /// Whether each of them is two lengths, the first one's the low byte.
+    are_pairs: bool,
     /// The rank of the first; a rank, unless there is none.
     base: u32,
     frequencies: Option<&'a dyn Frequencies>,
@@ -76,7 +78,12 @@ impl<'a> Lengths<'a> {
     /// The length of rank `r` is `newest_first[r - base]`, and 0 where there is none.
     pub fn new(newest_first: &'a [AtomicU16], base: u32) -> Lengths<'a> {
         let count = if base > RANK_MAX { 0 } else { newest_first.len().min(RANK_MAX as usize + 1) };
-        Lengths { newest_first: &newest_first[..count], base, frequencies: None }
+        Lengths { newest_first: &newest_first[..count], are_pairs: false, base, frequencies: None }
+    }
+
+    /// The same of lengths of one byte: that of rank `r` is byte `r - base` of `pairs`, the low byte of each coming first.
+    pub fn of_bytes(pairs: &'a [AtomicU16], base: u32) -> Lengths<'a> {
+        Lengths { are_pairs: true, ..Lengths::new(pairs, base) }
     }
 
     /// The same, with frequencies above 254 as `frequencies` say. Without them, 255 is taken for what it is.
@@ -88,7 +95,34 @@ impl<'a> Lengths<'a> {
     fn of(self, rank: u32) -> u16 {
         // Below 2^24 both, or there is no length at all: what wraps is out of range.
         let index = rank.wrapping_sub(self.base) as usize;
-        self.newest_first.get(index).map_or(0, |length| length.load(Relaxed))
+        let unit = |index: usize| self.newest_first.get(index).map_or(0, |unit| unit.load(Relaxed));
+        if self.are_pairs { unit(index / 2) >> (index % 2 * 8) & 0xFF } else { unit(index) }
+    }
+
+    /// Those at 16 indices.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn at_16(self, at: __m512i) -> __m512i {
+        if !self.are_pairs {
+            return gather_16_units(self.newest_first, at);
+        }
+        let pairs = gather_16_units(self.newest_first, _mm512_srli_epi32::<1>(at));
+        let bits = _mm512_slli_epi32::<3>(_mm512_and_si512(at, _mm512_set1_epi32(1)));
+        _mm512_and_si512(_mm512_srlv_epi32(pairs, bits), _mm512_set1_epi32(0xFF))
+    }
+
+    /// Those at 8 indices.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn at_8(self, at: __m256i) -> __m256i {
+        if !self.are_pairs {
+            return gather_8_units(self.newest_first, at);
+        }
+        let pairs = gather_8_units(self.newest_first, _mm256_srli_epi32::<1>(at));
+        let bits = _mm256_slli_epi32::<3>(_mm256_and_si256(at, _mm256_set1_epi32(1)));
+        _mm256_and_si256(_mm256_srlv_epi32(pairs, bits), _mm256_set1_epi32(0xFF))
     }
 
     /// The frequency of a word that does not say it.
@@ -166,7 +200,7 @@ impl Bm25 {
     fn of_length_16(self, words: __m512i, lengths: Lengths) -> __m512 {
         let ranks = _mm512_srli_epi32::<FREQUENCY_BITS>(words);
         let at = _mm512_sub_epi32(ranks, _mm512_set1_epi32(lengths.base as i32));
-        let length = _mm512_cvtepi32_ps(gather_16_units(lengths.newest_first, at));
+        let length = _mm512_cvtepi32_ps(lengths.at_16(at));
         _mm512_mul_ps(_mm512_set1_ps(self.c1), length)
     }
 
@@ -177,7 +211,7 @@ impl Bm25 {
     fn of_length_8(self, words: __m256i, lengths: Lengths) -> __m256 {
         let ranks = _mm256_srli_epi32::<{ FREQUENCY_BITS as i32 }>(words);
         let at = _mm256_sub_epi32(ranks, _mm256_set1_epi32(lengths.base as i32));
-        let length = _mm256_cvtepi32_ps(gather_8_units(lengths.newest_first, at));
+        let length = _mm256_cvtepi32_ps(lengths.at_8(at));
         _mm256_mul_ps(_mm256_set1_ps(self.c1), length)
     }
 

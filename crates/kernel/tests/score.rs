@@ -112,6 +112,33 @@ fn check_window(run: &[u32], lengths: &[u16], base: u32, window: u32, bits: &[u6
     }
 }
 
+/// Lengths of a byte each score as others do.
+fn check_bytes(run: &[u32], bytes: &[u8], base: u32) {
+    let pairs =
+        bytes.chunks(2).map(|pair| pair[0] as u16 | (*pair.get(1).unwrap_or(&0) as u16) << 8);
+    let (shared_run, pairs) = (shared(run), shared_units(&pairs.collect::<Vec<_>>()));
+    let lengths: Vec<u16> = bytes.iter().copied().map(u16::from).collect();
+    let scores: Vec<f32> = run.iter().map(|word| score(*word, &lengths, base, BM25)).collect();
+    for level in Level::all_supported() {
+        let lengths = Lengths::of_bytes(&pairs, base);
+        let mut out = vec![-1.0; run.len()];
+        assert_eq!(score_run(level, &shared_run, lengths, BM25, &mut out), run.len());
+        assert!(same(&out, &scores), "{level:?} {run:x?} base {base}");
+    }
+}
+
+#[test]
+fn lengths_of_a_byte_at_both_ends_of_the_slice() {
+    let run = words_of((0..100).chain([RANK_MAX - 1, RANK_MAX]), 5);
+    for count in [0, 1, 2, 3, 4, 5, 31, 32, 33, 99, 100, 101, 255] {
+        let bytes: Vec<u8> = (0..count).map(|i| 255 - i).collect();
+        for base in [0, 1, 50, 98, 99, RANK_MAX - 2, RANK_MAX, RANK_MAX + 1, u32::MAX - 3, u32::MAX]
+        {
+            check_bytes(&run, &bytes, base);
+        }
+    }
+}
+
 fn any_lengths() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(prop_oneof![0..100_u16, any::<u16>()], 0..700)
 }

@@ -186,7 +186,7 @@ pub(crate) fn abandon(shared: &Shared, rows: Range<u64>) {
     let table = segment.row_table();
     let sequence = table.row(first).sequence();
     for (row, local) in rows.zip(first..) {
-        table.row(local).renumber(sequence);
+        table.words(local).renumber(sequence);
         if table.row(local).death() == 0 {
             shared.memory.kill(&segment, local, row);
         }

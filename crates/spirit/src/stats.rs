@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::column::Columns;
-use spirit_index::descriptor::{Descriptor, State};
+use spirit_index::descriptor::{Descriptor, SegmentId, State};
 use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
 use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
+use spirit_index::nvm::section::Kind;
 use spirit_index::nvm::text_index::engraved_bytes;
 use spirit_index::term_order::order_bytes;
 use spirit_mem::PinSlot;
@@ -290,18 +291,19 @@ pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State
         0 => descriptor.packed_words(),
         words => words,
     };
+    let (row_bytes, key_bytes) = row_bytes(memory, descriptor, rows);
     let bytes = Bytes {
         postings: posting_words * 4,
         fresh: if flushed { 0 } else { memory.geometry().settings.segment_bytes },
         vectors: descriptor.vector_units() * 2,
-        rows: rows * (ROW_BYTES - ROW_KEY_BYTES) + rows * row_length_bytes(memory, descriptor),
+        rows: row_bytes + rows * row_length_bytes(memory, descriptor),
         term_maps: if flushed {
             descriptor.terms() * 4 + order_bytes(descriptor.terms())
         } else {
             0
         },
         columns: column_bytes(memory, descriptor),
-        keys: rows * ROW_KEY_BYTES,
+        keys: key_bytes,
         dictionary: 0,
         texts: text_bytes(memory, descriptor, rows as u32, descriptor.text_bytes()),
         texts_raw: descriptor.text_bytes(),
@@ -317,6 +319,21 @@ pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State
         postings: if flushed { descriptor.posting_count() } else { 0 },
         tokens: if flushed { descriptor.tokens() } else { 0 },
         bytes,
+    }
+}
+
+/// What the rows take without their keys, and the keys; where rows are packed, and each takes the bits that it needs, both are the former.
+fn row_bytes(memory: &Memory, descriptor: Descriptor<'_>, rows: u64) -> (u64, u64) {
+    let is_committed =
+        descriptor.lengths() != 0 && descriptor.lengths() < memory.region().nvm_bytes();
+    let position = SegmentId(descriptor.id() as u32).position();
+    let sections = memory.nvm().filter(|_| is_committed && descriptor.packed_words() > 0);
+    let sections = sections.and_then(|nvm| nvm.sections(memory.region(), position).ok());
+    match sections {
+        Some((_, sections)) => {
+            (sections.get(Kind::Rows).bytes + sections.get(Kind::Deaths).bytes, 0)
+        }
+        None => (rows * (ROW_BYTES - ROW_KEY_BYTES), rows * ROW_KEY_BYTES),
     }
 }
 

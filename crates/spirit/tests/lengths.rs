@@ -38,9 +38,8 @@ fn check_segment(segment: &Segment<'_>, scratch: &mut TextScratch) -> Statistics
         let length = length_of(segment, local, scratch);
         assert_eq!(segment.length(local), length, "row {local} of {:?}", segment.id());
         if let Some(lengths) = segment.lengths() {
-            let stored =
-                lengths[(segment.descriptor().rows() - 1) as usize - local as usize].load(Relaxed);
-            assert_eq!(stored as u32, length.min(LENGTH_MAX as u32));
+            let stored = lengths.get((segment.descriptor().rows() - 1) as usize - local as usize);
+            assert_eq!(stored, Some(length.min(LENGTH_MAX as u32) as u16));
         }
         sum += Statistics::of(length);
     }

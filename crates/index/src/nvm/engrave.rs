@@ -1,7 +1,7 @@
 //! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave the log.
 //!
-//! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way. It is made in
-//! steps, since whoever engraves has other things to do too:
+//! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way; or rows and lists are
+//! packed. It is made in steps, since whoever engraves has other things to do too:
 //!
 //! 1. *Plan*: a block in each ring.
 //! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms. Each piece is sent on its way at once.
@@ -19,11 +19,14 @@ use spirit_mem::Span;
 
 use super::engraved_terms::TERM_KEY_BYTES;
 use super::key_engraver;
+use super::length_engraver;
 use super::list_packer::{self, LIST_BYTES_MAX, ListPacker};
 use super::node::NODE_BYTES;
 use super::order_engraver::OrderEngraver;
+use super::row_packer::RowPacker;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
+use super::stamps::{self, Stamps, stamp_bytes};
 use super::term_engraver::{TermEngraver, hash_bytes};
 use super::text_engraver::{self, TextEngraver};
 use crate::descriptor::{SegmentId, State};
@@ -35,7 +38,7 @@ use crate::lengths::length_bytes;
 use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
 use crate::packed::Postings;
-use crate::rows::{KeyKind, Row, RowKey};
+use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term_order::{TermOrder, order_bytes};
 
@@ -71,6 +74,7 @@ struct Piece {
 enum Step {
     Plan,
     Copy { next: usize },
+    Rows,
     Texts,
     Terms,
     Order,
@@ -92,6 +96,8 @@ pub struct Engrave {
     /// Whether its lists are packed.
     packs: bool,
     pieces: Vec<Piece>,
+    /// Rows on their way, if they are packed.
+    rows: Option<RowPacker>,
     /// Texts on their way, if they are kept.
     texts: Option<Box<TextEngraver>>,
     /// Terms on their way.
@@ -113,6 +119,7 @@ impl Engrave {
             short: (0, 0),
             packs: false,
             pieces: Vec::new(),
+            rows: None,
             texts: None,
             terms: None,
             order: None,
@@ -145,11 +152,11 @@ impl Engrave {
                     self.step = Step::Copy { next: next + 1 };
                 } else {
                     self.write_directories(memory, nvm);
-                    if self.packs {
-                        let keys = self.keyed_rows(memory);
-                        let segment = self.segment(memory);
-                        key_engraver::write(memory, nvm, &self.sections, &segment, keys);
-                    }
+                    self.step = Step::Rows;
+                }
+            }
+            Step::Rows => {
+                if self.write_rows(memory, nvm) {
                     self.step = Step::Texts;
                 }
             }
@@ -204,10 +211,13 @@ impl Engrave {
         let (packs, packed_bytes) = (self.packs, if self.packs { packed_bytes } else { 0 });
         let keys = self.keyed_rows(memory).map(|(_, key)| key);
         let key_bytes = if packs { key_engraver::bytes(keys) } else { 0 };
+        self.rows = packs.then(|| RowPacker::new(memory, &self.segment(memory)));
+        let lengths = length_engraver::bytes(&self.segment(memory), packs);
+        let row_bytes = self.rows.as_ref().map_or(rows as u64 * ROW_BYTES, RowPacker::bytes);
         let bytes = |kind| match kind {
             Kind::RowDirectory => geometry.row_chunks_max * 8,
             Kind::VectorDirectory => geometry.vector_chunks_max * 8,
-            Kind::Rows => rows as u64 * ROW_BYTES,
+            Kind::Rows => row_bytes,
             Kind::Vectors if packs => key_bytes,
             Kind::Vectors => (unit_end as u64 * 2).next_multiple_of(8),
             Kind::Postings if packs => 0,
@@ -217,9 +227,11 @@ impl Engrave {
             Kind::LongTerms => long_bytes,
             Kind::TermHashes => hash_bytes(terms as u64),
             Kind::KeyHashes => keyed * 8,
-            Kind::Lengths => length_bytes(rows as u64),
+            Kind::Lengths => lengths,
             Kind::TermOrder => order_bytes(terms as u64),
             Kind::Columns => columns,
+            Kind::Deaths if packs => stamp_bytes(rows as u64),
+            Kind::Deaths => 0,
             Kind::TextIndex => texts.0,
             // If nothing can be compressed. What that leaves is given back.
             Kind::Texts => texts.1,
@@ -256,14 +268,16 @@ impl Engrave {
         self.pieces.clear();
         let row_chunk = ROW_BYTES << geometry.row_shift;
         let vector_chunk = 2 << geometry.vector_shift;
-        self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
         if !self.packs {
+            self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
             self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
             let postings = self.sections.get(Kind::Postings);
             self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
         }
         let lengths = self.sections.get(Kind::Lengths);
-        self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
+        if lengths.bytes == length_bytes(self.counts.rows as u64) {
+            self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
+        }
         let columns = self.sections.get(Kind::Columns);
         self.add_pieces(columns.start, descriptor.columns(), columns.bytes);
     }
@@ -288,14 +302,28 @@ impl Engrave {
         }
     }
 
-    /// Where the chunks of the copy begin.
+    /// Writes some of the rows, if they are packed, and then their stored keys and short lengths; says whether all are written.
+    fn write_rows(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let segment = self.segment(memory);
+        let Some(packer) = &mut self.rows else { return true };
+        if !packer.advance(memory, nvm, &segment, &self.sections) {
+            return false;
+        }
+        self.rows = None;
+        let keys = self.keyed_rows(memory).map(|(_, key)| key);
+        key_engraver::write(memory, nvm, &self.sections, &segment, keys);
+        length_engraver::write(memory, nvm, self.sections.get(Kind::Lengths), &segment);
+        true
+    }
+
+    /// Where the chunks of the copy begin; those of packed rows are not all of one size.
     fn write_directories(&self, memory: &Memory, nvm: &Nvm) {
         let geometry = memory.geometry();
         let chunks = [
             (Kind::RowDirectory, Kind::Rows, ROW_BYTES << geometry.row_shift),
             (Kind::VectorDirectory, Kind::Vectors, 2 << geometry.vector_shift),
         ];
-        for (directory, contents, chunk_bytes) in chunks {
+        for (directory, contents, chunk_bytes) in chunks.into_iter().skip(self.packs.into()) {
             let (directory, contents) = (self.sections.get(directory), self.sections.get(contents));
             let places = (0..directory.bytes / 8).map(|i| i * chunk_bytes);
             let places = places.map(|at| if at < contents.bytes { contents.start + at } else { 0 });
@@ -399,14 +427,14 @@ impl Engrave {
         let slots = Slots::new(memory.region(), nvm.layout());
         self.write_slot(memory, nvm, slots);
         let segment = self.segment(memory);
-        let copy = self.sections.get(Kind::Rows).start;
+        let of_copy = Stamps::of(&self.sections);
         locked(&mut || {
             let dead = segment.descriptor().dead() as u32;
             let sites = [Site::BodyStamp, Site::BodyWriteBack];
             slots.set_dead(nvm.door(), sites, position, dead);
-            segment.descriptor().set_nvm_rows(copy);
+            segment.descriptor().set_stamps(of_copy.word());
         });
-        self.carry_deaths(memory, nvm, segment, copy);
+        stamps::carry(memory, nvm, &segment, of_copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
         segment.descriptor().lead_to_packed(&self.sections);
@@ -423,7 +451,7 @@ impl Engrave {
     fn write_slot(&mut self, memory: &Memory, nvm: &Nvm, slots: Slots<'_>) {
         for kind in Kind::ALL {
             let section = self.sections.get(kind);
-            let check = contents_check(memory.region(), kind, section);
+            let check = contents_check(memory.region(), kind, &self.sections);
             self.sections.set(kind, Section { check, ..section });
         }
         let words = self.sections.words();
@@ -466,20 +494,5 @@ impl Engrave {
             kept: self.counts.kept.word(),
         };
         slots.write(nvm.door(), self.id.position(), &entry);
-    }
-
-    /// Stores the deaths that the copy misses. Whoever kills a row from now on stamps both, so what is missed was stored
-    /// before the ingest role was told.
-    fn carry_deaths(&self, memory: &Memory, nvm: &Nvm, segment: Segment<'_>, copy: u64) {
-        let region = memory.region();
-        let table = segment.row_table();
-        for local in 0..self.counts.rows {
-            let word = table.row(local).second_word();
-            let at = copy + local as u64 * ROW_BYTES;
-            if word != Row::at(region.view(Span::new(at, 3))).second_word() {
-                nvm.door().store(Site::BodyStamp, region, at + 8, word);
-                nvm.door().write_back(Site::BodyWriteBack, region, at + 8, 8);
-            }
-        }
     }
 }

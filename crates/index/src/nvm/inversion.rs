@@ -5,7 +5,7 @@
 
 use crate::packed::writer::PositionsOf;
 use crate::posting::{FREQUENCY_MAX, frequency, local};
-use crate::rows::{KeyKind, Row};
+use crate::rows::{KeyKind, RowWords};
 use crate::snapshot::Segment;
 use crate::vector::Entry;
 
@@ -48,7 +48,7 @@ impl Inversion {
     }
 
     fn row(&mut self, segment: &Segment<'_>, local: u32) {
-        let row = segment.row_table().row(local);
+        let row = segment.vector_row(local);
         let mut position = 0;
         for entry in entries(segment, row) {
             if let Entry::Term(ordinal) = entry {
@@ -80,7 +80,7 @@ impl Inversion {
     }
 }
 
-fn entries<'a>(segment: &Segment<'a>, row: Row<'a>) -> impl Iterator<Item = Entry> + use<'a> {
+fn entries<'a>(segment: &Segment<'a>, row: RowWords<'a>) -> impl Iterator<Item = Entry> + use<'a> {
     let is_document = row.key().kind() != KeyKind::None;
     segment.vectors().entries(row.vector(), if is_document { row.tokens() } else { 0 })
 }
@@ -97,7 +97,7 @@ pub(super) struct TermPositions<'i> {
 
 impl PositionsOf for TermPositions<'_> {
     fn next(&mut self, posting: u32) -> &[u32] {
-        let row = self.segment.row_table().row(local(posting));
+        let row = self.segment.vector_row(local(posting));
         let count = match frequency(posting) {
             _ if row.key().kind() == KeyKind::None => {
                 self.unknown = (0..frequency(posting)).collect();

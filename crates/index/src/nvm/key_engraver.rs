@@ -1,14 +1,13 @@
-//! Stored keys of a segment whose document vectors do not come along: each in units of its own, one behind the other, and the
-//! word of its row that leads there.
+//! Stored keys of a segment whose document vectors do not come along: each in units of its own, one behind the other. The
+//! [rows](super::row_packer) that lead there count their units the same way.
 
 use spirit_door::Site;
 
 use super::engrave::PIECE_BYTES;
 use super::section::{Kind, Section, Sections};
 use super::tier::Nvm;
-use crate::geometry::ROW_BYTES;
 use crate::memory::Memory;
-use crate::rows::{KEY_APART, KeyKind, RowKey};
+use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::Segment;
 
 /// Bytes that the stored keys among these take at most: whole words.
@@ -24,25 +23,20 @@ pub(super) fn units(key: RowKey) -> u64 {
     }
 }
 
-/// Writes the stored keys among these to the section of vectors, and leads their rows, which are in the copy already, there.
+/// Writes the stored keys among these to the section of vectors.
 pub(super) fn write(
     memory: &Memory,
     nvm: &Nvm,
     sections: &Sections,
     segment: &Segment<'_>,
-    keys: impl Iterator<Item = (u32, RowKey)>,
+    keys: impl Iterator<Item = RowKey>,
 ) {
     let (door, region) = (nvm.door(), memory.region());
-    let rows = sections.get(Kind::Rows).start;
-    let (mut bytes, mut unit) = (Vec::new(), 0);
-    for (local, key) in keys {
+    let mut bytes = Vec::new();
+    for key in keys {
         let KeyKind::Stored { unit: from, len } = key.kind() else { continue };
         bytes.extend(segment.stored_key(from, len));
         bytes.resize(bytes.len().next_multiple_of(2), 0);
-        let at = rows + local as u64 * ROW_BYTES + 16;
-        door.store(Site::BodyWords, region, at, RowKey::stored(unit | KEY_APART, len).0);
-        door.write_back(Site::BodyWriteBack, region, at, 8);
-        unit += units(key) as u32;
     }
     bytes.resize(bytes.len().next_multiple_of(8), 0);
     const PIECE: usize = PIECE_BYTES as usize;

@@ -131,7 +131,7 @@ pub(super) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) ->
 /// How many positions a segment with so many postings has at most, and the bits of the largest number that they are
 /// written as.
 fn positions_max(segment: &Segment<'_>, postings: u64) -> (u64, u32) {
-    let tokens = |local| segment.row_table().row(local).tokens();
+    let tokens = |local| segment.vector_row(local).tokens();
     let rows = (0..segment.rows()).map(tokens);
     let (sum, longest) =
         rows.fold((0, 0), |(sum, longest), tokens| (sum + tokens as u64, tokens.max(longest)));

@@ -25,7 +25,7 @@ pub const SECTION_WORDS: usize = 3;
 /// Entries that a table may have, those of kinds that this version does not know among them.
 const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 16;
+pub const SECTIONS: usize = 17;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,12 +57,14 @@ pub enum Kind {
     TermOrder = 12,
     /// The columns of the rows' values, if there are any.
     Columns = 13,
+    /// The death stamps of packed rows; those of others are in the rows.
+    Deaths = 14,
     /// Where each block of texts is, by row.
-    TextIndex = 14,
+    TextIndex = 15,
     /// Blocks of compressed texts. How long it is shows when it is written, and so where the next one begins.
-    Texts = 15,
+    Texts = 16,
     /// Packed lists, instead of posting arrays. The last one in its block: how long it is shows when it is written.
-    PackedLists = 16,
+    PackedLists = 17,
 }
 
 // Kinds count from 1, without gaps.
@@ -90,6 +92,7 @@ impl Kind {
         Kind::Lengths,
         Kind::TermOrder,
         Kind::Columns,
+        Kind::Deaths,
         Kind::TextIndex,
         Kind::Texts,
         Kind::PackedLists,
@@ -116,6 +119,7 @@ impl Kind {
             Kind::Lengths => "lengths",
             Kind::TermOrder => "order of terms",
             Kind::Columns => "columns",
+            Kind::Deaths => "death stamps",
             Kind::TextIndex => "text index",
             Kind::Texts => "texts",
             Kind::PackedLists => "packed lists",
@@ -234,23 +238,26 @@ impl Sections {
 }
 
 /// What counts of the words in a section of `kind`, over and over: the rest may change.
-pub(super) fn contents_mask(kind: Kind) -> &'static [u64] {
+pub(super) fn contents_mask(kind: Kind, are_packed: bool) -> &'static [u64] {
     match kind {
-        // A row's second word holds the death stamp in its high half.
-        Kind::Rows => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
+        // A row's second word holds the death stamp in its high half. Packed rows have them elsewhere.
+        Kind::Rows if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
+        Kind::Deaths => &[0],
         // A node's first word is its link, and the last one's high half its record.
         Kind::Nodes => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
         _ => &[u64::MAX],
     }
 }
 
-/// The checksum of what is stored in a section of `kind`, without what may change.
-pub fn contents_check(region: &Region, kind: Kind, section: Section) -> u32 {
+/// The checksum of what is stored in the section of `kind`, without what may change.
+pub fn contents_check(region: &Region, kind: Kind, sections: &Sections) -> u32 {
+    let section = sections.get(kind);
     let words = region.view(Span::new(section.start, section.bytes / 8));
     const _: () = assert!(ROW_WORDS == 3);
-    match *contents_mask(kind) {
+    match *contents_mask(kind, sections.are_packed()) {
         [a, b, c] => masked_check(words, [a, b, c]),
         [a, b, c, d] => masked_check(words, [a, b, c, d]),
+        [mask] => masked_check(words, [mask]),
         _ => masked_check(words, [u64::MAX]),
     }
 }

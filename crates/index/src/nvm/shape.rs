@@ -14,6 +14,7 @@ use super::engraved_terms::{EngravedTerms, TERM_KEY_BYTES};
 use super::node::NODE_BYTES;
 use super::section::{Kind, Section, Sections, contents_check};
 use super::slot::Entry as SlotEntry;
+use super::stamps::stamp_bytes;
 use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
 use crate::column::shape as column_shape;
@@ -21,9 +22,10 @@ use crate::descriptor::Descriptor;
 use crate::entries::Entry;
 use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
-use crate::lengths::{Statistics, length_bytes};
+use crate::lengths::{Statistics, length_bytes, short_length_bytes};
 use crate::line_table::PAYLOAD_LIMIT;
 use crate::packed::{PACKED_FIRST, head_words};
+use crate::rows::packed::{PACKED_CHUNK, PackedRow};
 use crate::term_order::{Leads, head, head_of, order_bytes};
 
 /// Sections begin at a multiple of this.
@@ -55,7 +57,12 @@ pub fn check(
     ];
     for (kind, contents, chunk_bytes) in chunks {
         let directory = sections.get(kind);
-        unchanged(region, kind, directory).map_err(corrupt)?;
+        if kind == Kind::RowDirectory && sections.are_packed() {
+            unchanged(region, kind, sections).map_err(corrupt)?;
+            packed_rows(region, geometry, entry, sections).map_err(corrupt)?;
+            continue;
+        }
+        unchanged(region, kind, sections).map_err(corrupt)?;
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
     }
     term_order(region, sections).map_err(corrupt)?;
@@ -75,7 +82,7 @@ pub fn check(
 pub fn check_terms(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
     for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
-        unchanged(region, kind, sections.get(kind)).map_err(corrupt)?;
+        unchanged(region, kind, sections).map_err(corrupt)?;
     }
     let terms = EngravedTerms::of(region, sections);
     let long_bytes = sections.get(Kind::LongTerms).bytes;
@@ -181,14 +188,20 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
         let right = match kind {
             Kind::RowDirectory => bytes == geometry.row_chunks_max * 8,
             Kind::VectorDirectory => bytes == geometry.vector_chunks_max * 8,
-            Kind::Rows => bytes == entry.rows * ROW_BYTES,
+            // Of packed rows their heads say how many bytes they take.
+            Kind::Rows => bytes == entry.rows * ROW_BYTES || sections.are_packed(),
+            Kind::Deaths if sections.are_packed() => bytes == stamp_bytes(entry.rows),
+            Kind::Deaths => bytes == 0,
             Kind::Vectors => bytes <= vectors_max,
             Kind::Nodes => bytes == terms * NODE_BYTES && terms <= entry.terms,
             Kind::TermKeys => bytes == terms * TERM_KEY_BYTES,
             Kind::TermOrder => bytes == order_bytes(terms),
             Kind::TermHashes => bytes == hash_bytes(terms),
             Kind::KeyHashes => bytes <= entry.rows * 8,
-            Kind::Lengths => bytes == length_bytes(entry.rows),
+            Kind::Lengths => {
+                let are_short = sections.are_packed() && bytes == short_length_bytes(entry.rows);
+                are_short || bytes == length_bytes(entry.rows)
+            }
             Kind::TextIndex if geometry.settings.store => {
                 bytes >= TEXT_ENTRY_BYTES && bytes.is_multiple_of(TEXT_ENTRY_BYTES)
             }
@@ -228,8 +241,9 @@ fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     Ok(())
 }
 
-fn unchanged(region: &Region, kind: Kind, section: Section) -> Result<(), Problem> {
-    let right = section.bytes == 0 || contents_check(region, kind, section) == section.check;
+fn unchanged(region: &Region, kind: Kind, sections: &Sections) -> Result<(), Problem> {
+    let section = sections.get(kind);
+    let right = section.bytes == 0 || contents_check(region, kind, sections) == section.check;
     if right { Ok(()) } else { Err((section.start, "the checksum of a section is wrong")) }
 }
 
@@ -249,4 +263,35 @@ fn places(
         }
     }
     Ok(())
+}
+
+/// Chunks of packed rows lie one behind the other, each as long as its head says, and lead to their death stamps; behind the last one the
+/// directory has zeros.
+fn packed_rows(
+    region: &Region,
+    geometry: &Geometry,
+    entry: &SlotEntry,
+    sections: &Sections,
+) -> Result<(), Problem> {
+    let [directory, rows, deaths] =
+        [Kind::RowDirectory, Kind::Rows, Kind::Deaths].map(|kind| sections.get(kind));
+    let words = region.view(Span::<AtomicU64>::new(directory.start, directory.bytes / 8));
+    let mut at = rows.start;
+    for (index, word) in (0u64..).zip(words) {
+        let first = index << geometry.row_shift;
+        let left = entry.rows.saturating_sub(first);
+        let expected = if left > 0 { at | PACKED_CHUNK } else { 0 };
+        if word.load(Relaxed) != expected {
+            return Err((directory.start + index * 8, "a directory leads elsewhere"));
+        }
+        if left == 0 {
+            continue;
+        }
+        let head = PackedRow::at(region, at, 0).map(PackedRow::head);
+        let right = head.filter(|head| head.is_right() && head.deaths == deaths.start + first * 4);
+        let Some(head) = right else { return Err((at, "packed rows have a head that cannot be")) };
+        at += head.chunk_words(left.min(1 << geometry.row_shift) as u32) * 8;
+    }
+    let right = at == rows.start + rows.bytes;
+    if right { Ok(()) } else { Err((at, "packed rows end elsewhere than their section")) }
 }

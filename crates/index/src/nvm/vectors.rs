@@ -21,6 +21,7 @@ use crate::entries::{ALONE, Entry};
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
+use crate::rows::packed::{Fields, Head};
 use crate::term::{FieldId, Term, hash_bytes};
 use crate::term_order::TermOrder;
 use crate::values::{RowValue, ValueKind};
@@ -77,6 +78,18 @@ impl PositionsOf for Given {
         self.1 = self.0.next().unwrap_or_default();
         &self.1
     }
+}
+
+#[test]
+fn packed_rows() {
+    let rows = [
+        Fields { sequence: 7, holes: 0, key: RowKey::automatic(5) },
+        Fields { sequence: 9, holes: 3, key: RowKey::default() },
+    ];
+    let (mut head, mut words) = (Head::of(&rows), Vec::new());
+    head.deaths = 4096;
+    head.write(&rows, &mut words);
+    assert_eq!(words, [5, 0x0301_0201_0000_0007, 4096, 0xF0]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::lengths::{LENGTH_BYTES, Statistics, saturated};
 use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
-use crate::rows::{KeyKind, Row, RowKey};
+use crate::rows::{KeyKind, RowKey, RowWords};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::TermBuffer;
 use crate::term_order::{Leads, order_bytes};
@@ -251,7 +251,7 @@ impl<'a> Copy<'a> {
     /// Units that the living rows' vectors and stored keys take.
     fn units(&self, memory: &Memory) -> u64 {
         let of_row = |source: &Source<'_>, old| {
-            let row = source.segment.row_table().row(old);
+            let row = source.segment.vector_row(old);
             let tokens = source.entries(memory, row).map(vector::Entry::units).sum::<u64>();
             tokens + key_units(row.key())
         };
@@ -266,7 +266,7 @@ impl<'a> Copy<'a> {
         for source in &self.sources {
             let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
             for (old, new) in source.living() {
-                let row = source.segment.row_table().row(old);
+                let row = source.segment.vector_row(old);
                 let key = source.copy_key(row.key(), units, &mut at);
                 let start = at;
                 for entry in source.entries(memory, row) {
@@ -308,8 +308,8 @@ impl<'a> Copy<'a> {
         self.new.set_text_bytes(self.texts.bytes());
     }
 
-    fn row<'m>(&self, memory: &'m Memory, new: u32) -> Row<'m> {
-        Row::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
+    fn row<'m>(&self, memory: &'m Memory, new: u32) -> RowWords<'m> {
+        RowWords::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
     }
 
     /// A term's postings in the whole run, newest first, living rows only, as words of the new segment.
@@ -439,7 +439,11 @@ impl Source<'_> {
     }
 
     /// A row's vector, with new ordinals; empty if positions are not kept.
-    fn entries(&self, memory: &Memory, row: Row<'_>) -> impl Iterator<Item = vector::Entry> + '_ {
+    fn entries(
+        &self,
+        memory: &Memory,
+        row: RowWords<'_>,
+    ) -> impl Iterator<Item = vector::Entry> + '_ {
         let tokens = if memory.geometry().settings.positions { row.tokens() } else { 0 };
         self.segment.vectors().entries(row.vector(), tokens).map(|entry| match entry {
             vector::Entry::Term(old) => vector::Entry::Term(self.ordinals[old as usize]),

@@ -1,12 +1,7 @@
 //! How long documents are, and how many there are, as a snapshot sees it.
 
-use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::Relaxed;
-
-use spirit_mem::Span;
-
 use super::{Segment, Snapshot};
-use crate::lengths::{LENGTH_MAX, RunningCounts, Statistics};
+use crate::lengths::{LENGTH_MAX, LengthArray, RunningCounts, Statistics};
 
 impl Snapshot<'_> {
     /// Documents and kept tokens in all rows that the snapshot sees, those that died among them. Whatever the number of
@@ -35,10 +30,11 @@ impl<'a> Segment<'a> {
     /// The lengths of its documents, saturated at [`LENGTH_MAX`], the newest first: that of rank `r` is at `r` less the
     /// [base rank](crate::flushed::Flushed::base_rank). None while the segment is fresh.
     #[inline]
-    pub fn lengths(&self) -> Option<&'a [AtomicU16]> {
-        let start = self.descriptor.lengths();
-        let span = Span::new(start, self.descriptor.rows());
-        (start != 0).then(|| self.memory.region().view(span))
+    pub fn lengths(&self) -> Option<LengthArray<'a>> {
+        match self.descriptor.lengths() {
+            0 => None,
+            word => LengthArray::at(self.memory.region(), word, self.descriptor.rows()),
+        }
     }
 
     /// How many tokens of a document were kept. The snapshot sees the row.
@@ -48,7 +44,7 @@ impl<'a> Segment<'a> {
             return self.running_counts().map_or(0, |counts| counts.length(local));
         };
         let index = lengths.len().checked_sub(1 + local as usize);
-        match index.map_or(0, |index| lengths[index].load(Relaxed)) {
+        match index.and_then(|index| lengths.get(index)).unwrap_or(0) {
             LENGTH_MAX => self.long_length(local),
             length => length as u32,
         }
@@ -57,11 +53,11 @@ impl<'a> Segment<'a> {
     /// The exact length of a document that is as long as the array can say, or longer. Where lists are packed holes are counted.
     #[cold]
     fn long_length(&self, local: u32) -> u32 {
-        let row = self.row_table().row(local);
         let has_vectors = self.memory.geometry().settings.positions;
         if !has_vectors || self.descriptor.packed_words() > 0 {
-            return row.tokens();
+            return self.row_table().row(local).tokens(LENGTH_MAX);
         }
+        let row = self.vector_row(local);
         self.vectors().ordinals(row.vector(), row.tokens()).flatten().count() as u32
     }
 

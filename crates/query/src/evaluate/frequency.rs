@@ -50,7 +50,7 @@ impl Place<'_> {
     }
 
     fn occurrences(&self, ordinal: u32, rank: u32) -> u32 {
-        let row = self.segment.row_table().row(rank_of(rank));
+        let row = self.segment.vector_row(rank_of(rank));
         let vectors = self.segment.vectors();
         let level = self.context.level;
         let units = vectors.document(row.vector(), row.tokens(), level);

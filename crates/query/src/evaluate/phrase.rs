@@ -238,7 +238,7 @@ impl Phrase {
         };
         let Room { place, occurrences, .. } = room;
         let level = place.context.level;
-        let row = place.segment.row_table().row(rank_of(rank));
+        let row = place.segment.vector_row(rank_of(rank));
         let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
         if vectors.pattern_len > 0 {
             let pattern = &vectors.pattern[..vectors.pattern_len];
@@ -268,13 +268,13 @@ impl Room<'_> {
     /// Asks for the row of one document, and for the vector of another, whose row was asked for before.
     #[inline]
     fn ask_for(&self, row: Option<u32>, vector: Option<u32>) {
-        let rows = self.place.segment.row_table();
+        let segment = self.place.segment;
         if let Some(rank) = row {
-            rows.row(rank_of(rank)).prefetch();
+            segment.vector_row(rank_of(rank)).prefetch();
         }
         if let Some(rank) = vector {
-            let row = rows.row(rank_of(rank));
-            let vectors = self.place.segment.vectors();
+            let row = segment.vector_row(rank_of(rank));
+            let vectors = segment.vectors();
             let units = vectors.units(row.vector(), row.tokens().min(UNITS_AHEAD) as u64);
             units.iter().step_by(LINE_UNITS).chain(units.last()).for_each(prefetch);
         }

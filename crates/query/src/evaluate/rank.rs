@@ -16,8 +16,6 @@ mod phrase;
 mod term;
 mod tree;
 
-use std::sync::atomic::AtomicU16;
-
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::posting::rank_of;
 use spirit_kernel::{Bm25, Lengths};
@@ -122,8 +120,8 @@ impl Evaluation<'_, Ranked<'_>> {
 
     /// The lengths of a registered segment's documents.
     fn lengths<'l>(place: &'l Place<'_>) -> Lengths<'l> {
-        const NONE: &[AtomicU16] = &[];
-        Lengths::new(place.segment.lengths().unwrap_or(NONE), place.base).with(place)
+        let lengths = place.segment.lengths().map(|lengths| lengths.from_rank(place.base));
+        lengths.unwrap_or(Lengths::new(&[], place.base)).with(place)
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.

@@ -75,7 +75,7 @@ const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "row directory",
     "vector directory",
     "rows",
@@ -89,6 +89,7 @@ const SECTIONS: [&str; 16] = [
     "lengths",
     "order of terms",
     "columns",
+    "death stamps",
     "text index",
     "texts",
     "packed lists",
@@ -196,6 +197,8 @@ impl<'a> Atlas<'a> {
         let behind = end.next_multiple_of(64) - end;
         self.add("behind a section table", end, behind, Promise::Harmless);
         let mut found = Vec::new();
+        // Packed lists are in the last section.
+        let are_packed = self.word(table + (sections - 1) * 24 + 16) > 0;
         for index in 0..sections {
             let [kind, start, bytes] = [0, 8, 16].map(|at| self.word(table + index * 24 + at));
             let what = SECTIONS[(kind & 0xFFFF_FFFF) as usize - 1];
@@ -207,7 +210,9 @@ impl<'a> Atlas<'a> {
                 | "vector directory" => {
                     self.add(what, start, bytes, Promise::Refused);
                 }
+                "rows" if are_packed => self.add("packed rows", start, bytes, Promise::Found),
                 "rows" => self.rows(start, bytes),
+                "death stamps" => self.add(what, start, bytes, Promise::Uncovered),
                 "text index" => {
                     self.add("head of a text index", start, bytes.min(24), Promise::Refused);
                     self.add(what, start + 24, bytes.saturating_sub(24), Promise::Found);

@@ -51,11 +51,12 @@ impl Forger<'_> {
 
     /// A segment's nodes, sections, section table and slot, as they were before.
     pub(crate) fn segment(&mut self, segment: &Segment) {
+        let are_packed = segment.sections.iter().any(|(kind, _, bytes)| *kind == 17 && *bytes > 0);
         for (index, (kind, start, bytes)) in (0..).zip(&segment.sections) {
             if *kind == 6 {
                 self.nodes(*start, *bytes, segment);
             }
-            let check = self.section(*kind, *start, *bytes);
+            let check = self.section(*kind, *start, *bytes, are_packed);
             let at = segment.table + index * 24;
             self.set(at, self.word(at) & 0xFFFF_FFFF | check << 32);
         }
@@ -75,9 +76,10 @@ impl Forger<'_> {
         self.set(segment.slot + 29 * 8, self.sum(segment.slot + 8, 28 * 8));
     }
 
-    fn section(&self, kind: u64, start: u64, bytes: u64) -> u64 {
+    fn section(&self, kind: u64, start: u64, bytes: u64, are_packed: bool) -> u64 {
         let mask: &[u64] = match kind {
-            3 => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
+            14 => &[0],
+            3 if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
             6 => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
             _ => &[u64::MAX],
         };

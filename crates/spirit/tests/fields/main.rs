@@ -253,7 +253,7 @@ fn check(index: &Index, oracle: &Oracle) {
         }
         assert_eq!(found, expected, "{document:?}");
         if index.options().get_positions() {
-            let row = segment.row_table().row(local);
+            let row = segment.vector_row(local);
             let ordinals = segment.vectors().ordinals(row.vector(), row.tokens());
             let found = ordinals.map(|o| o.map(|o| segment.extent().record(o).key()));
             let expected = positions(&schema, document);

@@ -118,7 +118,7 @@ pub(super) const BUGS: &[Bug] = &[
         name: "carried-deaths",
         what: "deaths between the copy of a segment and the switch to it are not carried over",
         file: "crates/index/src/nvm/engrave.rs",
-        old: "self.carry_deaths(memory, nvm, segment, copy);",
+        old: "stamps::carry(memory, nvm, &segment, of_copy);",
         new: "",
         found_by: tests("-p spirit --test engraving", "documents_that_are_replaced"),
     },

@@ -2,28 +2,21 @@
 //! segments have killed since. What the operations in its log kill is killed again when they are replayed.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_mem::{Region, Span};
+use spirit_mem::Region;
 
 use crate::descriptor::Position;
-use crate::nvm::section::Section;
-use crate::rows::ROW_WORDS;
+use crate::nvm::stamps::Stamps;
 
 /// A bit a row.
 #[derive(Clone, Debug, Default)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {
-    /// The rows of a section that are dead.
-    pub(super) fn of_dead(region: &Region, rows: Section) -> Bits {
+    /// The rows of a segment that are dead.
+    pub(super) fn of_dead(region: &Region, stamps: Stamps, rows: u32) -> Bits {
         let mut bits = Bits::default();
-        for (local, stamp) in (0u32..).zip(stamps(region, rows)) {
-            if stamp != 0 {
-                bits.set(local);
-            }
-        }
+        (0..rows).filter(|local| stamps.get(region, *local) != 0).for_each(|local| bits.set(local));
         bits
     }
 
@@ -38,12 +31,6 @@ impl Bits {
     fn has(&self, local: u32) -> bool {
         self.0.get(local as usize / 64).is_some_and(|word| word >> (local % 64) & 1 == 1)
     }
-}
-
-/// The death stamps of a section's rows, in order.
-fn stamps(region: &Region, rows: Section) -> impl Iterator<Item = u32> {
-    let words = region.get(Span::<AtomicU64>::new(rows.start, rows.bytes / 8)).unwrap_or(&[]);
-    words.chunks_exact(ROW_WORDS as usize).map(|row| (row[1].load(Relaxed) >> 32) as u32)
 }
 
 /// The rows that were dead before the backup's point was settled, by segment.
@@ -74,10 +61,16 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// The dead rows of a section, in order: local id (low half) and the stamp that it has in the backup (high half). An error is
+    /// The dead rows of a segment, in order: local id (low half) and the stamp that it has in the backup (high half). An error is
     /// the local id of one that died by an operation that never was.
-    pub(super) fn deaths(&self, region: &Region, rows: Section) -> Result<Vec<u64>, u32> {
-        let stamped = (0u32..).zip(stamps(region, rows)).filter(|(_, stamp)| *stamp != 0);
+    pub(super) fn deaths(
+        &self,
+        region: &Region,
+        stamps: Stamps,
+        rows: u32,
+    ) -> Result<Vec<u64>, u32> {
+        let stamped = (0..rows).map(|local| (local, stamps.get(region, local)));
+        let stamped = stamped.filter(|(_, stamp)| *stamp != 0);
         let judged = stamped.filter_map(|(local, stamp)| match self.stamp(local, stamp) {
             Ok(stamp) => stamp.map(|stamp| Ok(local as u64 | (stamp as u64) << 32)),
             Err(()) => Some(Err(local)),
@@ -143,14 +136,5 @@ mod tests {
         let early = judge(false).early;
         let set: Vec<u32> = (0..2000).filter(|local| early.has(*local)).collect();
         assert_eq!(set, [3, 70, 900]);
-    }
-
-    #[test]
-    fn stamps_are_read_from_their_rows() {
-        let region = Region::reserve(1 << 16, spirit_mem::Residency::OnTouch).unwrap();
-        let rows = Section { start: 64, bytes: 24 * 4, check: 0 };
-        region.view(Span::<AtomicU64>::new(64, 12))[7].store(9 << 32 | 5, Relaxed);
-        assert_eq!(stamps(&region, rows).collect::<Vec<_>>(), [0, 0, 9, 0]);
-        assert!(Bits::of_dead(&region, rows).has(2));
     }
 }

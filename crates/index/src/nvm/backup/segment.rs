@@ -9,9 +9,9 @@ use super::source::{Point, Source};
 use super::terms::Terms;
 use super::to_bytes;
 use crate::descriptor::{Position, State};
-use crate::geometry::ROW_BYTES;
-use crate::nvm::section::{Kind, Section, contents_mask};
+use crate::nvm::section::{Kind, Section, Sections, contents_mask};
 use crate::nvm::slot::Entry;
+use crate::nvm::stamps::Stamps;
 use crate::nvm::{Corrupt, checksum};
 
 /// Bytes of a piece of a section: whole rows, whole nodes.
@@ -110,24 +110,26 @@ impl Source<'_> {
                 Some(terms) if kind.is_short_term() => {
                     write_again(kind, section, terms.section(kind), frames)?;
                 }
-                _ => self.copy_section(kind, section, frames)?,
+                _ => self.copy_section(kind, &sections, frames)?,
             }
         }
-        self.copy_deaths(position, &entry, sections.get(Kind::Rows), point, early, frames)
+        self.copy_deaths(position, &entry, &sections, point, early, frames)
     }
 
     fn copy_section(
         &self,
         kind: Kind,
-        section: Section,
+        sections: &Sections,
         frames: &mut FrameWriter<'_>,
     ) -> Result<(), CopyError> {
+        let section = sections.get(kind);
+        let counts = contents_mask(kind, sections.are_packed());
         let (mut check, mut payload) = (0, Vec::new());
         for done in (0..section.bytes).step_by(PIECE_BYTES as usize) {
             payload.clear();
             let bytes = PIECE_BYTES.min(section.bytes - done);
             self.region.read_words(section.start + done, bytes, &mut payload);
-            mask(kind, &mut payload);
+            mask(counts, &mut payload);
             check = crc32c::crc32c_append(check, &payload);
             frames.write(FrameKind::Section, [kind as u64, done, 0], &payload)?;
         }
@@ -138,7 +140,7 @@ impl Source<'_> {
         &self,
         position: Position,
         entry: &Entry,
-        rows: Section,
+        sections: &Sections,
         point: &Point,
         early: &Early,
         frames: &mut FrameWriter<'_>,
@@ -150,10 +152,11 @@ impl Source<'_> {
             row_limit: point.row_limit,
             is_far: self.is_far(entry.base_row, point),
         };
-        let words = judge.deaths(self.region, rows).map_err(|local| Corrupt {
-            what: "row",
-            at: rows.start + local as u64 * ROW_BYTES,
-            why: "it died by an operation that never was",
+        let (stamps, rows) = (Stamps::of(sections), entry.rows as u32);
+        let words = judge.deaths(self.region, stamps, rows).map_err(|local| Corrupt {
+            what: "death stamp",
+            at: stamps.place(local).0,
+            why: "its row died by an operation that never was",
         })?;
         for piece in words.chunks(PAYLOAD_BYTES_MAX as usize / 8) {
             frames.write(FrameKind::Deaths, [0; 3], &to_bytes(piece))?;
@@ -189,8 +192,7 @@ fn wrong(kind: Kind, section: Section) -> Corrupt {
 }
 
 /// Clears what may change in words that begin with a row, or a node.
-fn mask(kind: Kind, bytes: &mut [u8]) {
-    let mask = contents_mask(kind);
+fn mask(mask: &[u64], bytes: &mut [u8]) {
     if mask == [u64::MAX] {
         return;
     }

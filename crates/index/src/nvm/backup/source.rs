@@ -21,9 +21,10 @@ use crate::nvm::Corrupt;
 use crate::nvm::layout::NvmLayout;
 use crate::nvm::log::LogSpace;
 use crate::nvm::log_reader::LogReader;
-use crate::nvm::section::{Kind, Sections};
+use crate::nvm::section::Sections;
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Mark, Slots};
+use crate::nvm::stamps::Stamps;
 
 /// Rows behind a segment's first from which on a death stamp does not say which one it names.
 const FAR_ROWS: u64 = u32::MAX as u64 - 1;
@@ -185,9 +186,10 @@ impl<'a> Source<'a> {
         if self.state(position)?.is_none() {
             return Ok(None);
         }
-        let found = self
-            .sections(position)
-            .map(|(entry, sections)| (entry, Bits::of_dead(self.region, sections.get(Kind::Rows))));
+        let found = self.sections(position).map(|(entry, sections)| {
+            let dead = Bits::of_dead(self.region, Stamps::of(&sections), entry.rows as u32);
+            (entry, dead)
+        });
         match self.state(position)? {
             None => Ok(None),
             Some(_) => found.map(Some),

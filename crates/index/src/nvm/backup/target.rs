@@ -6,7 +6,6 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Ring, Span};
@@ -15,7 +14,7 @@ use super::contents::{PartContents, SegmentContents, position_of};
 use super::frame::{Fault, FrameKind, FrameReader};
 use super::to_words;
 use crate::descriptor::{SegmentId, State};
-use crate::geometry::{Geometry, ROW_BYTES};
+use crate::geometry::Geometry;
 use crate::memory::{Memory, Partition};
 use crate::nvm::Corrupt;
 use crate::nvm::layout::NvmLayout;
@@ -24,6 +23,7 @@ use crate::nvm::merged_writer::MergedWriter;
 use crate::nvm::section::{Kind, Sections};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Slots};
+use crate::nvm::stamps::Stamps;
 
 /// Why no part can be made of a backup.
 #[derive(Debug)]
@@ -155,7 +155,6 @@ impl<'a> Target<'a> {
         deaths: &[u64],
         row_end: u64,
     ) -> Result<(), Corrupt> {
-        let rows = sections.get(Kind::Rows);
         let ascend = deaths.is_sorted_by(|a, b| (*a as u32) < *b as u32);
         let last = row_end.saturating_sub(entry.base_row);
         let can_be = |word: &u64| {
@@ -165,11 +164,10 @@ impl<'a> Target<'a> {
         if !ascend || !deaths.iter().all(can_be) {
             return Err(slot_error(entry, "rows of it died that there are not, or too late"));
         }
+        let stamps = Stamps::of(sections);
         for word in deaths {
-            let at = rows.start + (word & 0xFFFF_FFFF) * ROW_BYTES + 8;
-            let stored = &self.region.view(Span::<AtomicU64>::new(at, 1))[0];
-            let row = stored.load(Relaxed) & 0xFFFF_FFFF | (word >> 32) << 32;
-            self.door.store(Site::BodyStamp, self.region, at, row);
+            let (local, stamp) = (*word as u32, (word >> 32) as u32);
+            stamps.set(self.door, Site::BodyStamp, self.region, local, stamp);
         }
         let sites = [Site::BodyStamp, Site::BodyWriteBack];
         self.slots().set_dead(self.door, sites, position_of(entry), deaths.len() as u32);

@@ -85,7 +85,7 @@ impl Lists<'_> {
         if !self.rows.is_document(row) {
             return Ok(());
         }
-        let (tokens, mut next, mut count) = (self.rows.row(row).tokens(), 0, 0);
+        let (tokens, mut next, mut count) = (self.rows.tokens(row), 0, 0);
         for position in positions {
             if position < next || position >= tokens {
                 return Err("its positions do not ascend, or are in no token of its document");

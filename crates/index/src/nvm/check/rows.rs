@@ -1,8 +1,8 @@
 //! Rows: in the order of their operations, with keys that can be read, document vectors that lead to terms, and lengths as those
 //! say.
 
+use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use spirit_mem::{Region, Span};
 
@@ -10,21 +10,20 @@ use super::log::LogEnd;
 use super::segment::Segment;
 use super::{Checked, Part};
 use crate::batch::KEY_BYTES_MAX;
-use crate::geometry::ROW_BYTES;
-use crate::lengths::{Statistics, saturated};
+use crate::lengths::{LengthArray, Statistics, saturated};
 use crate::nvm::section::Kind;
 use crate::posting::FREQUENCY_MAX;
-use crate::rows::{KEY_APART, KEY_INLINE_MAX, KeyKind, ROW_WORDS, Row, RowKey};
+use crate::rows::{self, KEY_APART, KEY_INLINE_MAX, KeyKind, Row, RowKey};
 use crate::vector::{self, Entry};
 
 /// The rows and document vectors of a segment.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     start: u64,
-    words: &'a [AtomicU64],
+    table: rows::Rows<'a>,
     units: &'a [AtomicU16],
     /// Their documents' lengths, the newest first.
-    lengths: &'a [AtomicU16],
+    lengths: LengthArray<'a>,
 }
 
 impl<'a> Rows<'a> {
@@ -33,25 +32,28 @@ impl<'a> Rows<'a> {
         let vectors = segment.sections.get(Kind::Vectors);
         let region: &Region = part.region;
         let units = Span::new(vectors.start, vectors.bytes / 2);
-        let lengths = segment.sections.get(Kind::Lengths).start;
-        let lengths: Span<AtomicU16> = Span::new(lengths, segment.entry.rows);
+        let directory = segment.sections.get(Kind::RowDirectory);
+        let directory = Span::new(directory.start, directory.bytes / 8);
+        let lengths = segment.sections.get(Kind::Lengths);
+        let lengths = LengthArray::word(lengths, segment.entry.rows);
+        let lengths = LengthArray::at(region, lengths, segment.entry.rows);
         Rows {
             start: rows.start,
-            words: part.words(rows.start, rows.bytes),
+            table: rows::Rows::new(region, directory, part.geometry.row_shift),
             units: region.get(units).unwrap_or(&[]),
-            lengths: region.get(lengths).unwrap_or(&[]),
+            lengths: lengths.unwrap_or(LengthArray::new(&[])),
         }
     }
 
     /// Their documents' lengths, the newest first.
-    pub(super) fn lengths(&self) -> &'a [AtomicU16] {
+    pub(super) fn lengths(&self) -> LengthArray<'a> {
         self.lengths
     }
 
     /// What the array of lengths says of a row.
     fn length(&self, local: u32) -> Option<u16> {
         let index = self.lengths.len().checked_sub(1 + local as usize)?;
-        Some(self.lengths[index].load(Relaxed))
+        self.lengths.get(index)
     }
 
     /// How many tokens of a document count, of which so many were kept. One that was given up counts nothing; but in a backup the last
@@ -62,17 +64,22 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn len(&self) -> u32 {
-        (self.words.len() as u64 / ROW_WORDS) as u32
+        self.lengths.len() as u32
     }
 
     /// The row of a local id that is below `len`.
     pub(super) fn row(&self, local: u32) -> Row<'a> {
-        let first = local as usize * ROW_WORDS as usize;
-        Row::at(&self.words[first..first + ROW_WORDS as usize])
+        self.table.row(local)
     }
 
+    /// Where it is; of a packed row where its chunk is.
     pub(super) fn place(&self, local: u32) -> u64 {
-        self.start + local as u64 * ROW_BYTES
+        self.table.place(local).unwrap_or(self.start)
+    }
+
+    /// The tokens of a row.
+    pub(super) fn tokens(&self, local: u32) -> u32 {
+        self.row(local).tokens(self.length(local).unwrap_or(0))
     }
 
     /// Whether it is a document's, or was.
@@ -132,7 +139,7 @@ pub(super) fn check(
 ) -> Vectors {
     let has_vectors = part.geometry.settings.positions && !segment.sections.are_packed();
     let sums = has_vectors.then(|| vec![0; segment.entry.terms as usize]);
-    let mut walk = Walk { segment, rows: Rows::of(part, segment), sums, ..Walk::new(segment) };
+    let mut walk = Walk { sums, ..Walk::new(part, segment) };
     walk.is_counted_later = has_positions(part, segment);
     walk.sequence = sequence_start;
     for local in 0..walk.rows.len() {
@@ -164,7 +171,7 @@ pub(super) fn check_counts(
     counts: &[u32],
     checked: &mut Checked,
 ) {
-    let mut walk = Walk { rows: Rows::of(part, segment), ..Walk::new(segment) };
+    let mut walk = Walk::new(part, segment);
     for (local, count) in (0..walk.rows.len()).zip(counts) {
         let is_document = walk.rows.is_document(local);
         let counted = if is_document { walk.rows.counted(local, *count) } else { 0 };
@@ -200,10 +207,10 @@ struct Walk<'a> {
 type Verdict = Result<(), &'static str>;
 
 impl<'a> Walk<'a> {
-    fn new(segment: &'a Segment) -> Walk<'a> {
+    fn new(part: &Part<'a>, segment: &'a Segment) -> Walk<'a> {
         Walk {
             segment,
-            rows: Rows { start: 0, words: &[], units: &[], lengths: &[] },
+            rows: Rows::of(part, segment),
             sequence: 0,
             newest: 0,
             number: segment.entry.numbers_start,
@@ -227,13 +234,14 @@ impl<'a> Walk<'a> {
         }
         if key.kind() == KeyKind::None {
             self.length(local, 0)?;
-            return no_document(row);
+            return self.no_document(local);
         }
         let lived = row.has_lived(local);
-        self.units += self.key(key, lived)? + self.vector(local, row)?;
-        self.tokens += row.tokens() as u64;
+        self.units += self.key(key, lived)? + self.vector(local)?;
+        let tokens = self.rows.tokens(local);
+        self.tokens += tokens as u64;
         if !self.is_counted_later {
-            let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { row.tokens() };
+            let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { tokens };
             self.length(local, self.rows.counted(local, kept))?;
         }
         if lived { self.sequence(row) } else { Ok(()) }
@@ -302,12 +310,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at where a row without a vector would have it. What was packed has left it somewhere else.
-    fn no_vector(&mut self, row: Row<'_>) -> Result<u64, &'static str> {
-        let start = row.vector() as usize;
+    /// Looks at where a row without a vector would have it. Packed rows do not say.
+    fn no_vector(&mut self, local: u32) -> Result<u64, &'static str> {
         if self.segment.sections.are_packed() {
             return Ok(0);
         }
+        let start = self.rows.table.words(local).vector() as usize;
         if start < self.unit || start > self.rows.units.len() {
             return Err("its document vector lies where it cannot");
         }
@@ -316,8 +324,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads a document vector, which lies behind those before it; returns the units that it takes.
-    fn vector(&mut self, local: u32, row: Row<'_>) -> Result<u64, &'static str> {
-        let Some(sums) = &mut self.sums else { return self.no_vector(row) };
+    fn vector(&mut self, local: u32) -> Result<u64, &'static str> {
+        let row = self.rows.table.words(local);
+        let Some(sums) = &mut self.sums else { return self.no_vector(local) };
         let start = row.vector() as usize;
         if start < self.unit || start > self.rows.units.len() {
             return Err("its document vector lies where it cannot");
@@ -348,16 +357,18 @@ impl<'a> Walk<'a> {
         }
         Ok((self.unit - start) as u64)
     }
-}
-
-/// A row of a delete, or of a document that broke off.
-fn no_document(row: Row<'_>) -> Verdict {
-    if row.key() != RowKey::default() {
-        Err("its key cannot be read")
-    } else if row.death() == 0 || row.tokens() != 0 || row.vector() != 0 {
-        Err("it is no document's, and is not dead from its birth")
-    } else {
-        Ok(())
+    /// Looks at a row of a delete, or of a document that broke off.
+    fn no_document(&self, local: u32) -> Verdict {
+        let row = self.rows.row(local);
+        let is_packed = self.segment.sections.are_packed();
+        let vector = if is_packed { 0 } else { self.rows.table.words(local).vector() };
+        if row.key() != RowKey::default() {
+            Err("its key cannot be read")
+        } else if row.death() == 0 || self.rows.tokens(local) != 0 || vector != 0 {
+            Err("it is no document's, and is not dead from its birth")
+        } else {
+            Ok(())
+        }
     }
 }
 

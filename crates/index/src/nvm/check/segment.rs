@@ -160,7 +160,7 @@ fn check_sums(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
             continue;
         }
         checked.counts.bytes += section.bytes;
-        if contents_check(part.region, kind, section) != section.check {
+        if contents_check(part.region, kind, &segment.sections) != section.check {
             checked.note(kind.name(), section.start, "its checksum is wrong");
         }
     }

@@ -154,7 +154,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let scoring = self.query.terms.len() + term;
         let level = self.settings.level;
         let lengths = match place.segment.lengths() {
-            Some(lengths) => Lengths::new(lengths, place.base),
+            Some(lengths) => lengths.from_rank(place.base),
             None => Lengths::new(&self.scratch.lengths, window.start),
         };
         let lengths = lengths.with(place);
