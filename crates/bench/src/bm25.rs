@@ -1,6 +1,6 @@
 //! What a document's score has to be: BM25 computed plainly, in double precision, from the document's words.
 //!
-//! Engines agree on the formula and not on its details; a [`Convention`] has those. Columns are not known here.
+//! Engines agree on the formula and not on its details; a [`Convention`] has those. What matches in a column scores 1.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use crate::corpus::{Corpus, tokenizer};
 use crate::edits::edits;
 use crate::lengths::rounded;
 use crate::peers::System;
+use crate::query_sets::columns::Row;
 use crate::sloppy::{self, Pair};
 use crate::workloads::document_frequencies;
 
@@ -78,16 +79,18 @@ impl Statistics {
     }
 }
 
-/// The words of a document.
+/// The words of a document, and its values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Document {
+pub(crate) struct Document<'a> {
     /// Tokens that are indexed.
     length: u32,
     positions: HashMap<String, Vec<u32>>,
+    /// None if they are not known.
+    row: Option<Row<'a>>,
 }
 
-impl Document {
-    pub(crate) fn new(text: &str) -> Document {
+impl<'a> Document<'a> {
+    pub(crate) fn new(text: &str) -> Document<'a> {
         let mut document = Document::default();
         // Too long a text has no words, as in the engine.
         let _ = tokenizer().for_each(text, |token| {
@@ -95,6 +98,11 @@ impl Document {
             document.positions.entry(token.text().to_owned()).or_default().push(token.position());
         });
         document
+    }
+
+    /// The same with these values in its columns.
+    pub(crate) fn with(self, row: Option<Row<'a>>) -> Document<'a> {
+        Document { row, ..self }
     }
 
     fn positions(&self, term: &str) -> &[u32] {
@@ -118,7 +126,7 @@ impl Bm25<'_> {
     pub(crate) fn score(
         &self,
         query: &Tree,
-        document: &Document,
+        document: &Document<'_>,
     ) -> Result<Option<f64>, NotComputed> {
         match query {
             Tree::Term { field, value } if field == TEXT => {
@@ -155,11 +163,14 @@ impl Bm25<'_> {
                 Ok(self.score(query, document)?.map(|score| score * f64::from(*by)))
             }
             Tree::All {} => Ok(Some(1.0)),
-            _ => Err(NotComputed("columns")),
+            column => {
+                let row = document.row.as_ref().ok_or(NotComputed("columns"))?;
+                Ok(is_in_column(column, row)?.then_some(1.0))
+            }
         }
     }
 
-    fn sum(&self, clauses: &Clauses, document: &Document) -> Result<Option<f64>, NotComputed> {
+    fn sum(&self, clauses: &Clauses, document: &Document<'_>) -> Result<Option<f64>, NotComputed> {
         let all = |queries: &[Tree]| -> Result<Vec<f64>, NotComputed> {
             let scores = queries.iter().map(|query| self.score(query, document));
             scores.filter_map(Result::transpose).collect()
@@ -173,7 +184,7 @@ impl Bm25<'_> {
     }
 
     /// The score of terms that occur together so often.
-    fn weighed(&self, terms: &[&String], frequency: f64, document: &Document) -> Option<f64> {
+    fn weighed(&self, terms: &[&String], frequency: f64, document: &Document<'_>) -> Option<f64> {
         let Convention { k1, b, .. } = self.convention;
         let length = document.length;
         let length = if self.convention.rounded_lengths { rounded(length) } else { length };
@@ -194,7 +205,7 @@ impl Bm25<'_> {
         *(if self.convention.empty_documents { documents } else { nonempty }) as f64
     }
 
-    fn pair(&self, first: &str, second: &str, document: &Document) -> Pair {
+    fn pair(&self, first: &str, second: &str, document: &Document<'_>) -> Pair {
         let frequency = |term| self.statistics.frequencies.get(term);
         let positions = |term, offset| {
             document.positions(term).iter().map(|at| i64::from(*at) - offset).collect()
@@ -212,7 +223,7 @@ impl Bm25<'_> {
         &self,
         terms: &[&String],
         slop: u32,
-        document: &Document,
+        document: &Document<'_>,
     ) -> Result<f64, NotComputed> {
         match terms {
             [_] => Ok(document.positions(terms[0]).len() as f64),
@@ -225,7 +236,23 @@ impl Bm25<'_> {
     }
 }
 
-fn any_term(document: &Document, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
+/// Whether a document's values are what a query wants of a column.
+fn is_in_column(query: &Tree, row: &Row<'_>) -> Result<bool, NotComputed> {
+    match query {
+        Tree::Term { field, value } => Ok(row.keyword(field) == Some(value.as_str())),
+        Tree::OneOf { field, values } => {
+            Ok(row.keyword(field).is_some_and(|keyword| values.iter().any(|v| v == keyword)))
+        }
+        Tree::Range { field, from, to, include_from, include_to } => {
+            let above = |n: i64| from.is_none_or(|from| n > from || (*include_from && n == from));
+            let below = |n: i64| to.is_none_or(|to| n < to || (*include_to && n == to));
+            Ok(row.integer(field).is_some_and(|number| above(number) && below(number)))
+        }
+        _ => Err(NotComputed("patterns of keywords")),
+    }
+}
+
+fn any_term(document: &Document<'_>, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
     document.positions.keys().any(|term| is_wanted(term)).then_some(1.0)
 }
 
@@ -243,7 +270,7 @@ fn is_like(term: &str, pattern: &[char]) -> bool {
     }
 }
 
-fn exact_frequency(terms: &[&String], document: &Document) -> usize {
+fn exact_frequency(terms: &[&String], document: &Document<'_>) -> usize {
     let follows = |start: u32, at: usize| {
         document.positions(terms[at]).binary_search(&(start + at as u32)).is_ok()
     };

@@ -60,6 +60,15 @@ pub(crate) fn filled(options: Options, corpus: &Corpus) -> Fallible<Index> {
     Ok(index)
 }
 
+/// Waits until readers use the second tier's copy of every segment that is full, and the merged dictionary has its terms.
+pub(crate) fn wait_until_merged(index: &Index) -> Fallible<()> {
+    // The first is being filled.
+    while index.stats()?.segments.iter().skip(1).any(|segment| segment.state != "merged") {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
 /// Segments, the share of the postings in flushed ones, and dead rows, which make counts dearer: a line for people.
 pub(crate) fn describe(index: &Index) -> Fallible<String> {
     let stats = index.stats()?;
@@ -116,7 +125,8 @@ pub(crate) fn measure(
     }
 }
 
-fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl Ask) {
+/// Every query once.
+pub(crate) fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl Ask) {
     latencies.clear();
     for query in queries {
         let start = Instant::now();

@@ -102,7 +102,8 @@ fn compare(
     sides.push(Side::ours("flushed", &ours.flushed, set)?);
     let docs = bench.peers.docs_file(corpus)?;
     sides.extend(equal::peers(bench, &docs, name, set)?);
-    let mut found = Asked { corpus, statistics, set, sides: &sides }.print(bench, name)?;
+    let mut found =
+        Asked { corpus, statistics, columns: None, set, sides: &sides }.print(bench, name)?;
     found.retain(|difference| difference.is_error);
     Ok(found)
 }
