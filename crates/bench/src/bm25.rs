@@ -23,6 +23,8 @@ pub(crate) struct Convention {
     pub(crate) times_k1_and_one: bool,
     /// Whether the length of a document is kept in one byte.
     pub(crate) rounded_lengths: bool,
+    /// Whether a document's keyword counts as a token of it.
+    pub(crate) keywords_have_length: bool,
     /// Whether documents without words count in the number of documents and in the mean length.
     pub(crate) empty_documents: bool,
     /// The frequency of two terms that are near each other.
@@ -30,13 +32,14 @@ pub(crate) struct Convention {
 }
 
 impl Convention {
-    /// Ours: Lucene's, but for lengths, which are exact.
+    /// Ours: Lucene's, but for lengths, which are exact and of all that a document has.
     pub(crate) fn ours() -> Convention {
         Convention {
             k1: 1.2,
             b: 0.75,
             times_k1_and_one: false,
             rounded_lengths: false,
+            keywords_have_length: true,
             empty_documents: false,
             sloppy: sloppy::lucene,
         }
@@ -44,7 +47,8 @@ impl Convention {
 
     /// A peer's, if it has scores.
     pub(crate) fn of(system: System) -> Option<Convention> {
-        let lucene = Convention { rounded_lengths: true, ..Convention::ours() };
+        let lucene =
+            Convention { rounded_lengths: true, keywords_have_length: false, ..Convention::ours() };
         match system {
             System::Lucene => Some(lucene),
             System::Tantivy => Some(Convention {
@@ -186,23 +190,36 @@ impl Bm25<'_> {
     /// The score of terms that occur together so often.
     fn weighed(&self, terms: &[&String], frequency: f64, document: &Document<'_>) -> Option<f64> {
         let Convention { k1, b, .. } = self.convention;
-        let length = document.length;
+        let length = document.length + u32::from(self.counts_keyword(document));
         let length = if self.convention.rounded_lengths { rounded(length) } else { length };
-        let mean = self.statistics.tokens as f64 / self.documents();
+        let mean = self.tokens(document) / self.documents(document);
         let norm = k1 * (1.0 - b + b * f64::from(length) / mean);
         let factor = if self.convention.times_k1_and_one { k1 + 1.0 } else { 1.0 };
-        let idf: f64 = terms.iter().map(|term| self.idf(term)).sum();
+        let idf: f64 = terms.iter().map(|term| self.idf(term, document)).sum();
         (frequency > 0.0).then(|| factor * idf * frequency / (frequency + norm))
     }
 
-    fn idf(&self, term: &str) -> f64 {
+    fn idf(&self, term: &str, document: &Document<'_>) -> f64 {
         let n = f64::from(self.statistics.frequencies.get(term).copied().unwrap_or(0));
-        (1.0 + (self.documents() - n + 0.5) / (n + 0.5)).ln()
+        (1.0 + (self.documents(document) - n + 0.5) / (n + 0.5)).ln()
     }
 
-    fn documents(&self) -> f64 {
+    /// Documents that count, where all are like this one: a keyword is something that a document has.
+    fn documents(&self, document: &Document<'_>) -> f64 {
         let Statistics { documents, nonempty, .. } = self.statistics;
-        *(if self.convention.empty_documents { documents } else { nonempty }) as f64
+        let all = self.convention.empty_documents || self.counts_keyword(document);
+        *(if all { documents } else { nonempty }) as f64
+    }
+
+    /// Tokens of all documents that are like this one.
+    fn tokens(&self, document: &Document<'_>) -> f64 {
+        let keywords = if self.counts_keyword(document) { self.statistics.documents } else { 0 };
+        (self.statistics.tokens + keywords) as f64
+    }
+
+    /// Each document with columns has one keyword.
+    fn counts_keyword(&self, document: &Document<'_>) -> bool {
+        self.convention.keywords_have_length && document.row.is_some()
     }
 
     fn pair(&self, first: &str, second: &str, document: &Document<'_>) -> Pair {

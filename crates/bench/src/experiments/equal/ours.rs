@@ -1,6 +1,6 @@
 //! Our index in the layouts that are compared, and what it answers.
 
-use spirit::{DictionaryTier, Index, Options, PointerUpdate, Postings, Search};
+use spirit::{DictionaryTier, Document, Index, Options, PointerUpdate, Postings, Search};
 use spirit_peer_protocol::{Answer, Query as Tree};
 
 use crate::Fallible;
@@ -58,10 +58,10 @@ const LAYOUTS: [Layout; 6] = [
     },
 ];
 
-/// What we answer to each set in all layouts, of which one at a time is in memory.
+/// What we answer to each set in all layouts, of which one at a time is in memory; of documents with columns or without.
 pub(super) fn ask(
     corpus: &Corpus,
-    columns: &Columns,
+    columns: Option<&Columns>,
     sets: &[(&str, QuerySet)],
 ) -> Fallible<Vec<Vec<Side>>> {
     let mut all: Vec<Vec<Side>> = sets.iter().map(|_| Vec::new()).collect();
@@ -77,9 +77,7 @@ pub(super) fn ask(
 
 impl Layout {
     fn options(&self, corpus: &Corpus, scratch: &Scratch) -> Options {
-        let fields = Columns::fields().into_iter();
-        let options =
-            fields.fold(engine::options(corpus), |options, (name, kind)| options.field(name, kind));
+        let options = engine::options(corpus);
         let Some((postings, dictionary)) = self.tier else { return options };
         options
             .directory(scratch.path())
@@ -90,8 +88,22 @@ impl Layout {
     }
 
     /// An index of the corpus; segments may be ended earlier where they are full.
-    fn filled(&self, corpus: &Corpus, columns: &Columns, scratch: &Scratch) -> Fallible<Index> {
-        let index = self.options(corpus, scratch).open()?;
+    fn filled(
+        &self,
+        corpus: &Corpus,
+        columns: Option<&Columns>,
+        scratch: &Scratch,
+    ) -> Fallible<Index> {
+        let mut options = self.options(corpus, scratch);
+        if columns.is_some() {
+            let fields = Columns::fields().into_iter();
+            options = fields.fold(options, |options, (name, kind)| options.field(name, kind));
+        }
+        let document = |number| match columns {
+            Some(columns) => columns.document(corpus, number),
+            None => Document::new().text(corpus.get(number)),
+        };
+        let index = options.open()?;
         let part = corpus.len().div_ceil(self.parts);
         for start in (0..corpus.len()).step_by(part) {
             if start > 0 {
@@ -100,9 +112,7 @@ impl Layout {
             let end = (start + part).min(corpus.len());
             for batch in (start..end).step_by(BATCH) {
                 let numbers = batch..(batch + BATCH).min(end);
-                let documents: Vec<_> =
-                    numbers.map(|number| columns.document(corpus, number)).collect();
-                index.add_documents(&documents)?;
+                index.add_documents(&numbers.map(document).collect::<Vec<_>>())?;
             }
         }
         if self.flushed {
