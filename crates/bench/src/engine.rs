@@ -22,6 +22,11 @@ pub(crate) const SEGMENT_BYTES: u64 = 64 << 20;
 /// The least heap, in segments.
 pub(crate) const HEAP_SEGMENTS_MIN: u64 = 16;
 
+/// Bytes of a fresh segment that a token takes, roughly.
+const BYTES_PER_TOKEN: u64 = 10;
+/// Segments smaller than this cannot be had.
+pub(crate) const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+
 /// Passes over the first queries of every workload before any is measured, as the peers do it.
 const SHARED_WARM_PASSES: usize = 5;
 const SHARED_WARM_QUERIES: usize = 200;
@@ -50,6 +55,14 @@ pub(crate) fn options(corpus: &Corpus) -> Options {
         .segment_bytes(SEGMENT_BYTES.min(heap_bytes / HEAP_SEGMENTS_MIN))
         .on_full(OnFull::Refuse)
         .prefault(true)
+}
+
+/// The same with segments as small beside the corpus as those of a heap that a stream has filled: it leaves all but the newest of
+/// about sixteen flushed, where one of the usual size would hold a small corpus fresh.
+pub(crate) fn stream_options(corpus: &Corpus) -> Options {
+    let share = corpus.tokens * BYTES_PER_TOKEN / HEAP_SEGMENTS_MIN;
+    options(corpus)
+        .segment_bytes(share.clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES).next_multiple_of(4096))
 }
 
 /// An index of the whole corpus under automatic keys, with every full segment flushed.

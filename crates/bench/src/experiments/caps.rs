@@ -44,8 +44,6 @@ const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
 /// takes a twelfth, whatever is in it.
 const DICTIONARY_FULL: f64 = 0.8;
 const TABLE: f64 = 1.0 / 12.0;
-/// Segments smaller than this cannot be had.
-const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 /// Bytes of the log for each byte of text: all documents have room, so no segment ends early or is engraved for its sake.
 const LOG_PER_TEXT: u64 = 4;
 const LOG_BYTES_MIN: u64 = 64 << 20;
@@ -205,7 +203,7 @@ fn segment_bytes(corpus: &Corpus, segments: u64) -> u64 {
     let tokens = corpus.tokens as f64 / segments as f64;
     let (factor, power) = BYTES_OF_TERMS;
     let bytes = tokens * BYTES_PER_TOKEN + factor * tokens.powf(power);
-    (bytes as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096)
+    (bytes as u64).max(engine::SEGMENT_BYTES_MIN).next_multiple_of(4096)
 }
 
 /// An index of the corpus in as many segments of equally many documents.
