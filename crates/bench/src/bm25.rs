@@ -360,6 +360,34 @@ mod tests {
     }
 
     #[test]
+    fn columns_score_one_and_our_lengths_count_keywords() {
+        use crate::query_sets::columns::Columns;
+        let (corpus, columns) = (corpus(), Columns::draw(5, 42));
+        let statistics = Statistics::of(&corpus);
+        let document = || Document::new(corpus.get(1)).with(Some(columns.row(1)));
+        let scored = |convention, query: &Tree| {
+            let bm25 = Bm25 { statistics: &statistics, convention };
+            bm25.score(query, &document()).unwrap()
+        };
+        let lucene = Convention::of(System::Lucene).unwrap();
+        let range = |include_from| {
+            let (field, from) = ("ts".to_owned(), columns.row(1).integer("ts"));
+            Tree::Range { field, from, to: None, include_from, include_to: true }
+        };
+        assert_eq!([true, false].map(|with| scored(lucene, &range(with))), [Some(1.0), None]);
+        let value = columns.row(1).keyword("channel").unwrap().to_owned();
+        let channel = || "channel".to_owned();
+        let term = Tree::Term { field: channel(), value: value.clone() };
+        let one_of = Tree::OneOf { field: channel(), values: vec!["none".to_owned(), value] };
+        assert_eq!([scored(lucene, &term), scored(lucene, &one_of)], [Some(1.0); 2]);
+        // 58 tokens and a keyword in each of 5 documents, this one of 4 tokens and one.
+        let idf = (1.0_f64 + (5.0 - 2.0 + 0.5) / 2.5).ln();
+        let expected = idf * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 5.0 / (63.0 / 5.0)));
+        near(scored(Convention::ours(), &Tree::term("big")), expected);
+        near(scored(lucene, &Tree::term("big")), score(lucene, &Tree::term("big"), 1).unwrap());
+    }
+
+    #[test]
     fn phrases_patterns_and_constants() {
         let lucene = Convention::of(System::Lucene).unwrap();
         let phrase = Tree::phrase(&["big", "data"], 0);
