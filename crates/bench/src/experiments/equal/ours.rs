@@ -77,7 +77,8 @@ pub(super) fn ask(
 
 impl Layout {
     fn options(&self, corpus: &Corpus, scratch: &Scratch) -> Options {
-        let options = engine::options(corpus);
+        // Nothing is timed.
+        let options = engine::options(corpus).prefault(false);
         let Some((postings, dictionary)) = self.tier else { return options };
         options
             .directory(scratch.path())
