@@ -24,7 +24,7 @@ use crate::posting::{frequency, rank};
 /// Postings of a block; the last one of a list may have fewer. Lists of no more have no maxima.
 pub const BLOCK_POSTINGS: u32 = 128;
 /// The frequencies from which on a block has its shortest document.
-const LEVELS: [u32; 3] = [1, 2, 4];
+pub const LEVELS: [u32; 3] = [1, 2, 4];
 
 /// Blocks of a list that have maxima.
 #[inline(always)]

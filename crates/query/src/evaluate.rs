@@ -43,7 +43,7 @@ use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
 use crate::sloppy::Occurrence;
 use ahead::Ahead;
-use all::Meeting;
+use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
 pub(crate) use older::Lent;
 use pattern::PatternBits;
@@ -198,9 +198,10 @@ impl<'a, C: Collector> Evaluation<'a, C> {
                 self.step_back(older, [term].into_iter(), |part| part.registered(term as usize));
             }
             Plan::All(terms, count) => {
-                self.all(&terms[..count]);
-                let terms = &terms[..count];
-                self.step_back(older, terms.iter().copied(), |part| part.all_registered(terms));
+                self.all_of(Sought { terms: &terms[..count], phrase: None }, older);
+            }
+            Plan::Phrase(phrase, terms, count) => {
+                self.all_of(Sought { terms: &terms[..count], phrase: Some(phrase) }, older);
             }
             Plan::Any(terms, count) => self.tree_of(true, &terms[..count], older),
             Plan::Tree { bounded } => self.tree_of(bounded, &[], older),
@@ -209,6 +210,12 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 }
 
 impl<C: Collector> Evaluation<'_, C> {
+    fn all_of<O: FindOlder>(&mut self, sought: Sought<'_>, older: impl FnOnce() -> Option<O>) {
+        self.all(sought);
+        let terms = sought.terms.iter().copied();
+        self.step_back(older, terms, |part| part.all_registered(sought));
+    }
+
     /// Evaluates a tree; `union` are the terms of one that is nothing but an OR of them.
     fn tree_of<O: FindOlder>(
         &mut self,

@@ -16,6 +16,8 @@ pub(crate) enum Plan {
     Term(u32),
     /// An AND of this many terms.
     All([u32; TERMS_INLINE], usize),
+    /// A phrase: an AND of this many terms, and where they have to be.
+    Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// An OR of this many terms.
     Any([u32; TERMS_INLINE], usize),
     /// A tree of cursors. If it is bounded, only documents with one of its terms match.
@@ -38,7 +40,10 @@ impl Plan {
             Kind::Everything => Plan::Tree { bounded: false },
             Kind::Clauses { minimum: 0 | 1 } => Plan::of_clauses(query),
             Kind::Clauses { .. } => Plan::Tree { bounded: query.is_bounded(query.root) },
-            Kind::Phrase { .. } => Plan::Tree { bounded: true },
+            Kind::Phrase { .. } => match query.terms_of_phrase(query.root) {
+                Some((terms, count)) => Plan::Phrase(query.root, terms, count),
+                None => Plan::Tree { bounded: true },
+            },
             Kind::Pattern(_) | Kind::Range(_) => Plan::Tree { bounded: false },
         }
     }
@@ -83,6 +88,8 @@ pub(crate) enum RankedPlan {
     Term(u32),
     /// All of this many terms.
     All([u32; RANKED_INLINE], usize),
+    /// A phrase of this many terms.
+    Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// Any of this many terms.
     Any([u32; RANKED_INLINE], usize),
     /// Anything else. If it is bounded, only documents with one of its terms match.
@@ -98,6 +105,10 @@ impl RankedPlan {
             _ if root.constant || windows => tree,
             Kind::Nothing => RankedPlan::Nothing,
             Kind::Term(term) => RankedPlan::Term(term),
+            Kind::Phrase { .. } => match query.terms_of_phrase(query.root) {
+                Some((terms, count)) => RankedPlan::Phrase(query.root, terms, count),
+                None => tree,
+            },
             Kind::Clauses { minimum: 0 | 1 } => {
                 RankedPlan::of_clauses(query, root.kind).unwrap_or(tree)
             }
@@ -133,6 +144,18 @@ impl RankedPlan {
 }
 
 impl Query {
+    /// The different terms of a phrase, if they are at least two and few enough for the ways of an AND.
+    fn terms_of_phrase(&self, phrase: NodeId) -> Option<([u32; TERMS_INLINE], usize)> {
+        let (mut terms, mut count) = ([0; TERMS_INLINE], 0);
+        for term in self.children(phrase).filter_map(|child| self.term_of(child)) {
+            if !terms[..count].contains(&term) {
+                *terms.get_mut(count)? = term;
+                count += 1;
+            }
+        }
+        (count > 1).then_some((terms, count))
+    }
+
     /// Whether a child takes part as `occur`. Words without terms (stop words) take no part.
     pub(crate) fn counts(&self, child: NodeId, occur: Occur) -> bool {
         let node = &self.nodes[child as usize];

@@ -50,10 +50,14 @@ pub enum Evaluator {
     List,
     /// The lists of all terms, met by kernels.
     Intersection(Meetings),
+    /// The same, and then where the terms are.
+    Phrase(Meetings),
     /// For the best: blocks of one term's list, by their maxima.
     BlockMaxTerm,
     /// For the best: blocks of the shortest list of all terms, by the maxima of all, and an algorithm for what is left of a block.
     BlockMaxAll(Algorithm),
+    /// The same, and then where the terms are.
+    BlockMaxPhrase(Algorithm),
     /// For the best: any of several terms, by MaxScore over windows.
     MaxScore,
     /// Windows of up to 4,096 documents, a bit each.
@@ -174,9 +178,13 @@ impl fmt::Display for Evaluator {
             Evaluator::Key => f.write_str("key table"),
             Evaluator::List => f.write_str("list"),
             Evaluator::Intersection(meetings) => write!(f, "intersection: {meetings}"),
+            Evaluator::Phrase(meetings) => write!(f, "intersection and positions: {meetings}"),
             Evaluator::BlockMaxTerm => f.write_str("block maxima"),
             Evaluator::BlockMaxAll(algorithm) => {
                 write!(f, "block maxima of all, {algorithm}")
+            }
+            Evaluator::BlockMaxPhrase(algorithm) => {
+                write!(f, "block maxima of all and positions, {algorithm}")
             }
             Evaluator::MaxScore => f.write_str("MaxScore"),
             Evaluator::Windows => f.write_str("windows"),

@@ -73,12 +73,20 @@ pub struct Top<T: Placed = Scored> {
     has_newer: bool,
     /// Only what comes behind this place: where the page before ended.
     after: Option<T::Place>,
+    /// As many matches as are wanted are known to score at least this, whether they were found yet or not; below 0: none are.
+    floor: f32,
 }
 
 impl<T: Placed> Top<T> {
     /// With room for `k_max` matches.
     pub fn with_capacity(k_max: usize) -> Top<T> {
-        Top { heap: BinaryHeap::with_capacity(k_max), k: 0, has_newer: false, after: None }
+        Top {
+            heap: BinaryHeap::with_capacity(k_max),
+            k: 0,
+            has_newer: false,
+            after: None,
+            floor: -1.0,
+        }
     }
 
     /// Begins anew: the best `k`, of those behind the one with this place.
@@ -87,6 +95,7 @@ impl<T: Placed> Top<T> {
         self.k = k.min(self.heap.capacity());
         self.has_newer = true;
         self.after = after;
+        self.floor = -1.0;
     }
 
     /// Whether any match counts.
@@ -98,6 +107,16 @@ impl<T: Placed> Top<T> {
     /// what is kept. An executor's own come newest first.
     pub(crate) fn enter_executor(&mut self, number: u32) {
         self.has_newer = number > 0;
+    }
+
+    /// Whether matches may come that are newer than some that are kept, from now on; returns whether that was so before.
+    pub(crate) fn set_has_newer(&mut self, has_newer: bool) -> bool {
+        std::mem::replace(&mut self.has_newer, has_newer)
+    }
+
+    /// How many matches are wanted, if any of the best will do: not those behind a page.
+    pub(crate) fn first_page(&self) -> Option<usize> {
+        self.after.is_none().then_some(self.k)
     }
 
     /// The worst, if there are as many as there may be; and whether one counts that is as good but for its age.
@@ -134,10 +153,15 @@ impl Top {
     #[inline]
     pub(crate) fn threshold(&self) -> f32 {
         match self.worst() {
-            Some((worst, true)) => worst.score.next_down(),
-            Some((worst, false)) => worst.score,
-            None => -1.0,
+            Some((worst, true)) => worst.score.next_down().max(self.floor),
+            Some((worst, false)) => worst.score.max(self.floor),
+            None => self.floor,
         }
+    }
+
+    /// Takes note that as many matches as are wanted score above `score`.
+    pub(crate) fn raise(&mut self, score: f32) {
+        self.floor = self.floor.max(score);
     }
 }
 

@@ -42,7 +42,7 @@ fn each_shape_has_its_evaluators() {
     };
     use Evaluator::{BlockMaxAll, BlockMaxTerm, Key, List, MaxScore, Nothing, Windows};
     assert_eq!(of("sea", &newest), (List, List));
-    assert_eq!(of("sea", &best), (Windows, BlockMaxTerm));
+    assert_eq!(of("sea", &best), (List, BlockMaxTerm));
     assert_eq!(of("key:7", &newest), (Key, Key));
     assert_eq!(of("sea sky", &newest), (Windows, Windows));
     assert_eq!(of("sea sky", &best), (Windows, MaxScore));

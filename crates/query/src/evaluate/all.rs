@@ -1,4 +1,5 @@
-//! An AND of terms: segments in which all of them have postings, and there the kernels.
+//! An AND of terms: segments in which all of them have postings, and there the kernels. What these leave of a phrase is looked up
+//! [where the terms are](super::phrase).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -10,14 +11,37 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
 use spirit_mem::{Region, Span, prefetch};
 
+use super::phrase::{Phrase, Room, Wanted};
 use super::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
 use crate::plan::TERMS_INLINE;
+use crate::query::NodeId;
 
 /// Cache lines of a list that are asked for ahead: the processor sees the pattern then.
 const LINES_AHEAD: usize = 8;
 const LINE_WORDS: usize = 16;
+
+/// Terms that documents have to have, and the phrase that they are to make, if that is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Sought<'t> {
+    pub(super) terms: &'t [u32],
+    pub(super) phrase: Option<NodeId>,
+}
+
+/// What is sought of a document besides the two terms whose lists meet.
+struct Rest<'t> {
+    terms: &'t [u32],
+    phrase: Option<NodeId>,
+    /// The phrase as the segment at hand has it, once it was asked for.
+    looked_up: Option<Phrase>,
+}
+
+impl Rest<'_> {
+    fn is_nothing(&self) -> bool {
+        self.terms.is_empty() && self.phrase.is_none()
+    }
+}
 
 /// How the two shortest lists of a segment meet.
 pub(super) enum Meeting {
@@ -47,7 +71,8 @@ impl Meeting {
 
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers the documents with all of some terms.
-    pub(super) fn all(&mut self, terms: &[u32]) {
+    pub(super) fn all(&mut self, sought: Sought<'_>) {
+        let terms = sought.terms;
         for term in terms {
             self.snapshot.prefetch(self.query.terms[*term as usize].hash);
         }
@@ -57,7 +82,7 @@ impl<C: Collector> Evaluation<'_, C> {
             for term in terms {
                 self.open_fresh(&place, *term as usize);
             }
-            self.intersect(&place, terms);
+            self.intersect(&place, sought);
             if self.done() {
                 return;
             }
@@ -65,7 +90,7 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in terms {
             self.look_up(*term as usize);
         }
-        self.all_registered(terms);
+        self.all_registered(sought);
     }
 
     /// Asks for the records of terms in a fresh segment: the ingest role may have just written them, and then each has
@@ -78,15 +103,15 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// The same in the registered segments at hand.
-    pub(super) fn all_registered(&mut self, terms: &[u32]) {
+    pub(super) fn all_registered(&mut self, sought: Sought<'_>) {
         self.scratch.ahead.begin();
         let mut more = true;
         loop {
             while more && self.scratch.ahead.has_room() {
-                more = self.align(terms);
+                more = self.align(sought.terms);
             }
             let Some(slot) = self.scratch.ahead.pop() else { return };
-            self.meet(terms, slot);
+            self.meet(sought, slot);
             if self.done() || !self.meter.step() {
                 return;
             }
@@ -94,50 +119,53 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// Evaluates a segment in which all terms have entries.
-    fn meet(&mut self, terms: &[u32], slot: usize) {
+    fn meet(&mut self, sought: Sought<'_>, slot: usize) {
         if self.settings.algorithm.is_none()
             && self.settings.before.is_none()
-            && self.meet_plainly(terms.len(), slot)
+            && self.meet_plainly(sought, slot)
         {
             return;
         }
         let segment = self.snapshot.of(self.scratch.ahead.at(slot).entries[0].0.segment);
         let Some(place) = self.place(segment, false) else { return };
-        for (number, term) in terms.iter().enumerate() {
+        for (number, term) in sought.terms.iter().enumerate() {
             let (entry, index) = self.scratch.ahead.at(slot).entries[number];
             self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);
         }
-        self.intersect(&place, terms);
+        self.intersect(&place, sought);
     }
 
     /// The same in the commonest cases, without opening leaves; says whether it was one of them.
-    fn meet_plainly(&mut self, terms: usize, slot: usize) -> bool {
-        let entries = &self.scratch.ahead.at(slot).entries[..terms];
-        let mut singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
-        if let Some((single, _)) = singles.next() {
+    fn meet_plainly(&mut self, sought: Sought<'_>, slot: usize) -> bool {
+        let entries = &self.scratch.ahead.at(slot).entries[..sought.terms.len()];
+        let id = entries[0].0.segment;
+        if let Some((single, _)) = entries.iter().find(|(entry, _)| entry.postings == 1) {
             let wanted = rank(single.payload);
-            if singles.all(|(entry, _)| rank(entry.payload) == wanted) {
-                self.meet_at(wanted, terms, slot);
+            let found = self.all_have(wanted, entries);
+            if found && sought.phrase.is_none() {
+                self.offer_registered(id, rank_of(wanted));
             }
-            return true;
+            return !found || sought.phrase.is_none();
         }
-        let [(a, _), (b, _)] = *entries else { return false };
-        let segment = self.snapshot.of(a.segment);
+        let ([(a, _), (b, _)], None) = (entries, sought.phrase) else { return false };
+        let segment = self.snapshot.of(id);
         let flushed = segment.flushed();
         let is_plain = |entry: Entry| flushed.bitmap(entry).is_none() && !entry.is_packed();
-        let plain = is_plain(a) && is_plain(b);
+        let plain = is_plain(*a) && is_plain(*b);
         if plain {
-            self.meet_lists(&segment, [flushed.list(a), flushed.list(b)]);
+            self.meet_lists(&segment, [flushed.list(*a), flushed.list(*b)]);
         }
         plain
     }
 
-    /// Some of the terms have one posting there, all at rank `wanted`: it is looked up in the lists of the others.
-    fn meet_at(&mut self, wanted: u32, terms: usize, slot: usize) {
+    /// Whether the lists of all these entries, of which some are single postings, have a document.
+    fn all_have(&self, wanted: u32, entries: &[(Entry, u32)]) -> bool {
+        let singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
+        if singles.map(|(single, _)| rank(single.payload)).any(|rank| rank != wanted) {
+            return false;
+        }
         let region = self.snapshot.memory().region();
-        let entries = &self.scratch.ahead.at(slot).entries[..terms];
-        let id = entries[0].0.segment;
-        let segment = self.snapshot.of(id);
+        let segment = self.snapshot.of(entries[0].0.segment);
         let flushed = segment.flushed();
         let has = |entry: Entry| {
             if let Some(packed) = segment.packed(entry) {
@@ -147,9 +175,7 @@ impl<C: Collector> Evaluation<'_, C> {
             let at = spirit_kernel::seek(self.settings.level, list, 0, wanted);
             list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
         };
-        if entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry)) {
-            self.offer_registered(id, rank_of(wanted));
-        }
+        entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry))
     }
 
     /// Two terms without bitmaps: their lists are worked on where they lie.
@@ -178,20 +204,21 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     /// The intersection of the lists that are open in a segment.
-    fn intersect(&mut self, place: &Place<'_>, terms: &[u32]) {
+    fn intersect(&mut self, place: &Place<'_>, sought: Sought<'_>) {
         let mut order = [0; TERMS_INLINE];
-        let order = &mut order[..terms.len()];
-        order.copy_from_slice(terms);
+        let order = &mut order[..sought.terms.len()];
+        order.copy_from_slice(sought.terms);
         order.sort_unstable_by_key(|t| self.scratch.leaves[*t as usize].postings);
-        let (a, b, others) = (order[0] as usize, order[1] as usize, &order[2..]);
+        let (a, b) = (order[0] as usize, order[1] as usize);
         if self.scratch.leaves[a].postings == 0 {
             return;
         }
-        let exact = !place.has_dead && others.is_empty();
+        let rest = &mut Rest { terms: &order[2..], phrase: sought.phrase, looked_up: None };
+        let exact = !place.has_dead && rest.is_nothing();
         let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
         match Meeting::of(self.settings.algorithm, bits_a, bits_b) {
-            Meeting::Bitmaps(x, y) => return self.intersect_bitmaps(place, x, y, others, exact),
-            Meeting::Probe(bits) => return self.probe(place, a, bits, others, exact),
+            Meeting::Bitmaps(x, y) => return self.intersect_bitmaps(place, x, y, rest, exact),
+            Meeting::Probe(bits) => return self.probe(place, a, bits, rest, exact),
             Meeting::Lists => {}
         }
         // A list that is wholly to be seen begins where it begins.
@@ -200,7 +227,7 @@ impl<C: Collector> Evaluation<'_, C> {
         {
             return;
         }
-        self.intersect_runs(place, a, b, others, exact);
+        self.intersect_runs(place, a, b, rest, exact);
     }
 
     fn intersect_runs(
@@ -208,7 +235,7 @@ impl<C: Collector> Evaluation<'_, C> {
         place: &Place<'_>,
         a: usize,
         b: usize,
-        others: &[u32],
+        rest: &mut Rest<'_>,
         exact: bool,
     ) {
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
@@ -237,7 +264,7 @@ impl<C: Collector> Evaluation<'_, C> {
             if counted {
                 self.collector.skip(progress.found as u64);
             } else {
-                self.offer_found(place, progress.found, others);
+                self.offer_found(place, progress.found, rest);
                 if self.done() {
                     return;
                 }
@@ -268,11 +295,14 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers the kernel's first `found` matches, if the other terms have them too.
-    fn offer_found(&mut self, place: &Place<'_>, found: usize, others: &[u32]) {
+    /// Offers the kernel's first `found` matches, if they have what else is sought.
+    fn offer_found(&mut self, place: &Place<'_>, found: usize, rest: &mut Rest<'_>) {
+        if let Some(phrase) = rest.phrase {
+            return self.offer_phrase(place, found, rest, phrase);
+        }
         for i in 0..found {
             let rank = rank(self.scratch.out[i]);
-            if others.iter().all(|term| self.seek(place, *term as usize, rank) == rank) {
+            if self.has_all(place, rest.terms, rank) {
                 self.offer(place, rank_of(rank));
                 if self.done() {
                     return;
@@ -281,12 +311,50 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
+    fn has_all(&mut self, place: &Place<'_>, terms: &[u32], rank: u32) -> bool {
+        terms.iter().all(|term| self.seek(place, *term as usize, rank) == rank)
+    }
+
+    /// The same for a phrase.
+    fn offer_phrase(
+        &mut self,
+        place: &Place<'_>,
+        found: usize,
+        rest: &mut Rest<'_>,
+        phrase: NodeId,
+    ) {
+        let (mut ranks, mut count) = ([0; OUT], 0);
+        for i in 0..found {
+            let rank = rank(self.scratch.out[i]);
+            if self.has_all(place, rest.terms, rank) {
+                ranks[count] = rank;
+                count += 1;
+            }
+        }
+        if count == 0 {
+            return;
+        }
+        if rest.looked_up.is_none() {
+            rest.looked_up = self.phrase_in(place, phrase, &self.scratch.words);
+        }
+        let Some(phrase) = &rest.looked_up else { return };
+        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let (mut room, collector) = (Room { place, words, occurrences }, &mut self.collector);
+        phrase.each(&mut room, &ranks[..count], Wanted::Any, |number, occurs| {
+            let row = rank_of(ranks[number]);
+            if occurs > 0.0 && !(place.has_dead && place.segment.is_dead(row)) {
+                collector.take(place.segment.id(), row);
+            }
+            collector.wanted() > 0
+        });
+    }
+
     fn intersect_bitmaps(
         &mut self,
         place: &Place<'_>,
         x: Span<AtomicU64>,
         y: Span<AtomicU64>,
-        others: &[u32],
+        rest: &mut Rest<'_>,
         exact: bool,
     ) {
         let region = self.snapshot.memory().region();
@@ -302,7 +370,7 @@ impl<C: Collector> Evaluation<'_, C> {
             let out = &mut self.scratch.out[..wanted];
             let (found, next) = spirit_kernel::and_into(self.settings.level, x, y, base, from, out);
             from = next;
-            self.offer_found(place, found, others);
+            self.offer_found(place, found, rest);
         }
     }
 
@@ -311,7 +379,7 @@ impl<C: Collector> Evaluation<'_, C> {
         place: &Place<'_>,
         a: usize,
         bits: Span<AtomicU64>,
-        others: &[u32],
+        rest: &mut Rest<'_>,
         exact: bool,
     ) {
         let bits = self.snapshot.memory().region().view(bits);
@@ -336,7 +404,7 @@ impl<C: Collector> Evaluation<'_, C> {
                 spirit_kernel::probe_into(self.settings.level, run, bits, base, &mut out[..wanted]);
             let ended = progress.left == run.len();
             leaves[a].advance(progress.left);
-            self.offer_found(place, progress.found, others);
+            self.offer_found(place, progress.found, rest);
             if self.done() || (ended && !self.refill(place, a)) {
                 return;
             }

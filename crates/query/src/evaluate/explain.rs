@@ -15,8 +15,9 @@ use spirit_kernel::Frequencies;
 use spirit_schema::Schema;
 
 use super::key::find_document;
+use super::phrase::{Phrase, Room, Wanted};
 use super::window::{WORDS, Window};
-use super::{Evaluation, Place, words_of};
+use super::{Evaluation, Place, Scratch, words_of};
 use crate::collect::Limit;
 use crate::explanation::{Explanation, Frequency, Worth};
 use crate::fade::Fading;
@@ -112,8 +113,11 @@ impl Evaluation<'_, Explained<'_>> {
             }
             (Weight::Frequency(bm25), _) => {
                 self.open_all(place);
-                let phrase = self.phrase_in(place, id);
-                (bm25, phrase.map_or(0.0, |phrase| self.phrase_frequency(place, &phrase, rank)))
+                let phrase = self.phrase_in(place, id, &self.scratch.words);
+                let Scratch { words, occurrences, .. } = &mut *self.scratch;
+                let mut room = Room { place, words, occurrences };
+                let occurs = |phrase: Phrase| phrase.occurs(&mut room, rank, Wanted::Frequency);
+                (bm25, phrase.map_or(0.0, occurs))
             }
         };
         let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);

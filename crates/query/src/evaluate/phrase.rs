@@ -1,20 +1,20 @@
 //! Phrases: documents with all of the terms, in whose vectors the terms are where they should be.
 //!
 //! Positions are in the [document vectors](spirit_index::vector), so a phrase is looked up in each document that has its terms:
-//! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::sloppy). Rows and vectors of the next few documents are
-//! asked for before they are needed. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
+//! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::sloppy). That costs two cache misses,
+//! one for the row and one for the vector, so documents are looked at [many at a time](Phrase::each), and those of the next ones are asked for meanwhile. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
 
 mod packed;
 
-use std::sync::atomic::AtomicU16;
+use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use spirit_index::posting::rank_of;
 use spirit_index::vector::{self, Entry};
 use spirit_kernel as kernel;
 use spirit_mem::prefetch;
 
-use super::window::{Ones, Window, is_empty};
-use super::{Evaluation, Place};
+use super::window::{Bits, WORDS, Window, is_empty, ones_from};
+use super::{Evaluation, Place, Scratch};
 use crate::collect::Limit;
 use crate::query::{Kind, Node, NodeId};
 use crate::sloppy::{self, Occurrence, SLOTS_MAX, Slot};
@@ -24,8 +24,12 @@ use packed::InLists;
 const UNITS_AHEAD: u32 = 4 * LINE_UNITS as u32;
 /// Units on a cache line.
 const LINE_UNITS: usize = 32;
-/// Documents that are asked for together.
-const GROUP: usize = 16;
+/// How many documents ahead a vector is asked for,
+const VECTORS_AHEAD: usize = 8;
+/// and before it the row that says where it is.
+const ROWS_AHEAD: usize = 2 * VECTORS_AHEAD;
+/// Documents that are looked at together.
+const GROUP: usize = 128;
 
 /// A phrase in one segment.
 pub(super) struct Phrase {
@@ -41,7 +45,7 @@ struct Slots {
 }
 
 /// How it is looked for.
-#[expect(clippy::large_enum_variant, reason = "it lies on the stack, once a window")]
+#[expect(clippy::large_enum_variant, reason = "it lies on the stack, once a segment or window")]
 enum Form {
     Vectors(InVectors),
     Lists(InLists),
@@ -58,11 +62,20 @@ struct InVectors {
 
 /// What is wanted of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// Whether the phrase occurs.
+pub(super) enum Wanted {
+    /// Whether the phrase occurs: 1 or 0.
     Any,
-    /// How often.
+    /// How often; a match that is moved counts for less, as in Lucene.
     Frequency,
+}
+
+/// What a phrase is looked for in.
+pub(super) struct Room<'r> {
+    pub(super) place: &'r Place<'r>,
+    /// The scratch memory of all leaves.
+    pub(super) words: &'r [AtomicU32],
+    /// For where the terms are in the document at hand.
+    pub(super) occurrences: &'r mut Vec<Occurrence>,
 }
 
 impl<C: Limit> Evaluation<'_, C> {
@@ -85,40 +98,35 @@ impl<C: Limit> Evaluation<'_, C> {
         if is_empty(bits) {
             return;
         }
-        let Some(phrase) = self.phrase_in(place, node) else { return bits.fill(0) };
-        let mut group = [0; GROUP];
-        let mut from = 0;
-        loop {
-            let count = next_ones(bits, &mut from, &mut group);
-            if count == 0 {
-                return;
+        let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else {
+            return bits.fill(0);
+        };
+        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let mut room = Room { place, words, occurrences };
+        let mut asked: Bits = [0; WORDS];
+        let asked = &mut asked[..bits.len()];
+        asked.copy_from_slice(bits);
+        phrase.each_bit(&mut room, window, asked, Wanted::Any, |bit, occurs| {
+            if occurs == 0.0 {
+                bits[bit / 64] &= !(1 << (bit % 64));
             }
-            let ranks = group.map(|bit| window.rank(bit));
-            self.ask_for(place, &phrase, &ranks[..count]);
-            for bit in &group[..count] {
-                if self.occurs(place, &phrase, window.rank(*bit), Wanted::Any) == 0.0 {
-                    bits[bit / 64] &= !(1 << (bit % 64));
-                }
-            }
-        }
+        });
     }
+}
 
-    /// How often a phrase occurs in the document at a rank, which has its terms: a match that is moved counts for less, as in Lucene.
-    pub(super) fn phrase_frequency(
-        &mut self,
+impl<C> Evaluation<'_, C> {
+    /// The phrase as the segment at hand has it; none if one of its terms has no posting there. `words` is the scratch memory of all
+    /// leaves.
+    pub(super) fn phrase_in(
+        &self,
         place: &Place<'_>,
-        phrase: &Phrase,
-        rank: u32,
-    ) -> f32 {
-        self.occurs(place, phrase, rank, Wanted::Frequency)
-    }
-
-    /// The phrase as the segment at hand has it; none if one of its terms has no posting there.
-    pub(super) fn phrase_in(&self, place: &Place<'_>, node: NodeId) -> Option<Phrase> {
+        node: NodeId,
+        words: &[AtomicU32],
+    ) -> Option<Phrase> {
         let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return None };
         let mut slots = Slots { all: [Slot::default(); SLOTS_MAX], len: 0 };
         let form = if self.is_packed(place, node) {
-            Form::Lists(self.in_lists(place, node, &mut slots)?)
+            Form::Lists(self.in_lists(place, node, &mut slots, words)?)
         } else {
             Form::Vectors(self.in_vectors(place, node, slop, &mut slots)?)
         };
@@ -168,29 +176,69 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         leaf.ordinal(&place.context)
     }
+}
 
-    /// Asks for the rows of documents, and then for their vectors.
-    fn ask_for(&self, place: &Place<'_>, phrase: &Phrase, ranks: &[u32]) {
-        if matches!(phrase.form, Form::Lists(_)) {
-            return;
-        }
-        let rows = place.segment.row_table();
-        let vectors = place.segment.vectors();
-        ranks.iter().for_each(|rank| rows.row(rank_of(*rank)).prefetch());
-        for rank in ranks {
-            let row = rows.row(rank_of(*rank));
-            let units = vectors.units(row.vector(), row.tokens().min(UNITS_AHEAD) as u64);
-            units.iter().step_by(LINE_UNITS).chain(units.last()).for_each(prefetch);
+impl Phrase {
+    /// Looks at the documents of a window whose bits are set, which have its terms: calls `found` with each one's bit and what is
+    /// wanted.
+    pub(super) fn each_bit(
+        &self,
+        room: &mut Room<'_>,
+        window: Window,
+        bits: &[u64],
+        wanted: Wanted,
+        mut found: impl FnMut(usize, f32),
+    ) {
+        let (mut group, mut ranks) = ([0; GROUP], [0; GROUP]);
+        let mut from = 0;
+        loop {
+            let mut count = 0;
+            for (bit, to) in ones_from(bits, from).zip(&mut group) {
+                (*to, ranks[count]) = (bit, window.rank(bit));
+                count += 1;
+            }
+            self.each(room, &ranks[..count], wanted, |number, occurs| {
+                found(group[number], occurs);
+                true
+            });
+            if count < GROUP {
+                return;
+            }
+            from = group[GROUP - 1] + 1;
         }
     }
 
-    fn occurs(&mut self, place: &Place<'_>, phrase: &Phrase, rank: u32, wanted: Wanted) -> f32 {
-        let vectors = match &phrase.form {
+    /// Looks at the documents at some ranks, which have its terms: calls `found` with each one's index and what is wanted, for as long as
+    /// that says so.
+    pub(super) fn each(
+        &self,
+        room: &mut Room<'_>,
+        ranks: &[u32],
+        wanted: Wanted,
+        mut found: impl FnMut(usize, f32) -> bool,
+    ) {
+        let ahead = if matches!(self.form, Form::Vectors(_)) { ROWS_AHEAD } else { 0 };
+        for step in 0..ranks.len() + ahead {
+            if ahead > 0 {
+                let at = |ahead| ranks.get(step.checked_sub(ROWS_AHEAD - ahead)?).copied();
+                room.ask_for(at(ROWS_AHEAD), at(VECTORS_AHEAD));
+            }
+            let Some(number) = step.checked_sub(ahead) else { continue };
+            if !found(number, self.occurs(room, ranks[number], wanted)) {
+                return;
+            }
+        }
+    }
+
+    /// What is wanted of the document at a rank, which has the phrase's terms.
+    pub(super) fn occurs(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
+        let vectors = match &self.form {
             Form::Vectors(vectors) => vectors,
-            Form::Lists(lists) => return self.occurs_in_lists(place, phrase, lists, rank, wanted),
+            Form::Lists(lists) => return self.occurs_in_lists(room, lists, rank, wanted),
         };
+        let Room { place, occurrences, .. } = room;
+        let level = place.context.level;
         let row = place.segment.row_table().row(rank_of(rank));
-        let level = self.settings.level;
         let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
         if vectors.pattern_len > 0 {
             let pattern = &vectors.pattern[..vectors.pattern_len];
@@ -200,10 +248,36 @@ impl<C: Limit> Evaluation<'_, C> {
                 Wanted::Frequency => kernel::phrase_count(level, units, pattern) as f32,
             };
         }
-        let occurrences = &mut self.scratch.occurrences;
         occurrences.clear();
-        collect(units, &vectors.ordinals[..phrase.slots.len], occurrences);
-        phrase.sloppy_frequency(occurrences, wanted)
+        collect(units, &vectors.ordinals[..self.slots.len], occurrences);
+        self.sloppy_frequency(occurrences, wanted)
+    }
+
+    /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
+    fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
+        let mut frequency = 0.0;
+        sloppy::matches(occurrences, self.slots.as_slice(), self.slop, |length| {
+            frequency += 1.0 / (1 + length) as f32;
+            wanted == Wanted::Frequency
+        });
+        frequency
+    }
+}
+
+impl Room<'_> {
+    /// Asks for the row of one document, and for the vector of another, whose row was asked for before.
+    #[inline]
+    fn ask_for(&self, row: Option<u32>, vector: Option<u32>) {
+        let rows = self.place.segment.row_table();
+        if let Some(rank) = row {
+            rows.row(rank_of(rank)).prefetch();
+        }
+        if let Some(rank) = vector {
+            let row = rows.row(rank_of(rank));
+            let vectors = self.place.segment.vectors();
+            let units = vectors.units(row.vector(), row.tokens().min(UNITS_AHEAD) as u64);
+            units.iter().step_by(LINE_UNITS).chain(units.last()).for_each(prefetch);
+        }
     }
 }
 
@@ -224,18 +298,6 @@ impl Slots {
     }
 }
 
-impl Phrase {
-    /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
-    fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
-        let mut frequency = 0.0;
-        sloppy::matches(occurrences, self.slots.as_slice(), self.slop, |length| {
-            frequency += 1.0 / (1 + length) as f32;
-            wanted == Wanted::Frequency
-        });
-        frequency
-    }
-}
-
 /// Where in a document some terms are. Of a document with more of them than there is room for, the first.
 fn collect(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
     let (mut at, mut position) = (0, 0);
@@ -252,21 +314,4 @@ fn collect(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurren
         }
         (at, position) = (at + count, position + entry.positions());
     }
-}
-
-/// The next bits that are set from `from` on, and where to go on.
-fn next_ones(bits: &[u64], from: &mut usize, out: &mut [usize; GROUP]) -> usize {
-    let mut count = 0;
-    while let Some(word) = bits.get(*from / 64) {
-        for bit in Ones(word & u64::MAX << (*from % 64)) {
-            out[count] = *from / 64 * 64 + bit;
-            count += 1;
-            if count == GROUP {
-                *from = out[count - 1] + 1;
-                return count;
-            }
-        }
-        *from = (*from / 64 + 1) * 64;
-    }
-    count
 }

@@ -1,14 +1,18 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
 //! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. Registered segments have three ways: [one
-//! term](term), [any of several](any) and [all of several](all) pass over blocks of postings whose maxima say that nothing in them
-//! beats what was found; any other query, and fresh segments, go by [windows](tree).
+//! term](term), [any of several](any), [all of several](all) and [a phrase](phrase) pass over blocks of postings whose maxima say that nothing in them
+//! beats what was found; any other query goes by [windows](tree). [Fresh segments](fresh) have no maxima.
 
 mod all;
 mod any;
 mod fade;
+mod floor;
+mod fresh;
 mod gate;
 mod lists;
+mod lists_in_turn;
+mod phrase;
 mod term;
 mod tree;
 
@@ -53,8 +57,27 @@ impl Evaluation<'_, Ranked<'_>> {
         if plan == RankedPlan::Nothing {
             return;
         }
-        self.rank_fresh();
-        match plan {
+        // What others have found keeps most of a fresh list's postings from being looked at; but what scores the same everywhere, or
+        // fades, is best where it is newest.
+        let is_last = matches!(plan, RankedPlan::Term(_) | RankedPlan::Any(..))
+            && self.collector.fading.is_none();
+        if !is_last {
+            self.rank_fresh(&plan);
+        }
+        self.rank_registered(&plan, older);
+        if is_last {
+            let had_newer = self.collector.top.set_has_newer(true);
+            self.rank_fresh(&plan);
+            self.collector.top.set_has_newer(had_newer);
+        }
+    }
+
+    fn rank_registered<O: FindOlder>(
+        &mut self,
+        plan: &RankedPlan,
+        older: impl FnOnce() -> Option<O>,
+    ) {
+        match *plan {
             RankedPlan::Nothing => {}
             RankedPlan::Term(term) => {
                 self.look_up(term as usize);
@@ -63,6 +86,11 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             RankedPlan::All(terms, count) => {
                 self.rank_listed(older, &terms[..count], Self::rank_all);
+            }
+            RankedPlan::Phrase(phrase, terms, count) => {
+                self.rank_listed(older, &terms[..count], |part, terms| {
+                    part.rank_phrase(phrase, terms);
+                });
             }
             RankedPlan::Any(terms, count) => {
                 self.rank_listed(older, &terms[..count], Self::rank_any);

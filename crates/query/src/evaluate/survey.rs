@@ -73,6 +73,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         if self.collector.ranked {
             return match RankedPlan::of(self.query, windows) {
                 RankedPlan::Nothing => Evaluator::Nothing,
+                RankedPlan::Term(_) => Evaluator::List,
                 _ => Evaluator::Windows,
             };
         }
@@ -82,6 +83,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             Plan::Key(_) => Evaluator::Key,
             Plan::Term(_) => Evaluator::List,
             Plan::All(..) => Evaluator::Intersection(lists),
+            Plan::Phrase(..) => Evaluator::Phrase(lists),
             Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
         }
     }
@@ -96,6 +98,9 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
                 Plan::All(terms, count) => {
                     Evaluator::Intersection(self.meetings(entries, &terms[..count]))
                 }
+                Plan::Phrase(_, terms, count) => {
+                    Evaluator::Phrase(self.meetings(entries, &terms[..count]))
+                }
                 Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
             };
         }
@@ -103,6 +108,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             RankedPlan::Nothing => Evaluator::Nothing,
             RankedPlan::Term(_) => Evaluator::BlockMaxTerm,
             RankedPlan::All(..) => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedPlan::Phrase(..) => Evaluator::BlockMaxPhrase(self.algorithm()),
             RankedPlan::Any(..) => Evaluator::MaxScore,
             RankedPlan::Tree { .. } => Evaluator::Windows,
         }

@@ -92,6 +92,14 @@ pub(crate) fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(number, word)| Ones(*word).map(move |bit| number * 64 + bit))
 }
 
+/// The same from a bit on.
+pub(crate) fn ones_from(bits: &[u64], from: usize) -> impl Iterator<Item = usize> + '_ {
+    let first = bits.get(from / 64).map_or(0, |word| word & u64::MAX << (from % 64));
+    let rest = bits.get(from / 64 + 1..).unwrap_or(&[]);
+    let words = std::iter::once(first).chain(rest.iter().copied()).zip(from / 64..);
+    words.flat_map(|(word, number)| Ones(word).map(move |bit| number * 64 + bit))
+}
+
 /// The bits that are set in a word, ascending.
 pub(crate) struct Ones(pub(crate) u64);
 

@@ -8,8 +8,7 @@ use std::sync::atomic::AtomicU32;
 use spirit_index::entries::Entry;
 use spirit_index::packed::PositionIter;
 
-use super::{Phrase, Slots, Wanted};
-use crate::collect::Limit;
+use super::{Phrase, Room, Slots, Wanted};
 use crate::evaluate::{Evaluation, Place, words_of};
 use crate::leaf::SCRATCH_WORDS;
 use crate::packed::Blocks;
@@ -25,7 +24,7 @@ pub(super) struct InLists {
     entries: [Entry; SLOTS_MAX],
 }
 
-impl<C: Limit> Evaluation<'_, C> {
+impl<C> Evaluation<'_, C> {
     /// Whether the lists of one of a phrase's terms are packed in the segment at hand: then they all are.
     pub(super) fn is_packed(&self, place: &Place<'_>, node: NodeId) -> bool {
         let mut terms = self.phrase_terms(node);
@@ -41,6 +40,7 @@ impl<C: Limit> Evaluation<'_, C> {
         place: &Place<'_>,
         node: NodeId,
         slots: &mut Slots,
+        words: &[AtomicU32],
     ) -> Option<InLists> {
         let mut lists = InLists { terms: [0; SLOTS_MAX], entries: [Entry::NONE; SLOTS_MAX] };
         for (term, at) in self.phrase_terms(node) {
@@ -52,8 +52,8 @@ impl<C: Limit> Evaluation<'_, C> {
             lists.terms[slots.len] = term as u32;
             lists.entries[slots.len] = entry;
             if let Some(list) = place.segment.packed(entry) {
-                let (region, words) = (place.context.lists.region, self.phrase_words(term));
-                Blocks::begin(list, region, self.settings.level, words);
+                let (lists, level) = (place.context.lists, place.context.level);
+                Blocks::begin(list, lists.region, level, phrase_words(words, term));
             }
             slots.push(known, at);
         }
@@ -72,73 +72,46 @@ impl<C: Limit> Evaluation<'_, C> {
         let term = self.query.lookup(&self.query.terms[term]);
         place.segment.packed_entry(term.key.field(), term.bytes)
     }
+}
 
-    fn phrase_words(&self, term: usize) -> &[AtomicU32] {
-        &words_of(&self.scratch.words, term)[WORDS_AT..]
-    }
-
-    /// How often a phrase occurs in the document at a rank; if only whether it does is wanted, whether.
+impl Phrase {
+    /// What is wanted of the document at a rank.
     pub(super) fn occurs_in_lists(
-        &mut self,
-        place: &Place<'_>,
-        phrase: &Phrase,
+        &self,
+        room: &mut Room<'_>,
         lists: &InLists,
         rank: u32,
         wanted: Wanted,
     ) -> f32 {
-        if phrase.slop == 0 && phrase.slots.are_in_a_row() {
-            return self.in_a_row(place, phrase, lists, rank, wanted);
+        if self.slop == 0 && self.slots.are_in_a_row() {
+            return self.in_a_row(room, lists, rank, wanted);
         }
-        let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
+        let Room { place, words, ref mut occurrences } = *room;
         occurrences.clear();
-        for (number, slot) in phrase.slots.as_slice().iter().enumerate() {
+        for (number, slot) in self.slots.as_slice().iter().enumerate() {
             // A term that was there before has its positions already.
             if slot.term as usize == number {
-                let room = occurrences.capacity() - occurrences.len();
-                let positions = self.positions(place, lists, number, rank);
+                let left = occurrences.capacity() - occurrences.len();
+                let positions = lists.positions(place, words, number, rank);
                 let occurrence = |position| Occurrence::new(position, slot.term);
-                occurrences.extend(positions.take(room).map(occurrence));
+                occurrences.extend(positions.take(left).map(occurrence));
             }
         }
         occurrences.sort_unstable();
-        let frequency = phrase.sloppy_frequency(&occurrences, wanted);
-        self.scratch.occurrences = occurrences;
-        frequency
-    }
-
-    /// Where the phrase's term of this number is in the document at a rank.
-    fn positions<'p>(
-        &'p self,
-        place: &Place<'p>,
-        lists: &InLists,
-        number: usize,
-        rank: u32,
-    ) -> PositionIter<'p> {
-        let entry = lists.entries[number];
-        let Some(list) = place.segment.packed(entry) else {
-            return place.segment.positions_alone(entry, rank);
-        };
-        let words = self.phrase_words(lists.terms[number] as usize);
-        Blocks::resume(list, place.context.lists.region, self.settings.level, words).positions(rank)
+        self.sloppy_frequency(occurrences, wanted)
     }
 
     /// How often terms follow each other.
-    fn in_a_row(
-        &self,
-        place: &Place<'_>,
-        phrase: &Phrase,
-        lists: &InLists,
-        rank: u32,
-        wanted: Wanted,
-    ) -> f32 {
+    fn in_a_row(&self, room: &Room<'_>, lists: &InLists, rank: u32, wanted: Wanted) -> f32 {
+        let positions = |number| lists.positions(room.place, room.words, number, rank);
         let mut others = [const { None }; SLOTS_MAX];
-        for (number, other) in others[1..phrase.slots.len].iter_mut().enumerate() {
-            let mut positions = self.positions(place, lists, number + 1, rank);
+        for (number, other) in others[1..self.slots.len].iter_mut().enumerate() {
+            let mut positions = positions(number + 1);
             *other = positions.next().map(|first| (first, positions));
         }
         let mut frequency = 0.0;
-        for first in self.positions(place, lists, 0, rank) {
-            let mut others = (first + 1..).zip(&mut others[1..phrase.slots.len]);
+        for first in positions(0) {
+            let mut others = (first + 1..).zip(&mut others[1..self.slots.len]);
             if others.all(|(position, other)| is_at(position, other)) {
                 frequency += 1.0;
                 if wanted == Wanted::Any {
@@ -148,6 +121,28 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         frequency
     }
+}
+
+impl InLists {
+    /// Where the phrase's term of this number is in the document at a rank.
+    fn positions<'p>(
+        &self,
+        place: &Place<'p>,
+        words: &'p [AtomicU32],
+        number: usize,
+        rank: u32,
+    ) -> PositionIter<'p> {
+        let entry = self.entries[number];
+        let Some(list) = place.segment.packed(entry) else {
+            return place.segment.positions_alone(entry, rank);
+        };
+        let words = phrase_words(words, self.terms[number] as usize);
+        Blocks::resume(list, place.context.lists.region, place.context.level, words).positions(rank)
+    }
+}
+
+fn phrase_words(words: &[AtomicU32], term: usize) -> &[AtomicU32] {
+    &words_of(words, term)[WORDS_AT..]
 }
 
 /// Goes on to a position or behind it; says whether the term is there.

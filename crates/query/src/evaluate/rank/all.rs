@@ -16,11 +16,16 @@ use crate::rank::MORE;
 type Parts<T> = [T; TERMS_INLINE];
 
 /// So few candidates of a block are looked up one by one.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with all of some terms in the registered segments at hand.
     pub(super) fn rank_all(&mut self, terms: &[u32]) {
+        self.each_meeting(terms, |this, place| this.rank_meeting(place, terms));
+    }
+
+    /// Visits the registered segments at hand in which all of some terms have lists, these open.
+    pub(super) fn each_meeting(&mut self, terms: &[u32], visit: impl Fn(&mut Self, &Place<'_>)) {
         self.scratch.ahead.begin();
         let mut more = true;
         loop {
@@ -37,7 +42,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 let (entry, index) = self.scratch.ahead.at(slot).entries[number];
                 self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);
             }
-            self.rank_meeting(&place, terms);
+            visit(self, &place);
         }
     }
 

@@ -1,18 +1,26 @@
-//! The best documents with any of several terms, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it: in each
-//! window the terms that cannot lift a document above what was found by themselves, all of them together, are *non-essential*.
-//! The others are added up for all documents of the window; non-essential ones are looked up for those which they may lift.
+//! The best documents with any of several terms, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it: in each window the terms
+//! that cannot lift a document above what was found by themselves, all of them together, are *non-essential*.
+//!
+//! Of the others each posting is held to what it scores by itself, and what other terms can add to a document of its length. Where
+//! few are left each is looked up in all lists; where many are, the lists are added up, and non-essential ones are looked up for
+//! those which they may lift. Lists so sparse that windows would have little in them go [in turn](super::lists_in_turn).
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bm25, Lengths};
+use spirit_kernel::{Bar, Bm25, Lengths, Level, Run};
 
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
-use crate::evaluate::window::{RANKS, WORDS};
+use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{OUT, Place, words_of};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
+
+/// So few documents of a window are looked up one by one.
+const FEW: u64 = 64;
+/// A list with a posting in so many rows or fewer is dense.
+const DENSE: u32 = 32;
 
 /// The lists of a segment, in the order of the query's terms.
 struct Streams<'l> {
@@ -57,7 +65,11 @@ impl Evaluation<'_, Ranked<'_>> {
                     streams.len += 1;
                 }
             }
-            self.rank_streams(&place, &mut streams);
+            if streams.are_sparse(END - place.base) {
+                self.rank_one_by_one(&place, &mut streams.lists[..streams.len]);
+            } else {
+                self.rank_streams(&place, &mut streams);
+            }
             self.scratch.words = words;
         }
     }
@@ -65,6 +77,11 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
         let level = self.settings.level;
         let mut scores = std::mem::take(&mut self.scratch.scores);
+        for list in &streams.lists[..streams.len] {
+            self.raise_floor(place, list.maxima(), list.bm25);
+        }
+        // What a document had to score when too many of a window might have.
+        let mut too_low = 0.0;
         let mut start = place.first;
         loop {
             streams.lists[..streams.len].iter_mut().for_each(|list| list.go_to(level, start));
@@ -72,10 +89,10 @@ impl Evaluation<'_, Ranked<'_>> {
             let Some(first) = next.filter(|rank| *rank < END && self.meter.step()) else { break };
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
-            if streams.divide(self.limit()) {
-                if streams.len - streams.others == 1 {
-                    self.rank_only(place, streams, start);
-                } else {
+            let limit = self.limit();
+            if streams.divide(limit) {
+                if limit <= too_low || !self.rank_few(place, streams, first, start) {
+                    too_low = limit;
                     self.rank_sum(place, streams, first, start, &mut scores);
                 }
             }
@@ -83,26 +100,44 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = scores;
     }
 
-    /// A window in which one list is essential: its postings are the candidates.
-    fn rank_only(&mut self, place: &Place<'_>, streams: &Streams<'_>, end: u32) {
+    /// A window in which few documents may be among the best, told by their lengths and by how often they have a term; says whether
+    /// that is so. Each list is asked for documents that none before was asked for: those with none of the terms before.
+    fn rank_few(
+        &mut self,
+        place: &Place<'_>,
+        streams: &mut Streams<'_>,
+        first: u32,
+        end: u32,
+    ) -> bool {
         let (level, lengths) = (self.settings.level, Self::lengths(place));
-        let mut only = streams.lists[streams.order[streams.others]];
-        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
-        while let Some(mut run) = only.take_run(level, end) {
-            while !run.is_empty() {
-                let bar = bar(self.limit(), streams.others());
-                let (words, scores) = (&mut words, &mut scores);
-                let progress =
-                    kernel::score_above(level, run, lengths, only.bm25, bar, words, scores);
-                for (word, score) in words[..progress.found].iter().zip(&*scores) {
-                    self.rank_candidate(place, streams, lengths, rank(*word), *score);
-                }
-                run = &run[progress.left..];
+        let mut bits = [0; WORDS];
+        for turn in (streams.others..streams.len).rev() {
+            let mut list = streams.lists[streams.order[turn]];
+            let bar = bar(self.limit(), streams.up_to(turn));
+            while let Some(run) = list.take_run(level, end) {
+                set_above(level, run, lengths, list.bm25, bar, first, &mut bits);
             }
         }
+        if kernel::count_bits(level, &bits) > FEW {
+            return false;
+        }
+        for bit in ones(&bits) {
+            let rank = first + bit as u32;
+            // In the order of the terms, so that a document's score does not depend on what else there is.
+            let mut score = 0.0;
+            for list in &mut streams.lists[..streams.len] {
+                if let Some(word) = list.find(level, rank) {
+                    score += list.bm25.score(word, lengths);
+                }
+            }
+            if score > self.collector.top.threshold() {
+                self.offer_scored(place, rank, score);
+            }
+        }
+        true
     }
 
-    /// A window in which several lists are essential: they are added up.
+    /// A window in which many documents may be among the best: essential lists are added up.
     fn rank_sum(
         &mut self,
         place: &Place<'_>,
@@ -174,7 +209,37 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
+/// Sets the bits of postings that score above a bar.
+fn set_above(
+    level: Level,
+    mut run: Run<'_>,
+    lengths: Lengths<'_>,
+    bm25: Bm25,
+    bar: Bar,
+    first: u32,
+    bits: &mut Bits,
+) {
+    let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+    while !run.is_empty() {
+        let progress = kernel::score_above(level, run, lengths, bm25, bar, &mut words, &mut scores);
+        for word in &words[..progress.found] {
+            let bit = rank(*word).wrapping_sub(first) as usize;
+            // What is damaged may be out of order.
+            if let Some(bits) = bits.get_mut(bit / 64) {
+                *bits |= 1 << (bit % 64);
+            }
+        }
+        run = &run[progress.left..];
+    }
+}
+
 impl Streams<'_> {
+    /// Whether windows of so many rows would have little in them.
+    fn are_sparse(&self, rows: u32) -> bool {
+        let is_dense = |list: &&List<'_>| list.len() as u32 > rows / DENSE;
+        self.lists[..self.len].iter().filter(is_dense).count() <= 1
+    }
+
     /// Looks at what is between where each list is and a rank.
     fn look_ahead(&mut self, last: u32) {
         for (ahead, list) in self.ahead.iter_mut().zip(&self.lists[..self.len]) {
@@ -182,9 +247,9 @@ impl Streams<'_> {
         }
     }
 
-    /// The non-essential lists, and what they can be in the window.
-    fn others(&self) -> impl Iterator<Item = (Bm25, Ahead)> + '_ {
-        self.order[..self.others].iter().map(|list| (self.lists[*list].bm25, self.ahead[*list]))
+    /// The lists that come before one in their order, and what they can be in the window.
+    fn up_to(&self, turn: usize) -> impl Iterator<Item = (Bm25, Ahead)> + '_ {
+        self.order[..turn].iter().map(|list| (self.lists[*list].bm25, self.ahead[*list]))
     }
 
     /// Divides the lists into those that are essential to score more than `limit` and others; says whether that can be

@@ -40,6 +40,13 @@ impl Gate {
         self.threshold
     }
 
+    /// Whether a posting with this frequency in a document of this length may score above it.
+    #[inline]
+    pub(super) fn lets_pass(&self, frequency: u32, length: u32) -> bool {
+        let longest = self.longest.get(frequency as usize);
+        longest.is_none_or(|longest| length as f32 <= *longest)
+    }
+
     /// Whether a block with these maxima may hold a posting that scores above it.
     #[inline]
     pub(super) fn is_open(&self, word: u64) -> bool {

@@ -49,7 +49,10 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let Some(list) = leaf.list(&place.context) else { return };
         match leaf.maxima(&place.context) {
-            Some(maxima) => self.rank_blocks(place, list, maxima, bm25),
+            Some(maxima) => {
+                self.raise_floor(place, maxima, bm25);
+                self.rank_blocks(place, list, maxima, bm25);
+            }
             None => self.rank_words(place, list, bm25),
         }
     }
@@ -76,6 +79,7 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_packed(&mut self, place: &Place<'_>, list: PackedList, bm25: Bm25) {
         let region = place.context.lists.region;
         let maxima = list.maxima(region);
+        self.raise_floor(place, maxima, bm25);
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = [0; PACKED_BLOCK];
         for block in 0..list.blocks() {

@@ -11,26 +11,15 @@ use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths};
 
 use super::Ranked;
+use crate::evaluate::phrase::{Room, Wanted};
 use crate::evaluate::window::{Bits, RANKS, WORDS, Window, is_empty, ones};
-use crate::evaluate::{Evaluation, OUT, Place, words_of};
+use crate::evaluate::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::leaf::END;
 use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best in the segments that are not registered.
-    pub(super) fn rank_fresh(&mut self) {
-        for segment in self.snapshot.fresh() {
-            let Some(place) = self.place(segment, true) else { continue };
-            for term in 0..self.query.terms.len() {
-                self.open_fresh(&place, term);
-                self.open_fresh_scoring(&place, term);
-            }
-            self.rank_segment(&place);
-        }
-    }
-
-    /// The same in the registered segments at hand.
+    /// Offers what may be among the best in the registered segments at hand.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
         let spirit_index::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {
@@ -49,16 +38,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    fn open_fresh_scoring(&mut self, place: &Place<'_>, term: usize) {
-        let found = &self.query.terms[term];
-        let scoring = self.query.terms.len() + term;
-        let words = words_of(&self.scratch.words, scoring);
-        let extent = place.context.extent.as_ref().expect("a fresh segment");
-        let lookup = self.query.lookup(found);
-        self.scratch.leaves[scoring].open_fresh(extent, lookup, found.hash, words);
-    }
-
-    fn rank_segment(&mut self, place: &Place<'_>) {
+    pub(super) fn rank_segment(&mut self, place: &Place<'_>) {
         self.scratch.patterns.forget();
         let root = self.query.root;
         let mut rank = self.earliest(place, root, place.first);
@@ -201,13 +181,13 @@ impl Evaluation<'_, Ranked<'_>> {
         bits: &[u64],
         scores: &mut [f32],
     ) {
-        let Some(phrase) = self.phrase_in(place, node) else { return };
-        for bit in ones(bits) {
-            let rank = window.rank(bit);
-            let frequency = self.phrase_frequency(place, &phrase, rank);
-            let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+        let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else { return };
+        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let mut room = Room { place, words, occurrences };
+        phrase.each_bit(&mut room, window, bits, Wanted::Frequency, |bit, frequency| {
+            let length = place.segment.length(rank_of(window.rank(bit))).min(LENGTH_MAX as u32);
             scores[bit] += score(bm25, frequency, length);
-        }
+        });
     }
 }
 

@@ -1,0 +1,161 @@
+//! The best documents in segments that are not registered yet: their lists have no maxima, and lengths are in rows.
+//!
+//! For a term and for any of several, they are asked last, though they are the newest: what other segments have found is what a posting
+//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, documents with two of them are looked up, and of those
+//! with one the few that are among the best by it alone.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::lengths::LENGTH_MAX;
+use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_kernel::{Bm25, Frequencies};
+
+use super::gate::Gate;
+use super::{Evaluation, Ranked};
+use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
+use crate::evaluate::{Place, words_of};
+use crate::leaf::END;
+use crate::plan::RankedPlan;
+use crate::rank::score;
+
+/// Documents of a window.
+struct Marked {
+    /// Those with any of the terms,
+    once: Bits,
+    /// those that are to be looked up.
+    candidates: Bits,
+}
+
+impl<'a> Evaluation<'a, Ranked<'_>> {
+    /// Offers what may be among the best in the segments that are not registered.
+    pub(super) fn rank_fresh(&mut self, plan: &RankedPlan) {
+        for segment in self.snapshot.fresh() {
+            let Some(place) = self.place(segment, true) else { continue };
+            for term in 0..self.query.terms.len() {
+                self.open_fresh(&place, term);
+                if !matches!(plan, RankedPlan::Term(_)) {
+                    self.open_fresh_scoring(&place, term);
+                }
+            }
+            match plan {
+                RankedPlan::Term(term) => self.rank_fresh_term(&place, *term as usize),
+                RankedPlan::Any(terms, count) => self.rank_fresh_any(&place, &terms[..*count]),
+                _ => self.rank_segment(&place),
+            }
+        }
+    }
+
+    fn open_fresh_scoring(&mut self, place: &Place<'_>, term: usize) {
+        let found = &self.query.terms[term];
+        let scoring = self.query.terms.len() + term;
+        let words = words_of(&self.scratch.words, scoring);
+        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let lookup = self.query.lookup(found);
+        self.scratch.leaves[scoring].open_fresh(extent, lookup, found.hash, words);
+    }
+
+    fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
+        let bm25 = self.bm25(term);
+        let mut gate = Gate::new(bm25, self.limit());
+        let mut words = std::mem::take(&mut self.scratch.words);
+        loop {
+            let own = words_of(&words, term);
+            let leaf = &mut self.scratch.leaves[term];
+            let run = leaf.run(&place.context, own);
+            leaf.advance(run.len());
+            for word in run.iter().map(|word| word.load(Relaxed)) {
+                let length = length(place, word);
+                if !gate.lets_pass(frequency(word), length) {
+                    continue;
+                }
+                let score = score_of(place, bm25, word, length);
+                if score > self.collector.top.threshold() {
+                    self.offer_scored(place, rank(word), score);
+                    gate = Gate::new(bm25, self.limit());
+                }
+            }
+            let leaf = &mut self.scratch.leaves[term];
+            if !self.meter.step() || !leaf.refill(&place.context, words_of(&words, term)) {
+                break;
+            }
+        }
+        std::mem::swap(&mut self.scratch.words, &mut words);
+    }
+
+    fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut start = place.first;
+        loop {
+            let seeks = terms.iter().map(|term| self.seek(place, *term as usize, start));
+            let first = seeks.min().unwrap_or(END);
+            if first >= END || !self.meter.step() {
+                return;
+            }
+            let mut marked = Marked { once: [0; WORDS], candidates: [0; WORDS] };
+            for term in terms {
+                self.mark(place, *term as usize, first, &mut marked);
+            }
+            for bit in ones(&marked.candidates) {
+                self.rank_fresh_candidate(place, terms, first + bit as u32);
+            }
+            start = first.saturating_add(RANKS).min(END);
+        }
+    }
+
+    /// Marks a term's documents in a window.
+    fn mark(&mut self, place: &Place<'_>, term: usize, first: u32, marked: &mut Marked) {
+        let gate = Gate::new(self.bm25(term), self.limit());
+        loop {
+            let words = words_of(&self.scratch.words, term);
+            let leaf = &mut self.scratch.leaves[term];
+            let mut count = 0;
+            for word in leaf.run(&place.context, words).iter().map(|word| word.load(Relaxed)) {
+                let bit = rank(word).wrapping_sub(first) as usize;
+                if bit >= RANKS as usize {
+                    return leaf.advance(count);
+                }
+                count += 1;
+                let (number, mask) = (bit / 64, 1 << (bit % 64));
+                let again = marked.once[number] & mask != 0;
+                if again || gate.lets_pass(frequency(word), length(place, word)) {
+                    marked.candidates[number] |= mask;
+                }
+                marked.once[number] |= mask;
+            }
+            leaf.advance(count);
+            if !leaf.refill(&place.context, words) {
+                return;
+            }
+        }
+    }
+
+    fn rank_fresh_candidate(&mut self, place: &Place<'_>, terms: &[u32], wanted: u32) {
+        // In the order of the terms, so that a document's score does not depend on what else there is.
+        let mut sum = 0.0;
+        for term in terms {
+            let scoring = self.query.terms.len() + *term as usize;
+            if self.seek(place, scoring, wanted) == wanted {
+                let words = words_of(&self.scratch.words, scoring);
+                let run = self.scratch.leaves[scoring].run(&place.context, words);
+                let word = run[0].load(Relaxed);
+                sum += score_of(place, self.bm25(*term as usize), word, length(place, word));
+            }
+        }
+        if sum > self.collector.top.threshold() {
+            self.offer_scored(place, wanted, sum);
+        }
+    }
+}
+
+/// The length of a posting's document, as an array would have it.
+#[inline]
+fn length(place: &Place<'_>, word: u32) -> u32 {
+    place.segment.length(rank_of(rank(word))).min(LENGTH_MAX as u32)
+}
+
+fn score_of(place: &Place<'_>, bm25: Bm25, word: u32, length: u32) -> f32 {
+    let frequency = match frequency(word) {
+        FREQUENCY_MAX => place.frequency(bm25.term, rank(word)),
+        said => said,
+    };
+    score(bm25, frequency as f32, length)
+}

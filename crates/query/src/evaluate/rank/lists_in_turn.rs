@@ -1,0 +1,100 @@
+//! The best documents with any of several terms that are rare: list after list, the shortest first.
+//!
+//! What was found by one list need not be found again, so a document that comes up later has none of the terms before: of the last and
+//! longest list only what is among the best by itself is looked at. Blocks and postings are passed over by what they and the
+//! lists behind can add. The order is not that of age, so of two documents that score the same the newer may come later.
+
+use spirit_index::posting::rank;
+use spirit_kernel as kernel;
+use spirit_kernel::Lengths;
+
+use super::lists::{Ahead, BLOCK, List, bar};
+use super::{Evaluation, Ranked};
+use crate::evaluate::Place;
+use crate::plan::RANKED_INLINE;
+use crate::rank::MORE;
+
+/// The lists' numbers, the shortest first.
+type Order = [usize; RANKED_INLINE];
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers what may be among the best of the documents with any of some terms, whose lists are in the order of the terms.
+    pub(super) fn rank_one_by_one(&mut self, place: &Place<'_>, lists: &mut [List<'_>]) {
+        let mut order: Order = [0; RANKED_INLINE];
+        let order = &mut order[..lists.len()];
+        order.iter_mut().enumerate().for_each(|(number, at)| *at = number);
+        order.sort_unstable_by_key(|list| lists[*list].len());
+        for list in &*lists {
+            self.raise_floor(place, list.maxima(), list.bm25);
+        }
+        let had_newer = self.collector.top.set_has_newer(true);
+        for turn in 0..order.len() {
+            lists.iter_mut().for_each(List::rewind);
+            self.rank_list_of(place, lists, order, turn);
+        }
+        self.collector.top.set_has_newer(had_newer);
+    }
+
+    /// The documents of one list that none before has.
+    fn rank_list_of(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        order: &[usize],
+        turn: usize,
+    ) {
+        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let (own, later) = (order[turn], &order[turn + 1..]);
+        let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
+        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        for number in 0..lists[own].len().div_ceil(BLOCK) {
+            let mut bound = lists[own].block(number).bound;
+            if self.is_beaten((bound + later_bound) * MORE) {
+                continue;
+            }
+            let mut ahead = [Ahead::NOTHING; RANKED_INLINE];
+            let (first, last) = lists[own].block_ranks(number);
+            lists[own].go_to(level, first);
+            for list in later {
+                lists[*list].go_to(level, first);
+                ahead[*list] = lists[*list].ahead(last);
+                bound += ahead[*list].bound;
+            }
+            if self.is_beaten(bound * MORE) || !self.meter.step() {
+                continue;
+            }
+            let bar = bar(self.limit(), later.iter().map(|list| (lists[*list].bm25, ahead[*list])));
+            let (block, bm25) = (lists[own].block_run(number), lists[own].bm25);
+            let found =
+                kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
+            for word in &words[..found.found] {
+                self.rank_with_others(place, lists, &order[..turn], rank(*word), lengths);
+            }
+        }
+    }
+
+    /// Offers a document unless one of the lists before has it.
+    fn rank_with_others(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        before: &[usize],
+        rank: u32,
+        lengths: Lengths<'_>,
+    ) {
+        let level = self.settings.level;
+        if before.iter().any(|list| lists[*list].find(level, rank).is_some()) {
+            return;
+        }
+        // In the order of the terms, so that a document's score does not depend on what else there is.
+        let mut score = 0.0;
+        for list in lists {
+            if let Some(word) = list.look_up(level, rank) {
+                score += list.bm25.score(word, lengths);
+            }
+        }
+        if score > self.collector.top.threshold() {
+            self.offer_scored(place, rank, score);
+        }
+    }
+}

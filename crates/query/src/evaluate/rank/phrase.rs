@@ -1,0 +1,190 @@
+//! The best documents with a phrase.
+//!
+//! A phrase is in a document at most as often as any of its terms, so what a term's list would score by the phrase's weight is above what
+//! the phrase scores: of all lists' bounds the lowest counts. Where words may be moved there may be more matches than
+//! occurrences of one term, but not more than of all of them. Only documents that pass these bounds are looked at.
+
+use std::sync::atomic::AtomicU32;
+
+use spirit_index::lengths::LENGTH_MAX;
+use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_kernel as kernel;
+use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Run};
+
+use super::all::FEW;
+use super::lists::{BLOCK, List};
+use super::{Evaluation, Ranked};
+use crate::evaluate::phrase::{Phrase, Room, Wanted};
+use crate::evaluate::{Place, words_of};
+use crate::plan::TERMS_INLINE;
+use crate::query::{Kind, NodeId};
+use crate::rank::{MORE, Weight, score};
+use crate::sloppy::Occurrence;
+
+/// A phrase in a segment, and what it is looked for in.
+struct Search<'s> {
+    node: NodeId,
+    bm25: Bm25,
+    /// Whether no word may be moved.
+    is_exact: bool,
+    /// As the segment has it, once it was asked for.
+    phrase: Option<Phrase>,
+    words: &'s [AtomicU32],
+    occurrences: &'s mut Vec<Occurrence>,
+}
+
+/// Documents of a block that may be among the best.
+struct Candidates {
+    ranks: [u32; BLOCK],
+    count: usize,
+}
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers what may be among the best of the documents with a phrase of these terms in the registered segments at hand.
+    pub(super) fn rank_phrase(&mut self, phrase: NodeId, terms: &[u32]) {
+        self.each_meeting(terms, |this, place| this.rank_phrase_in(place, phrase, terms));
+    }
+
+    fn rank_phrase_in(&mut self, place: &Place<'_>, node: NodeId, terms: &[u32]) {
+        let (Weight::Frequency(bm25), Kind::Phrase { slop }) =
+            (self.collector.weights.of(node), self.query.nodes[node as usize].kind)
+        else {
+            return;
+        };
+        // Lent, since what lists are read in is not to be seen to change.
+        let words = std::mem::take(&mut self.scratch.words);
+        let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
+        let mut lists = [List::NONE; TERMS_INLINE];
+        for (list, term) in lists.iter_mut().zip(terms) {
+            let leaf = &self.scratch.leaves[*term as usize];
+            let (bm25, words) = (Bm25 { term: *term, ..bm25 }, words_of(&words, *term as usize));
+            *list = List::of(leaf, &place.context, words, bm25, Self::lengths(place));
+        }
+        let lists = &mut lists[..terms.len()];
+        lists.sort_unstable_by_key(|list| list.len());
+        let mut search = Search {
+            node,
+            bm25,
+            is_exact: slop == 0,
+            phrase: None,
+            words: &words,
+            occurrences: &mut occurrences,
+        };
+        self.rank_blocks_of_phrase(place, lists, &mut search);
+        self.scratch.words = words;
+        self.scratch.occurrences = occurrences;
+    }
+
+    /// Goes through the blocks of the shortest list, which comes first.
+    fn rank_blocks_of_phrase(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        search: &mut Search<'_>,
+    ) {
+        for number in 0..lists[0].len().div_ceil(BLOCK) {
+            if self.may_have(lists, number, search) && self.meter.step() {
+                let block = lists[0].block_run(number);
+                let candidates = self.candidates(place, lists, block, search);
+                self.offer_candidates(place, &candidates, search);
+            }
+        }
+    }
+
+    /// Whether a block of the shortest list may have one of the best. The other lists are at its beginning then.
+    fn may_have(&self, lists: &mut [List<'_>], number: usize, search: &Search<'_>) -> bool {
+        let level = self.settings.level;
+        let (shortest, others) = lists.split_first_mut().expect("a phrase has terms");
+        if search.is_exact && self.is_beaten(shortest.block(number).bound * MORE) {
+            return false;
+        }
+        let (first, last) = shortest.block_ranks(number);
+        others.iter_mut().all(|other| {
+            other.go_to(level, first);
+            other.rank() <= last
+                && !(search.is_exact && self.is_beaten(other.ahead(last).bound * MORE))
+        })
+    }
+
+    /// The documents of a block that have all terms, and may be among the best by how often.
+    fn candidates(
+        &self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        block: Run<'_>,
+        search: &Search<'_>,
+    ) -> Candidates {
+        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let limit = if search.is_exact { self.limit() } else { -1.0 };
+        let bar = Bar::at(limit.min(limit / MORE));
+        let bm25 = lists[0].bm25;
+        let mut found =
+            kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
+        let others = &mut lists[1..];
+        if found > FEW {
+            // Most of these are not in the other list.
+            let mut common = [0; BLOCK];
+            let asked = kernel::run_of(&mut words[..found]);
+            let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
+            found = others[0].meet(level, algorithm, asked, &mut common);
+            words = common;
+        }
+        let mut candidates = Candidates { ranks: [0; BLOCK], count: 0 };
+        for word in &words[..found] {
+            let found = others.iter_mut().map(|other| other.find(level, rank(*word)));
+            if self.is_promising(*word, found, lengths, search) {
+                candidates.ranks[candidates.count] = rank(*word);
+                candidates.count += 1;
+            }
+        }
+        candidates
+    }
+
+    /// Whether a document may be among the best, that has a posting of the shortest list and these of the others.
+    fn is_promising(
+        &self,
+        word: u32,
+        mut others: impl Iterator<Item = Option<u32>>,
+        lengths: Lengths<'_>,
+        search: &Search<'_>,
+    ) -> bool {
+        let mut matches = frequency(word);
+        let all = others.all(|other| {
+            let Some(frequency) = other.map(frequency) else { return false };
+            matches = if search.is_exact { matches.min(frequency) } else { matches + frequency };
+            true
+        });
+        // Of 255 it is not said how many they are.
+        let is_bounded = matches < FREQUENCY_MAX;
+        let best = || search.bm25.score(word & !FREQUENCY_MAX | matches, lengths);
+        all && !(is_bounded && self.is_beaten(best() * MORE))
+    }
+
+    fn offer_candidates(
+        &mut self,
+        place: &Place<'_>,
+        candidates: &Candidates,
+        search: &mut Search<'_>,
+    ) {
+        let ranks = &candidates.ranks[..candidates.count];
+        if ranks.is_empty() {
+            return;
+        }
+        if search.phrase.is_none() {
+            search.phrase = self.phrase_in(place, search.node, search.words);
+        }
+        let Some(phrase) = &search.phrase else { return };
+        let (bm25, words) = (search.bm25, search.words);
+        let mut room = Room { place, words, occurrences: &mut *search.occurrences };
+        phrase.each(&mut room, ranks, Wanted::Frequency, |number, frequency| {
+            let rank = ranks[number];
+            let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+            let score = score(bm25, frequency, length);
+            if frequency > 0.0 && !self.is_beaten(score) {
+                self.offer_scored(place, rank, score);
+            }
+            true
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! Early termination passes over what is not among the best, and over nothing else: long lists, with maxima, bitmaps and many equal
+//! scores, are asked with it and without, by the way that the query's shape has and by windows; whatever was deleted, and page by page.
+
+mod support;
+
+use spirit::{Analyzer, Index, Options, Postings, Search};
+use support::Chance;
+use support::directory::Directory;
+
+const DOCUMENTS: u64 = 24_000;
+
+/// Short documents of words that are as rare as those of a language: of `w1` and `w2` there are twice and four times as many as of
+/// `w4` and `w8`.
+fn text(chance: &mut Chance) -> String {
+    let mut text = String::new();
+    for _ in 0..1 + chance.below(14) {
+        let words = 1 << (1 + chance.below(12));
+        text += &format!("w{} ", chance.below(words));
+    }
+    text
+}
+
+fn fill(index: &Index, deletes: bool) {
+    let mut chance = Chance::new(5);
+    for number in 0..DOCUMENTS {
+        index.put(&format!("k{number}"), &text(&mut chance)).unwrap();
+        if deletes && number % 7 == 3 {
+            index.delete(&format!("k{}", chance.below(number))).unwrap();
+        }
+        if number % 11_000 == 10_000 {
+            index.flush().unwrap();
+        }
+    }
+    index.settle();
+}
+
+fn queries() -> Vec<String> {
+    let mut chance = Chance::new(6);
+    let mut word = || {
+        let words = 1 << (1 + chance.below(12));
+        format!("w{}", chance.below(words))
+    };
+    let mut queries = Vec::new();
+    for _ in 0..12 {
+        let [a, b, c, d, e] = [word(), word(), word(), word(), word()];
+        queries.extend([
+            a.clone(),
+            format!("{a} AND {b}"),
+            format!("{a} AND w1 AND {c}"),
+            format!("{a} {b}"),
+            format!("{a} w0"),
+            format!("{a} {b} {c}"),
+            format!("w0 w1 {d}"),
+            format!("{a} {b} {c} {d} {e}"),
+            format!("{a}^3 {b}^0.2 w2"),
+            format!("\"{a} {b}\""),
+            format!("\"w0 w1\" {e}"),
+            format!("\"{a} w0\"~3"),
+        ]);
+    }
+    // Phrases that are there, of words that are frequent, one of them twice.
+    queries.extend(
+        ["\"w0 w1\"", "\"w1 w0 w0\"", "\"w0 w0\"", "\"w2 w0\"~2", "\"w0 w1 w0\"~4"]
+            .map(str::to_owned),
+    );
+    queries
+}
+
+/// Keys and scores of the best, page by page.
+fn pages(index: &Index, query: &str, search: impl Fn(usize) -> Search) -> Vec<(String, u32)> {
+    let mut reader = index.reader().unwrap();
+    let mut found = Vec::new();
+    let mut after = None;
+    for k in [10, 3, 1, 40] {
+        let search = match after.take() {
+            None => search(k),
+            Some(cursor) => search(k).after(cursor),
+        };
+        let hits = reader.search_text(query, search).unwrap();
+        let scores: Vec<u32> = hits.scores().unwrap().map(f32::to_bits).collect();
+        after = hits.cursor().unwrap();
+        found.extend(hits.keys().unwrap().into_iter().zip(scores));
+        if after.is_none() {
+            break;
+        }
+    }
+    found
+}
+
+fn is_the_same_with_and_without(index: &Index) {
+    let mut phrases = 0;
+    for query in queries() {
+        let expected = pages(index, &query, |k| Search::best(k).exhaustive().windows());
+        let ways: [fn(usize) -> Search; 3] =
+            [Search::best, |k| Search::best(k).windows(), |k| Search::best(k).exhaustive()];
+        for (number, way) in ways.into_iter().enumerate() {
+            assert_eq!(pages(index, &query, way), expected, "{query}, way {number}");
+        }
+        phrases += usize::from(query.starts_with('"') && expected.len() > 10);
+    }
+    assert!(phrases > 3, "phrases occur");
+}
+
+fn options() -> Options {
+    Options::default().dram_bytes(256 << 20).analyzer(Analyzer::Simple)
+}
+
+#[test]
+fn of_all_that_is_added() {
+    let index = options().open().unwrap();
+    fill(&index, false);
+    is_the_same_with_and_without(&index);
+}
+
+#[test]
+fn of_what_deletes_leave() {
+    let index = options().executors(2).open().unwrap();
+    fill(&index, true);
+    is_the_same_with_and_without(&index);
+}
+
+#[test]
+fn of_packed_lists() {
+    let directory = Directory::new();
+    let options =
+        || options().directory(directory.path()).nvm_bytes(256 << 20).postings(Postings::Packed);
+    fill(&options().open().unwrap(), false);
+    let index = options().open().unwrap();
+    index.settle();
+    is_the_same_with_and_without(&index);
+}
