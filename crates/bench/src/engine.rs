@@ -22,8 +22,10 @@ pub(crate) const SEGMENT_BYTES: u64 = 64 << 20;
 /// The least heap, in segments.
 pub(crate) const HEAP_SEGMENTS_MIN: u64 = 16;
 
-/// Bytes of a fresh segment that a token takes, roughly.
-const BYTES_PER_TOKEN: u64 = 10;
+/// Bytes of a fresh segment: for each token, and for its terms, whose number grows as a power of that of tokens. Of posts it gets
+/// room for half as many again, so that none is full before its time.
+const BYTES_PER_TOKEN: f64 = 10.0;
+const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
 /// Segments smaller than this cannot be had.
 pub(crate) const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
@@ -58,11 +60,18 @@ pub(crate) fn options(corpus: &Corpus) -> Options {
 }
 
 /// The same with segments as small beside the corpus as those of a heap that a stream has filled: it leaves all but the newest of
-/// about sixteen flushed, where one of the usual size would hold a small corpus fresh.
+/// about a dozen flushed, where one of the usual size would hold a small corpus fresh.
 pub(crate) fn stream_options(corpus: &Corpus) -> Options {
-    let share = corpus.tokens * BYTES_PER_TOKEN / HEAP_SEGMENTS_MIN;
-    options(corpus)
-        .segment_bytes(share.clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES).next_multiple_of(4096))
+    let most = SEGMENT_BYTES.min(heap_bytes(corpus) / HEAP_SEGMENTS_MIN);
+    options(corpus).segment_bytes(segment_bytes(corpus, HEAP_SEGMENTS_MIN).min(most))
+}
+
+/// Bytes of a segment that holds one of so many equal parts of the corpus.
+pub(crate) fn segment_bytes(corpus: &Corpus, parts: u64) -> u64 {
+    let tokens = corpus.tokens as f64 / parts as f64;
+    let (factor, power) = BYTES_OF_TERMS;
+    let bytes = tokens * BYTES_PER_TOKEN + factor * tokens.powf(power);
+    (bytes as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096)
 }
 
 /// An index of the whole corpus under automatic keys, with every full segment flushed.

@@ -1,7 +1,7 @@
 //! `queries`: what every class of query costs, counted, ranked and newest first, ours beside the peers.
 //!
 //! Measured as in `newest`: one thread, one core, each query alone, from the prebuilt query to the answer; P50 and mean of a round,
-//! medians over rounds. Our index is live, as a stream leaves it: about sixteen segments, of which the newest is fresh and not full;
+//! medians over rounds. Our index is live, as a stream leaves it: about a dozen segments, of which the newest is fresh and not full;
 //! beside it the same documents in flushed segments of the usual size. The peers' is one segment.
 //!
 //! | asked | ours | peers |
