@@ -1,6 +1,6 @@
 //! What a document's score has to be: BM25 computed plainly, in double precision, from the document's words.
 //!
-//! Engines agree on the formula and not on its details; a [`Convention`] has those. Columns are not known here.
+//! Engines agree on the formula and not on its details; a [`Convention`] has those. What matches in a column scores 1.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use crate::corpus::{Corpus, tokenizer};
 use crate::edits::edits;
 use crate::lengths::rounded;
 use crate::peers::System;
+use crate::query_sets::columns::Row;
 use crate::sloppy::{self, Pair};
 use crate::workloads::document_frequencies;
 
@@ -22,6 +23,8 @@ pub(crate) struct Convention {
     pub(crate) times_k1_and_one: bool,
     /// Whether the length of a document is kept in one byte.
     pub(crate) rounded_lengths: bool,
+    /// Whether a document's keyword counts as a token of it.
+    pub(crate) keywords_have_length: bool,
     /// Whether documents without words count in the number of documents and in the mean length.
     pub(crate) empty_documents: bool,
     /// The frequency of two terms that are near each other.
@@ -29,13 +32,14 @@ pub(crate) struct Convention {
 }
 
 impl Convention {
-    /// Ours: Lucene's, but for lengths, which are exact.
+    /// Ours: Lucene's, but for lengths, which are exact and of all that a document has.
     pub(crate) fn ours() -> Convention {
         Convention {
             k1: 1.2,
             b: 0.75,
             times_k1_and_one: false,
             rounded_lengths: false,
+            keywords_have_length: true,
             empty_documents: false,
             sloppy: sloppy::lucene,
         }
@@ -43,7 +47,8 @@ impl Convention {
 
     /// A peer's, if it has scores.
     pub(crate) fn of(system: System) -> Option<Convention> {
-        let lucene = Convention { rounded_lengths: true, ..Convention::ours() };
+        let lucene =
+            Convention { rounded_lengths: true, keywords_have_length: false, ..Convention::ours() };
         match system {
             System::Lucene => Some(lucene),
             System::Tantivy => Some(Convention {
@@ -78,16 +83,18 @@ impl Statistics {
     }
 }
 
-/// The words of a document.
+/// The words of a document, and its values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Document {
+pub(crate) struct Document<'a> {
     /// Tokens that are indexed.
     length: u32,
     positions: HashMap<String, Vec<u32>>,
+    /// None if they are not known.
+    row: Option<Row<'a>>,
 }
 
-impl Document {
-    pub(crate) fn new(text: &str) -> Document {
+impl<'a> Document<'a> {
+    pub(crate) fn new(text: &str) -> Document<'a> {
         let mut document = Document::default();
         // Too long a text has no words, as in the engine.
         let _ = tokenizer().for_each(text, |token| {
@@ -95,6 +102,11 @@ impl Document {
             document.positions.entry(token.text().to_owned()).or_default().push(token.position());
         });
         document
+    }
+
+    /// The same with these values in its columns.
+    pub(crate) fn with(self, row: Option<Row<'a>>) -> Document<'a> {
+        Document { row, ..self }
     }
 
     fn positions(&self, term: &str) -> &[u32] {
@@ -118,7 +130,7 @@ impl Bm25<'_> {
     pub(crate) fn score(
         &self,
         query: &Tree,
-        document: &Document,
+        document: &Document<'_>,
     ) -> Result<Option<f64>, NotComputed> {
         match query {
             Tree::Term { field, value } if field == TEXT => {
@@ -155,11 +167,14 @@ impl Bm25<'_> {
                 Ok(self.score(query, document)?.map(|score| score * f64::from(*by)))
             }
             Tree::All {} => Ok(Some(1.0)),
-            _ => Err(NotComputed("columns")),
+            column => {
+                let row = document.row.as_ref().ok_or(NotComputed("columns"))?;
+                Ok(is_in_column(column, row)?.then_some(1.0))
+            }
         }
     }
 
-    fn sum(&self, clauses: &Clauses, document: &Document) -> Result<Option<f64>, NotComputed> {
+    fn sum(&self, clauses: &Clauses, document: &Document<'_>) -> Result<Option<f64>, NotComputed> {
         let all = |queries: &[Tree]| -> Result<Vec<f64>, NotComputed> {
             let scores = queries.iter().map(|query| self.score(query, document));
             scores.filter_map(Result::transpose).collect()
@@ -173,28 +188,41 @@ impl Bm25<'_> {
     }
 
     /// The score of terms that occur together so often.
-    fn weighed(&self, terms: &[&String], frequency: f64, document: &Document) -> Option<f64> {
+    fn weighed(&self, terms: &[&String], frequency: f64, document: &Document<'_>) -> Option<f64> {
         let Convention { k1, b, .. } = self.convention;
-        let length = document.length;
+        let length = document.length + u32::from(self.counts_keyword(document));
         let length = if self.convention.rounded_lengths { rounded(length) } else { length };
-        let mean = self.statistics.tokens as f64 / self.documents();
+        let mean = self.tokens(document) / self.documents(document);
         let norm = k1 * (1.0 - b + b * f64::from(length) / mean);
         let factor = if self.convention.times_k1_and_one { k1 + 1.0 } else { 1.0 };
-        let idf: f64 = terms.iter().map(|term| self.idf(term)).sum();
+        let idf: f64 = terms.iter().map(|term| self.idf(term, document)).sum();
         (frequency > 0.0).then(|| factor * idf * frequency / (frequency + norm))
     }
 
-    fn idf(&self, term: &str) -> f64 {
+    fn idf(&self, term: &str, document: &Document<'_>) -> f64 {
         let n = f64::from(self.statistics.frequencies.get(term).copied().unwrap_or(0));
-        (1.0 + (self.documents() - n + 0.5) / (n + 0.5)).ln()
+        (1.0 + (self.documents(document) - n + 0.5) / (n + 0.5)).ln()
     }
 
-    fn documents(&self) -> f64 {
+    /// Documents that count, where all are like this one: a keyword is something that a document has.
+    fn documents(&self, document: &Document<'_>) -> f64 {
         let Statistics { documents, nonempty, .. } = self.statistics;
-        *(if self.convention.empty_documents { documents } else { nonempty }) as f64
+        let all = self.convention.empty_documents || self.counts_keyword(document);
+        *(if all { documents } else { nonempty }) as f64
     }
 
-    fn pair(&self, first: &str, second: &str, document: &Document) -> Pair {
+    /// Tokens of all documents that are like this one.
+    fn tokens(&self, document: &Document<'_>) -> f64 {
+        let keywords = if self.counts_keyword(document) { self.statistics.documents } else { 0 };
+        (self.statistics.tokens + keywords) as f64
+    }
+
+    /// Each document with columns has one keyword.
+    fn counts_keyword(&self, document: &Document<'_>) -> bool {
+        self.convention.keywords_have_length && document.row.is_some()
+    }
+
+    fn pair(&self, first: &str, second: &str, document: &Document<'_>) -> Pair {
         let frequency = |term| self.statistics.frequencies.get(term);
         let positions = |term, offset| {
             document.positions(term).iter().map(|at| i64::from(*at) - offset).collect()
@@ -212,7 +240,7 @@ impl Bm25<'_> {
         &self,
         terms: &[&String],
         slop: u32,
-        document: &Document,
+        document: &Document<'_>,
     ) -> Result<f64, NotComputed> {
         match terms {
             [_] => Ok(document.positions(terms[0]).len() as f64),
@@ -225,7 +253,23 @@ impl Bm25<'_> {
     }
 }
 
-fn any_term(document: &Document, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
+/// Whether a document's values are what a query wants of a column.
+fn is_in_column(query: &Tree, row: &Row<'_>) -> Result<bool, NotComputed> {
+    match query {
+        Tree::Term { field, value } => Ok(row.keyword(field) == Some(value.as_str())),
+        Tree::OneOf { field, values } => {
+            Ok(row.keyword(field).is_some_and(|keyword| values.iter().any(|v| v == keyword)))
+        }
+        Tree::Range { field, from, to, include_from, include_to } => {
+            let above = |n: i64| from.is_none_or(|from| n > from || (*include_from && n == from));
+            let below = |n: i64| to.is_none_or(|to| n < to || (*include_to && n == to));
+            Ok(row.integer(field).is_some_and(|number| above(number) && below(number)))
+        }
+        _ => Err(NotComputed("patterns of keywords")),
+    }
+}
+
+fn any_term(document: &Document<'_>, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
     document.positions.keys().any(|term| is_wanted(term)).then_some(1.0)
 }
 
@@ -243,7 +287,7 @@ fn is_like(term: &str, pattern: &[char]) -> bool {
     }
 }
 
-fn exact_frequency(terms: &[&String], document: &Document) -> usize {
+fn exact_frequency(terms: &[&String], document: &Document<'_>) -> usize {
     let follows = |start: u32, at: usize| {
         document.positions(terms[at]).binary_search(&(start + at as u32)).is_ok()
     };
@@ -313,6 +357,34 @@ mod tests {
         assert_eq!(score(lucene, &not, 0), None);
         let louder = Tree::Boost { query: Box::new(big), by: 3.0 };
         near(score(lucene, &louder, 0), 3.0 * score(lucene, &Tree::term("big"), 0).unwrap());
+    }
+
+    #[test]
+    fn columns_score_one_and_our_lengths_count_keywords() {
+        use crate::query_sets::columns::Columns;
+        let (corpus, columns) = (corpus(), Columns::draw(5, 42));
+        let statistics = Statistics::of(&corpus);
+        let document = || Document::new(corpus.get(1)).with(Some(columns.row(1)));
+        let scored = |convention, query: &Tree| {
+            let bm25 = Bm25 { statistics: &statistics, convention };
+            bm25.score(query, &document()).unwrap()
+        };
+        let lucene = Convention::of(System::Lucene).unwrap();
+        let range = |include_from| {
+            let (field, from) = ("ts".to_owned(), columns.row(1).integer("ts"));
+            Tree::Range { field, from, to: None, include_from, include_to: true }
+        };
+        assert_eq!([true, false].map(|with| scored(lucene, &range(with))), [Some(1.0), None]);
+        let value = columns.row(1).keyword("channel").unwrap().to_owned();
+        let channel = || "channel".to_owned();
+        let term = Tree::Term { field: channel(), value: value.clone() };
+        let one_of = Tree::OneOf { field: channel(), values: vec!["none".to_owned(), value] };
+        assert_eq!([scored(lucene, &term), scored(lucene, &one_of)], [Some(1.0); 2]);
+        // 58 tokens and a keyword in each of 5 documents, this one of 4 tokens and one.
+        let idf = (1.0_f64 + (5.0 - 2.0 + 0.5) / 2.5).ln();
+        let expected = idf * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 5.0 / (63.0 / 5.0)));
+        near(scored(Convention::ours(), &Tree::term("big")), expected);
+        near(scored(lucene, &Tree::term("big")), score(lucene, &Tree::term("big"), 1).unwrap());
     }
 
     #[test]

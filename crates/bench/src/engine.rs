@@ -22,6 +22,13 @@ pub(crate) const SEGMENT_BYTES: u64 = 64 << 20;
 /// The least heap, in segments.
 pub(crate) const HEAP_SEGMENTS_MIN: u64 = 16;
 
+/// Bytes of a fresh segment: for each token, and for its terms, whose number grows as a power of that of tokens. Of posts it gets
+/// room for half as many again, so that none is full before its time.
+const BYTES_PER_TOKEN: f64 = 10.0;
+const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
+/// Segments smaller than this cannot be had.
+pub(crate) const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+
 /// Passes over the first queries of every workload before any is measured, as the peers do it.
 const SHARED_WARM_PASSES: usize = 5;
 const SHARED_WARM_QUERIES: usize = 200;
@@ -52,12 +59,36 @@ pub(crate) fn options(corpus: &Corpus) -> Options {
         .prefault(true)
 }
 
+/// The same with segments as small beside the corpus as those of a heap that a stream has filled: it leaves all but the newest of
+/// about a dozen flushed, where one of the usual size would hold a small corpus fresh.
+pub(crate) fn stream_options(corpus: &Corpus) -> Options {
+    let most = SEGMENT_BYTES.min(heap_bytes(corpus) / HEAP_SEGMENTS_MIN);
+    options(corpus).segment_bytes(segment_bytes(corpus, HEAP_SEGMENTS_MIN).min(most))
+}
+
+/// Bytes of a segment that holds one of so many equal parts of the corpus.
+pub(crate) fn segment_bytes(corpus: &Corpus, parts: u64) -> u64 {
+    let tokens = corpus.tokens as f64 / parts as f64;
+    let (factor, power) = BYTES_OF_TERMS;
+    let bytes = tokens * BYTES_PER_TOKEN + factor * tokens.powf(power);
+    (bytes as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096)
+}
+
 /// An index of the whole corpus under automatic keys, with every full segment flushed.
 pub(crate) fn filled(options: Options, corpus: &Corpus) -> Fallible<Index> {
     let index = options.open()?;
     index.add_all(corpus.iter().map(|text| (None, text)))?;
     index.settle();
     Ok(index)
+}
+
+/// Waits until readers use the second tier's copy of every segment that is full, and the merged dictionary has its terms.
+pub(crate) fn wait_until_merged(index: &Index) -> Fallible<()> {
+    // The first is being filled.
+    while index.stats()?.segments.iter().skip(1).any(|segment| segment.state != "merged") {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
 }
 
 /// Segments, the share of the postings in flushed ones, and dead rows, which make counts dearer: a line for people.
@@ -116,7 +147,8 @@ pub(crate) fn measure(
     }
 }
 
-fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl Ask) {
+/// Every query once.
+pub(crate) fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl Ask) {
     latencies.clear();
     for query in queries {
         let start = Instant::now();

@@ -1,11 +1,18 @@
 //! A query tree as our engine takes it, for what our engine has.
 
-use spirit::{Bool, Clause, Fuzzy, Query, Word};
-use spirit_peer_protocol::{Clauses, Query as Tree, Unsupported};
+use std::ops::Bound;
 
-/// The query, or what we lack for it.
+use spirit::{Bool, Clause, Fuzzy, Query, Schema, Word};
+use spirit_peer_protocol::{Clauses, Query as Tree, TEXT, Unsupported};
+
+/// The query, or what we lack for it, where documents have nothing but a text.
 pub(crate) fn query(tree: &Tree) -> Result<Query, Unsupported> {
     Query::new_of(&clause(tree)?).map_err(|problem| Unsupported(problem.to_string()))
+}
+
+/// The same where they have these fields.
+pub(crate) fn in_schema(tree: &Tree, schema: &Schema) -> Result<Query, Unsupported> {
+    Query::in_schema(&clause(tree)?, schema).map_err(|problem| Unsupported(problem.to_string()))
 }
 
 /// Why another engine may well answer otherwise: the query means something else to us.
@@ -29,7 +36,9 @@ fn has_a_term_twice(terms: &[String]) -> bool {
 
 fn clause(tree: &Tree) -> Result<Clause, Unsupported> {
     Ok(match tree {
-        Tree::Term { field, value } => Clause::Term(word(field, value)),
+        Tree::Term { field, value } if field == TEXT => Clause::Term(word(field, value)),
+        // The peers' keywords have no weight of their own.
+        Tree::Term { field, value } => Clause::Term(word(field, value)).constant(1.0),
         Tree::Phrase { field, terms, slop } => {
             let words = terms.iter().cloned().map(Some).collect();
             Clause::Phrase { field: field.clone(), words, slop: *slop }
@@ -50,9 +59,20 @@ fn clause(tree: &Tree) -> Result<Clause, Unsupported> {
         Tree::Constant { query, score } => clause(query)?.constant(*score),
         Tree::Boost { query, by } => clause(query)?.boost(*by),
         Tree::All {} => Clause::Everything,
-        // Not yet. What asks other fields is refused by the engine itself, for as long as it does that.
-        Tree::Range { .. } => return Err(Unsupported("no ranges".to_owned())),
+        Tree::OneOf { field, values } => Clause::one_of(field, values),
+        Tree::Range { field, from: None, to: None, .. } => Clause::exists(field),
+        Tree::Range { field, from, to, include_from, include_to } => {
+            Clause::range(field, (bound(*from, *include_from), bound(*to, *include_to)))
+        }
     })
+}
+
+fn bound(value: Option<i64>, included: bool) -> Bound<i64> {
+    match value {
+        None => Bound::Unbounded,
+        Some(value) if included => Bound::Included(value),
+        Some(value) => Bound::Excluded(value),
+    }
 }
 
 fn bool(clauses: &Clauses) -> Result<Clause, Unsupported> {
@@ -102,9 +122,27 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_told_however_deep_it_is() {
-        let range: Tree = serde_json::from_str(r#"{"range": {"field": "ts", "from": 1}}"#).unwrap();
-        let both = Tree::all_of(vec![Tree::term("a"), range]);
-        assert_eq!(query(&both).err(), Some(Unsupported("no ranges".to_owned())));
+        let channel = Tree::Term { field: "channel".to_owned(), value: "a".to_owned() };
+        let both = Tree::all_of(vec![Tree::term("a"), channel]);
+        assert_eq!(query(&both).err(), Some(Unsupported("no such field".to_owned())));
+    }
+
+    #[test]
+    fn columns_are_fields() {
+        let range = |text| serde_json::from_str(&format!(r#"{{"range": {text}}}"#)).unwrap();
+        let cases = [
+            (range(r#"{"field": "ts", "from": 1, "to": 5, "include_to": false}"#), "ts:[1 TO 5}"),
+            (range(r#"{"field": "ts", "to": 5}"#), "ts:[* TO 5]"),
+            (range(r#"{"field": "ts"}"#), "ts:*"),
+        ];
+        for (tree, expected) in cases {
+            assert_eq!(said(&tree), expected);
+        }
+        let (field, value) = ("channel".to_owned(), "a b".to_owned());
+        let one_of = Tree::OneOf { field: field.clone(), values: vec!["a".to_owned(), value] };
+        assert_eq!(said(&one_of), r#"channel:IN [a "a b"]"#);
+        let term = Tree::Term { field, value: "a b".to_owned() };
+        assert_eq!(said(&term), r"(channel:a\ b)^=1".replace(r"\\", r"\"));
     }
 
     #[test]

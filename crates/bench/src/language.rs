@@ -18,7 +18,8 @@ pub(crate) fn shown(query: &Tree) -> String {
 /// What an operator can stand before or after.
 fn primary(query: &Tree) -> Result<String, &'static str> {
     match query {
-        Tree::Term { field, value } => Ok(of_field(field, value)),
+        Tree::Term { field, value } if field == TEXT => Ok(value.clone()),
+        Tree::Term { field, value } => Ok(of_field(field, &quoted(value))),
         Tree::Phrase { field, terms, slop } => {
             let near = if *slop == 0 { String::new() } else { format!("~{slop}") };
             Ok(of_field(field, &format!("\"{}\"{near}", terms.join(" "))))
@@ -33,6 +34,10 @@ fn primary(query: &Tree) -> Result<String, &'static str> {
         Tree::Constant { .. } => Err("a constant score"),
         Tree::Boost { query, by } => Ok(format!("{}^{by}", primary(query)?)),
         Tree::All {} => Ok("*".to_owned()),
+        Tree::OneOf { field, values } => {
+            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+            Ok(format!("{field}:IN [{}]", values.join(" ")))
+        }
         Tree::Range { field, from, to, include_from, include_to } => {
             let from = from.map_or(Some(None), |from| inside(from, *include_from, 1));
             let to = to.map_or(Some(None), |to| inside(to, *include_to, -1));
@@ -46,6 +51,12 @@ fn of_field(field: &str, leaf: &str) -> String {
     if field == TEXT { leaf.to_owned() } else { format!("{field}:{leaf}") }
 }
 
+/// A keyword, between quotation marks where it is more than a word.
+fn quoted(keyword: &str) -> String {
+    let is_word = !keyword.is_empty() && keyword.chars().all(char::is_alphanumeric);
+    if is_word { keyword.to_owned() } else { format!("{keyword:?}") }
+}
+
 /// The bound itself or, if it is not within, its neighbour; none if there is no such number.
 fn inside(bound: i64, included: bool, step: i64) -> Option<Option<i64>> {
     if included { Some(Some(bound)) } else { bound.checked_add(step).map(Some) }
@@ -56,7 +67,7 @@ fn range(field: &str, from: Option<i64>, to: Option<i64>) -> Result<String, &'st
         (Some(from), Some(to)) => Ok(format!("{field}:[{from} TO {to}]")),
         (Some(from), None) => Ok(format!("{field}:>={from}")),
         (None, Some(to)) => Ok(format!("{field}:<={to}")),
-        (None, None) => Err("a range without bounds"),
+        (None, None) => Ok(format!("{field}:*")),
     }
 }
 
@@ -107,10 +118,14 @@ mod tests {
 
     #[test]
     fn leaves_are_typed_as_everywhere() {
-        let tag = Tree::Term { field: "channel".to_owned(), value: "rust".to_owned() };
+        let channel = || "channel".to_owned();
+        let tag = |value: &str| Tree::Term { field: channel(), value: value.to_owned() };
+        let values = ["a", "b c"].map(str::to_owned).to_vec();
         let cases = [
             (Tree::term("big"), "big"),
-            (tag, "channel:rust"),
+            (tag("rust"), "channel:rust"),
+            (tag("a b"), "channel:\"a b\""),
+            (Tree::OneOf { field: channel(), values }, "channel:IN [a \"b c\"]"),
             (Tree::phrase(&["big", "data"], 0), "\"big data\""),
             (Tree::phrase(&["big", "data"], 2), "\"big data\"~2"),
             (Tree::prefix("bi"), "bi*"),
@@ -121,6 +136,7 @@ mod tests {
             (range(Some(1), Some(5), false), "ts:[2 TO 4]"),
             (range(Some(1), None, false), "ts:>=2"),
             (range(None, Some(5), true), "ts:<=5"),
+            (range(None, None, true), "ts:*"),
         ];
         for (tree, typed) in cases {
             assert_eq!(text(&tree).as_deref(), Ok(typed), "{tree:?}");

@@ -27,6 +27,11 @@ impl Latencies {
         self.0.push(nanoseconds);
     }
 
+    /// Adds those of another thread.
+    pub(crate) fn take_in(&mut self, other: Latencies) {
+        self.0.extend(other.0);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

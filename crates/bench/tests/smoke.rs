@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 13] = [
+const EXPERIMENTS: [(&str, &str); 14] = [
     ("ingest", "docs_per_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
@@ -20,6 +20,7 @@ const EXPERIMENTS: [(&str, &str); 13] = [
     ("segments", "mean_us"),
     ("memory", "bytes_per_posting"),
     ("intersect", "p50_us"),
+    ("formats", "qps"),
     ("blocks", "fresh_bytes_per_posting"),
 ];
 

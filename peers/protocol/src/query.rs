@@ -84,7 +84,14 @@ pub enum Query {
     },
     /// Every document, with a score of 1.
     All {},
-    /// The documents whose integer column is within bounds.
+    /// The documents with one of these values in a column of keywords, all with a score of 1.
+    OneOf {
+        /// The column.
+        field: String,
+        /// At least one.
+        values: Vec<String>,
+    },
+    /// The documents whose integer column is within bounds; without bounds, those that have a value there.
     Range {
         /// The column.
         field: String,
@@ -171,6 +178,7 @@ impl Query {
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             Query::Phrase { terms, .. } if terms.is_empty() => Err("a phrase of no terms".into()),
+            Query::OneOf { values, .. } if values.is_empty() => Err("one of no values".into()),
             Query::Fuzzy { distance, .. } if *distance > 2 => Err("more than two edits".into()),
             Query::Constant { query, .. } | Query::Boost { query, .. } => query.check(),
             Query::Bool(clauses) => {
@@ -226,6 +234,7 @@ mod tests {
         let trees = [
             json!({"term": {"value": "a"}}),
             json!({"term": {"field": "channel", "value": "a"}}),
+            json!({"one_of": {"field": "channel", "values": ["a", "b c"]}}),
             json!({"phrase": {"terms": ["a", "b"], "slop": 2}}),
             json!({"bool": {"should": [{"all": {}}], "minimum_should_match": 1}}),
             json!({"constant": {"query": {"wildcard": {"value": "a*"}}, "score": 2.0}}),
@@ -263,6 +272,7 @@ mod tests {
             json!({"near": {"value": "a"}}),
             json!({"term": {"value": "a", "slop": 1}}),
             json!({"phrase": {"terms": []}}),
+            json!({"one_of": {"field": "channel", "values": []}}),
             json!({"fuzzy": {"value": "a", "distance": 3}}),
         ] {
             let deep = json!({"bool": {"not": [{"boost": {"query": wrong, "by": 2.0}}]}});

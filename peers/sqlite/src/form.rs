@@ -14,7 +14,7 @@ pub(crate) fn form(query: &Query) -> Result<String, Unsupported> {
         Query::Bool(clauses) => bool(clauses),
         Query::Constant { query, .. } | Query::Boost { query, .. } => form(query),
         Query::All {} => no("every document"),
-        Query::Range { .. } => no("ranges: the table has no columns"),
+        Query::Range { .. } | Query::OneOf { .. } => no("the table has no columns"),
     }
 }
 

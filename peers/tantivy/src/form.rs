@@ -5,7 +5,7 @@ use std::ops::Bound;
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, ExistsQuery, FuzzyTermQuery, Occur,
-    PhraseQuery, RangeQuery, RegexQuery, TermQuery,
+    PhraseQuery, RangeQuery, RegexQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Schema};
 
@@ -44,6 +44,7 @@ impl Form<'_> {
             }
             Query::Boost { query, by } => Ok(Box::new(BoostQuery::new(self.of(query)?, *by))),
             Query::All {} => Ok(Box::new(AllQuery)),
+            Query::OneOf { field, values } => self.one_of(field, values),
             Query::Range { field, from, to, include_from, include_to } => {
                 self.range(field, bound(*from, *include_from), bound(*to, *include_to))
             }
@@ -133,6 +134,14 @@ impl Form<'_> {
             }
         }
         Ok(Box::new(BooleanQuery::with_minimum_required_clauses(own, clauses.should_min())))
+    }
+
+    fn one_of(&self, name: &str, values: &[String]) -> Result<Own, Unsupported> {
+        let (field, Content::Keywords) = self.field(name)? else {
+            return Err(Unsupported(format!("{name} is no column of keywords")));
+        };
+        let terms = values.iter().map(|value| Term::from_field_text(field, value));
+        Ok(Box::new(ConstScoreQuery::new(Box::new(TermSetQuery::new(terms)), 1.0)))
     }
 
     /// A range without bounds is asked otherwise, because tantivy's must have one.

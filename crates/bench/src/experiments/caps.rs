@@ -36,16 +36,10 @@ use crate::segment_tables::SegmentTables;
 use crate::timing::Rounds;
 use crate::workloads::{self, Workload};
 
-/// Bytes of a fresh segment: for each token, and for its terms, whose number grows as a power of that of tokens. Of posts it gets
-/// room for half as many again, so that none is full before its time.
-const BYTES_PER_TOKEN: f64 = 10.0;
-const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
 /// The dictionary takes no older segments when less than an eighth of it is free; a little more than that is left. Its table
 /// takes a twelfth, whatever is in it.
 const DICTIONARY_FULL: f64 = 0.8;
 const TABLE: f64 = 1.0 / 12.0;
-/// Segments smaller than this cannot be had.
-const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 /// Bytes of the log for each byte of text: all documents have room, so no segment ends early or is engraved for its sake.
 const LOG_PER_TEXT: u64 = 4;
 const LOG_BYTES_MIN: u64 = 64 << 20;
@@ -185,7 +179,7 @@ fn built(corpus: &Corpus, segments: u64, whole_bytes: u64, ways: &[Way]) -> Fall
 fn whole_bytes(corpus: &Corpus, segments: u64) -> Fallible<u64> {
     let options = engine::options(corpus)
         .prefault(false)
-        .segment_bytes(segment_bytes(corpus, segments))
+        .segment_bytes(engine::segment_bytes(corpus, segments))
         .dram_bytes(heap_bytes(corpus, segments));
     let stats = filled(options, corpus, segments)?.stats()?;
     let mut partitions = stats.partitions.iter();
@@ -198,14 +192,7 @@ fn whole_bytes(corpus: &Corpus, segments: u64) -> Fallible<u64> {
 
 /// DRAM in which all of it has room, whatever it takes.
 fn heap_bytes(corpus: &Corpus, segments: u64) -> u64 {
-    engine::heap_bytes(corpus) + segment_bytes(corpus, segments) * engine::HEAP_SEGMENTS_MIN
-}
-
-fn segment_bytes(corpus: &Corpus, segments: u64) -> u64 {
-    let tokens = corpus.tokens as f64 / segments as f64;
-    let (factor, power) = BYTES_OF_TERMS;
-    let bytes = tokens * BYTES_PER_TOKEN + factor * tokens.powf(power);
-    (bytes as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096)
+    engine::heap_bytes(corpus) + engine::segment_bytes(corpus, segments) * engine::HEAP_SEGMENTS_MIN
 }
 
 /// An index of the corpus in as many segments of equally many documents.
@@ -220,7 +207,7 @@ fn filled(options: Options, corpus: &Corpus, segments: u64) -> Fallible<Index> {
 }
 
 fn kept(corpus: &Corpus, segments: u64, whole_bytes: u64, way: Way) -> Fallible<Kept> {
-    let segment_bytes = segment_bytes(corpus, segments);
+    let segment_bytes = engine::segment_bytes(corpus, segments);
     let scratch = Scratch::new()?;
     let heap_bytes = heap_bytes(corpus, segments);
     let dram_bytes = match way.dram == ROOMY {

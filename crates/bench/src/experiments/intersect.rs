@@ -20,7 +20,7 @@ use crate::report::{Table, number};
 use crate::timing::Rounds;
 use crate::workloads::{self, Workload};
 
-const ALGORITHMS: [(&str, Option<Algorithm>); 5] = [
+pub(super) const ALGORITHMS: [(&str, Option<Algorithm>); 5] = [
     ("naive", Some(Algorithm::Naive)),
     ("binary", Some(Algorithm::Binary)),
     ("finger", Some(Algorithm::Finger)),

@@ -5,6 +5,7 @@ mod blocks;
 mod caps;
 mod count;
 mod equal;
+mod formats;
 mod freshness;
 mod ingest;
 mod intersect;
@@ -128,6 +129,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the papers' naive, binary and finger intersection; baseline §6",
         bars: "none",
         run: intersect::run,
+    },
+    Experiment {
+        name: "formats",
+        what: "packed lists against raw ones, in memory and in a mapped file, one thread and two",
+        reproduces: "the fourth paper's tables 1 and 2, figures 4, 5, 7, 8 and 12",
+        bars: "none",
+        run: formats::run,
     },
     Experiment {
         name: "keys",

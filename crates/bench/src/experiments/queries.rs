@@ -1,8 +1,8 @@
 //! `queries`: what every class of query costs, counted, ranked and newest first, ours beside the peers.
 //!
 //! Measured as in `newest`: one thread, one core, each query alone, from the prebuilt query to the answer; P50 and mean of a round,
-//! medians over rounds. Our index is live, as ingest left it; beside it the same documents with all segments flushed. The peers'
-//! is one segment.
+//! medians over rounds. Our index is live, as a stream leaves it: about a dozen segments, of which the newest is fresh and not full;
+//! beside it the same documents in flushed segments of the usual size. The peers' is one segment.
 //!
 //! | asked | ours | peers |
 //! |---|---|---|
@@ -46,7 +46,7 @@ use table::Measured;
 /// A class alone, before it is measured.
 const WARM_UP_SECONDS: &str = "0.3";
 
-/// Our index as ingest left it, and with all segments flushed.
+/// Our index as a stream leaves it, and with all segments flushed.
 struct Ours {
     live: Index,
     flushed: Index,
@@ -80,7 +80,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 
 impl Ours {
     fn filled(corpus: &Corpus) -> Fallible<Ours> {
-        let live = engine::filled(engine::options(corpus), corpus)?;
+        let live = engine::filled(engine::stream_options(corpus), corpus)?;
         let flushed = engine::filled(engine::options(corpus), corpus)?;
         flushed.flush()?;
         flushed.settle();
@@ -102,7 +102,8 @@ fn compare(
     sides.push(Side::ours("flushed", &ours.flushed, set)?);
     let docs = bench.peers.docs_file(corpus)?;
     sides.extend(equal::peers(bench, &docs, name, set)?);
-    let mut found = Asked { corpus, statistics, set, sides: &sides }.print(bench, name)?;
+    let mut found =
+        Asked { corpus, statistics, columns: None, set, sides: &sides }.print(bench, name)?;
     found.retain(|difference| difference.is_error);
     Ok(found)
 }

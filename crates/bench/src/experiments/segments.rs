@@ -33,8 +33,6 @@ const TRIALS: usize = 8;
 const NEAR: f64 = 0.9;
 /// Fresh segments that the short-term partition has room for.
 const FRESH_EXTENTS: u64 = 3;
-/// Segments smaller than this cannot be had.
-const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
 /// An index and how many flushed segments it has.
 struct Cut {
@@ -69,12 +67,13 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 /// An index with about `wanted` segments, all flushed. How many there are is a step function of their size, since
 /// tables double, so the size is searched for by halving an interval, and the nearest found is taken.
 fn cut(corpus: &Corpus, wanted: u64) -> Fallible<Cut> {
-    let guess = (corpus.tokens * BYTES_PER_TOKEN_GUESS / wanted).max(SEGMENT_BYTES_MIN) as f64;
+    let guess =
+        (corpus.tokens * BYTES_PER_TOKEN_GUESS / wanted).max(engine::SEGMENT_BYTES_MIN) as f64;
     let (mut low, mut high) = (guess / 8.0, guess * 4.0);
     let mut best: Option<(f64, Cut)> = None;
     for _ in 0..TRIALS {
         let middle = (low * high).sqrt();
-        let segment_bytes = (middle as u64).max(SEGMENT_BYTES_MIN).next_multiple_of(4096);
+        let segment_bytes = (middle as u64).max(engine::SEGMENT_BYTES_MIN).next_multiple_of(4096);
         let index = of_size(corpus, segment_bytes)?;
         let segments = segments_filled(&index.stats()?);
         // A little too few segments is near, a little too many makes one more.

@@ -10,13 +10,17 @@
 //! |---|---|
 //! | `RangeWide`, `RangeNarrow` | half of the time; a hundredth |
 //! | `RangeOpen` | scores from a bound on, or below one |
-//! | `Keyword` | a channel |
+//! | `RangeBoth` | half of the time, and scores from a bound on, or below one |
+//! | `Exists` | any score |
+//! | `Keyword`, `KeywordIn` | a channel; one of three |
 //! | `TermInRange`, `TermInChannel` | a medium term in half of the time; in a frequent channel |
+//! | `TermOrChannel`, `TermNotRange` | a medium term or a channel; the term but not in a hundredth of the time |
 
 use std::fmt::Write as _;
 
 use serde_json::json;
-use spirit_peer_protocol::Query as Tree;
+use spirit::{Document, FieldKind, TimeUnit};
+use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use super::QuerySet;
 use crate::corpus::Corpus;
@@ -37,6 +41,30 @@ pub(crate) struct Columns {
     channel: Vec<String>,
 }
 
+/// The values of one document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    ts: i64,
+    score: Option<i64>,
+    channel: &'a str,
+}
+
+impl Row<'_> {
+    /// Its value in a column of integers, if it has one there.
+    pub(crate) fn integer(&self, column: &str) -> Option<i64> {
+        match column {
+            "ts" => Some(self.ts),
+            "score" => self.score,
+            _ => None,
+        }
+    }
+
+    /// Its value in a column of keywords.
+    pub(crate) fn keyword(&self, column: &str) -> Option<&str> {
+        (column == "channel").then_some(self.channel)
+    }
+}
+
 impl Columns {
     pub(crate) fn draw(documents: usize, seed: u64) -> Columns {
         let mut random = Random::new(seed, "columns");
@@ -47,9 +75,27 @@ impl Columns {
             columns.ts.push(now);
             let score = SCORE_MAX.powf(random.unit()) as i64;
             columns.score.push((random.below(16) > 0).then_some(score));
-            columns.channel.push(channel(CHANNELS.powf(random.unit()) as usize));
+            columns.channel.push(channel(any_channel(&mut random)));
         }
         columns
+    }
+
+    /// The columns as fields of ours.
+    pub(crate) fn fields() -> [(&'static str, FieldKind); 3] {
+        let time = FieldKind::Time(TimeUnit::Seconds);
+        [("ts", time), ("score", FieldKind::Integer), ("channel", FieldKind::Keyword)]
+    }
+
+    pub(crate) fn row(&self, number: usize) -> Row<'_> {
+        Row { ts: self.ts[number], score: self.score[number], channel: &self.channel[number] }
+    }
+
+    /// A document of the corpus with its values, as ours.
+    pub(crate) fn document<'a>(&'a self, corpus: &'a Corpus, number: usize) -> Document<'a> {
+        let Row { ts, score, channel } = self.row(number);
+        let document = Document::new().text(corpus.get(number));
+        let document = document.field("ts", ts).field("channel", channel);
+        score.into_iter().fold(document, |document, score| document.field("score", score))
     }
 
     /// The corpus with these columns, an object a line.
@@ -79,15 +125,26 @@ impl Columns {
             set.push("RangeWide", Ok(self.span(2, &mut random)));
             set.push("RangeNarrow", Ok(self.span(100, &mut random)));
             set.push("RangeOpen", Ok(open(&mut random)));
-            set.push("Keyword", Ok(keyword(CHANNELS.powf(random.unit()) as usize)));
+            set.push("RangeBoth", {
+                let both = vec![self.span(2, &mut random), open(&mut random)];
+                Ok(Tree::all_of(both))
+            });
+            set.push("Exists", Ok(range("score", None, None)));
+            set.push("Keyword", Ok(keyword(any_channel(&mut random))));
+            set.push("KeywordIn", Ok(one_of(&mut random)));
             if terms.is_empty() {
                 continue;
             }
             let mut term = || Tree::term(&terms[random.below(terms.len())]);
-            let (first, second) = (term(), term());
+            let [first, second, third, fourth] = [(); 4].map(|()| term());
             let channel = keyword(1 + random.below(FREQUENT_CHANNELS));
             set.push("TermInRange", Ok(Tree::all_of(vec![first, self.span(2, &mut random)])));
             set.push("TermInChannel", Ok(Tree::all_of(vec![second, channel])));
+            let any = keyword(any_channel(&mut random));
+            set.push("TermOrChannel", Ok(Tree::any_of(vec![third, any])));
+            let (must, not) = (vec![fourth], vec![self.span(100, &mut random)]);
+            let without = Clauses { must, not, ..Clauses::default() };
+            set.push("TermNotRange", Ok(Tree::Bool(without)));
         }
         set.sampled(most, seed)
     }
@@ -109,6 +166,17 @@ fn open(random: &mut Random) -> Tree {
 
 fn range(field: &str, from: Option<i64>, to: Option<i64>) -> Tree {
     Tree::Range { field: field.to_owned(), from, to, include_from: true, include_to: false }
+}
+
+/// Three channels of any frequency.
+fn one_of(random: &mut Random) -> Tree {
+    let values = (0..3).map(|_| channel(any_channel(random))).collect();
+    Tree::OneOf { field: "channel".to_owned(), values }
+}
+
+/// A channel's number, the low ones as frequent as their channels.
+fn any_channel(random: &mut Random) -> usize {
+    CHANNELS.powf(random.unit()) as usize
 }
 
 fn keyword(number: usize) -> Tree {
@@ -133,8 +201,9 @@ mod tests {
         assert!(lines.lines().all(|line| line.contains("\"channel\":\"Channel ")));
         assert!(columns.ts.is_sorted() && columns.score.contains(&None));
         let set = columns.queries(&corpus, 10, 42);
-        assert_eq!(set.classes().len(), 6);
-        assert!(set.classes().iter().all(|(_, queries)| *queries >= 5), "{:?}", set.classes());
+        assert_eq!(set.classes().len(), 11);
+        let many = |(class, queries): &(&str, usize)| *class == "Exists" || *queries >= 5;
+        assert!(set.classes().iter().all(many), "{:?}", set.classes());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::bench::Bench;
 use crate::bm25::Statistics;
 use crate::corpus::Corpus;
 use crate::query_sets::QuerySet;
+use crate::query_sets::columns::Columns;
 use crate::report::Table;
 
 use super::side::Side;
@@ -18,6 +19,8 @@ use super::tally::Tally;
 pub(in crate::experiments) struct Asked<'a> {
     pub(in crate::experiments) corpus: &'a Corpus,
     pub(in crate::experiments) statistics: &'a Statistics,
+    /// What the documents have beside their text, if anything.
+    pub(in crate::experiments) columns: Option<&'a Columns>,
     pub(in crate::experiments) set: &'a QuerySet,
     /// Ours, and the others.
     pub(in crate::experiments) sides: &'a [Side],

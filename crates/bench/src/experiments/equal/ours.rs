@@ -1,6 +1,6 @@
 //! Our index in the layouts that are compared, and what it answers.
 
-use spirit::{Index, Search};
+use spirit::{DictionaryTier, Document, Index, Options, PointerUpdate, Postings, Search};
 use spirit_peer_protocol::{Answer, Query as Tree};
 
 use crate::Fallible;
@@ -10,12 +10,17 @@ use crate::engine;
 use crate::form;
 use crate::peers::Outcome;
 use crate::query_sets::QuerySet;
+use crate::query_sets::columns::Columns;
+use crate::scratch::Scratch;
 
 use super::K;
 use super::side::Side;
 
 /// Segments of the layout that the others are compared with.
 const PARTS: usize = 8;
+
+/// Documents handed over at a time.
+const BATCH: usize = 10_000;
 
 /// Where an index's documents lie.
 struct Layout {
@@ -24,22 +29,45 @@ struct Layout {
     parts: usize,
     /// Whether the last of them is flushed too.
     flushed: bool,
+    /// The form of lists in the second tier, if readers use that, and where terms are found.
+    tier: Option<(Postings, DictionaryTier)>,
     /// The name under which it answers once more with every match scored.
     exhaustive: Option<&'static str>,
 }
 
+const IN_PARTS: Layout =
+    Layout { name: "spirit", parts: PARTS, flushed: false, tier: None, exhaustive: None };
+const ENGRAVED: Layout = Layout { flushed: true, ..IN_PARTS };
+
 /// The first is what all else is compared with.
-const LAYOUTS: [Layout; 3] = [
-    Layout { name: "spirit", parts: PARTS, flushed: false, exhaustive: Some("exhaustive") },
-    Layout { name: "fresh", parts: 1, flushed: false, exhaustive: None },
-    Layout { name: "flushed", parts: 1, flushed: true, exhaustive: None },
+const LAYOUTS: [Layout; 6] = [
+    Layout { exhaustive: Some("exhaustive"), ..IN_PARTS },
+    Layout { name: "fresh", parts: 1, ..IN_PARTS },
+    Layout { name: "flushed", parts: 1, flushed: true, ..IN_PARTS },
+    Layout { name: "raw", tier: Some((Postings::Raw, DictionaryTier::Dram)), ..ENGRAVED },
+    Layout {
+        name: "packed",
+        tier: Some((Postings::Packed, DictionaryTier::Dram)),
+        exhaustive: Some("packed, all"),
+        ..ENGRAVED
+    },
+    Layout {
+        name: "packed, nodes",
+        tier: Some((Postings::Packed, DictionaryTier::Nvm)),
+        ..ENGRAVED
+    },
 ];
 
-/// What we answer to each set in all layouts, of which one at a time is in memory.
-pub(super) fn ask(corpus: &Corpus, sets: &[(&str, QuerySet)]) -> Fallible<Vec<Vec<Side>>> {
+/// What we answer to each set in all layouts, of which one at a time is in memory; of documents with columns or without.
+pub(super) fn ask(
+    corpus: &Corpus,
+    columns: Option<&Columns>,
+    sets: &[(&str, QuerySet)],
+) -> Fallible<Vec<Vec<Side>>> {
     let mut all: Vec<Vec<Side>> = sets.iter().map(|_| Vec::new()).collect();
     for layout in &LAYOUTS {
-        let index = layout.filled(corpus)?;
+        let scratch = Scratch::new()?;
+        let index = layout.filled(corpus, columns, &scratch)?;
         for ((_, set), sides) in sets.iter().zip(&mut all) {
             sides.extend(layout.ask(&index, set)?);
         }
@@ -48,21 +76,53 @@ pub(super) fn ask(corpus: &Corpus, sets: &[(&str, QuerySet)]) -> Fallible<Vec<Ve
 }
 
 impl Layout {
+    fn options(&self, corpus: &Corpus, scratch: &Scratch) -> Options {
+        // Nothing is timed.
+        let options = engine::options(corpus).prefault(false);
+        let Some((postings, dictionary)) = self.tier else { return options };
+        options
+            .directory(scratch.path())
+            .nvm_bytes(engine::heap_bytes(corpus))
+            .postings(postings)
+            .dictionary(dictionary)
+            .pointer_update(PointerUpdate::Eager)
+    }
+
     /// An index of the corpus; segments may be ended earlier where they are full.
-    fn filled(&self, corpus: &Corpus) -> Fallible<Index> {
-        let index = engine::options(corpus).open()?;
+    fn filled(
+        &self,
+        corpus: &Corpus,
+        columns: Option<&Columns>,
+        scratch: &Scratch,
+    ) -> Fallible<Index> {
+        let mut options = self.options(corpus, scratch);
+        if columns.is_some() {
+            let fields = Columns::fields().into_iter();
+            options = fields.fold(options, |options, (name, kind)| options.field(name, kind));
+        }
+        let document = |number| match columns {
+            Some(columns) => columns.document(corpus, number),
+            None => Document::new().text(corpus.get(number)),
+        };
+        let index = options.open()?;
         let part = corpus.len().div_ceil(self.parts);
         for start in (0..corpus.len()).step_by(part) {
             if start > 0 {
                 index.flush()?;
             }
             let end = (start + part).min(corpus.len());
-            index.add_all((start..end).map(|number| (None, corpus.get(number))))?;
+            for batch in (start..end).step_by(BATCH) {
+                let numbers = batch..(batch + BATCH).min(end);
+                index.add_documents(&numbers.map(document).collect::<Vec<_>>())?;
+            }
         }
         if self.flushed {
             index.flush()?;
         }
         index.settle();
+        if self.tier.is_some() {
+            engine::wait_until_merged(&index)?;
+        }
         println!("{}: {}", self.name, engine::describe(&index)?);
         Ok(index)
     }
@@ -99,7 +159,7 @@ fn answers(index: &Index, set: &QuerySet, search: &Search) -> Fallible<Vec<Outco
 }
 
 fn answer(index: &Index, tree: &Tree, search: &Search) -> Fallible<Outcome> {
-    let query = match form::query(tree) {
+    let query = match form::in_schema(tree, &index.schema()) {
         Ok(query) => query,
         Err(unsupported) => return Ok(Err(unsupported)),
     };

@@ -100,7 +100,11 @@ fn best_differ<'a>(
     }
     for (side, [answer, other]) in [(sides[0], [a, b]), (sides[1], [b, a])] {
         let bm25 = Bm25 { statistics: asked.statistics, convention: side.convention? };
-        let score = |key| bm25.score(query, &Document::new(asked.corpus.get(key as usize)));
+        let document = |number| {
+            let row = asked.columns.map(|columns| columns.row(number));
+            Document::new(asked.corpus.get(number)).with(row)
+        };
+        let score = |key| bm25.score(query, &document(key as usize));
         if let Err(difference) = equal::ranked(answer, other, K, score).ok()? {
             return wrong(format!("best of {}", side.name), difference);
         }

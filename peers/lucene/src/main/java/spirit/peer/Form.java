@@ -4,6 +4,7 @@ package spirit.peer;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.document.LongField;
 import org.apache.lucene.index.FieldInfo;
@@ -21,8 +22,10 @@ import org.apache.lucene.search.MultiTermQuery;
 import org.apache.lucene.search.PhraseQuery;
 import org.apache.lucene.search.PrefixQuery;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.TermInSetQuery;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.WildcardQuery;
+import org.apache.lucene.util.BytesRef;
 
 /** Makes queries for an index with these fields. */
 final class Form {
@@ -50,6 +53,7 @@ final class Form {
       case "boost" -> new BoostQuery(
           of(node.only("query", "by").tree("query")), node.number("by"));
       case "all" -> all(node.only());
+      case "one_of" -> oneOf(node.only("field", "values"));
       case "range" -> range(node.only("field", "from", "to", "include_from", "include_to"));
       default -> throw new Failure("no such kind of query: " + node.kind);
     };
@@ -150,6 +154,18 @@ final class Form {
 
   private Query constant(Node node) throws Failure {
     return new BoostQuery(new ConstantScoreQuery(of(node.tree("query"))), node.number("score"));
+  }
+
+  private Query oneOf(Node node) throws Failure {
+    String field = node.text("field");
+    if (hasPositions(field) || info(field).getIndexOptions() == IndexOptions.NONE) {
+      throw new Failure.Unsupported(field + " is no column of keywords");
+    }
+    List<BytesRef> values = new ArrayList<>();
+    for (JsonElement value : node.list("values")) {
+      values.add(new BytesRef(value.getAsString()));
+    }
+    return new ConstantScoreQuery(new TermInSetQuery(field, values));
   }
 
   private Query range(Node node) throws Failure {
