@@ -5,6 +5,7 @@
 //! when the segment is flushed. Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is
 //! stored plus one. Two units whose value would have fit in one are a *gap*: so many holes. Per-term position lists would cost more to build than ingest itself.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
@@ -112,6 +113,17 @@ pub fn take(units: &[AtomicU16]) -> Option<(Entry, usize)> {
     Some((entry, if first & WIDE == 0 { 1 } else { 2 }))
 }
 
+/// Whether some entry of a vector is a gap: if none is, each is one position.
+pub fn has_gap(level: Level, units: &[AtomicU16]) -> bool {
+    let mut found = false;
+    // Tokens of two units may begin like a gap.
+    spirit_kernel::each_occurrence(level, units, &[WIDE], |_, at| {
+        found = units.get(at + 1).is_none_or(|second| second.load(Relaxed) < WIDE);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
 /// How many units the first `positions` positions take.
 #[cold]
 fn units_of_positions(units: &[AtomicU16], positions: u32) -> usize {
@@ -155,10 +167,7 @@ impl<'a> Vectors<'a> {
         let most = self.units_up_to(start, tokens as u64 * UNITS_PER_TOKEN_MAX as u64);
         let units = &most[..spirit_kernel::token_units(level, most, tokens as usize)];
         // A gap is as many positions in two units: with one there are fewer units.
-        match spirit_kernel::find_phrase(level, units, &[WIDE]) {
-            Some(_) => &units[..units_of_positions(units, tokens)],
-            None => units,
-        }
+        if has_gap(level, units) { &units[..units_of_positions(units, tokens)] } else { units }
     }
 
     /// Units from `start` on, `len` of them or as many as the region has.

@@ -83,7 +83,7 @@ pub use crc::crc32c_words;
 pub use edges::{EDGE_BLOCKS, Edges, MIXED};
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;
-pub use phrase::{find_phrase, phrase_count, token_units};
+pub use phrase::{each_occurrence, find_phrase, phrase_count, token_units};
 pub use probe::{probe_count, probe_into, write_bitmap};
 pub use range::{Width, range_bits};
 pub use run::{Progress, Run, run_of};

@@ -35,8 +35,8 @@ const WIDE: u16 = 0x8000;
 /// Occurrences may overlap. An empty pattern occurs nowhere.
 pub fn phrase_count(level: Level, units: &[AtomicU16], pattern: &[u16]) -> usize {
     let mut count = 0;
-    occurrences(level, units, pattern, |_, hits| {
-        count += hits.count_ones() as usize;
+    occurrences(level, units, pattern, |block| {
+        count += block.hits.count_ones() as usize;
         Continue(())
     });
     count
@@ -45,11 +45,31 @@ pub fn phrase_count(level: Level, units: &[AtomicU16], pattern: &[u16]) -> usize
 /// The first unit of the phrase's first occurrence.
 pub fn find_phrase(level: Level, units: &[AtomicU16], pattern: &[u16]) -> Option<usize> {
     let mut first = None;
-    occurrences(level, units, pattern, |at, hits| {
-        first = Some(at + hits.trailing_zeros() as usize);
+    occurrences(level, units, pattern, |block| {
+        first = Some(block.at + block.hits.trailing_zeros() as usize);
         Break(())
     });
     first
+}
+
+/// Calls `visit(token, unit)` for each occurrence of the phrase, for as long as that goes on: how many tokens are before it, and where
+/// its first unit is.
+pub fn each_occurrence(
+    level: Level,
+    units: &[AtomicU16],
+    pattern: &[u16],
+    mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
+) {
+    occurrences(level, units, pattern, |block| {
+        let mut hits = block.hits;
+        while hits != 0 {
+            let bit = hits.trailing_zeros();
+            let before = block.begins & !(u64::MAX << bit);
+            visit(block.tokens + before.count_ones() as usize, block.at + bit as usize)?;
+            hits &= hits - 1;
+        }
+        Continue(())
+    });
 }
 
 /// How many units the first `tokens` tokens take: all there are if these have fewer tokens, or break off in the last.
@@ -65,13 +85,24 @@ pub fn token_units(level: Level, units: &[AtomicU16], tokens: usize) -> usize {
     }
 }
 
-/// Calls `visit(at, hits)` for the blocks with an occurrence: bit `i` of `hits` is one from unit `at + i` on.
+/// 64 units with an occurrence.
+struct Found {
+    /// The first of them, and how many tokens begin before it.
+    at: usize,
+    tokens: usize,
+    /// The units with which tokens begin, a bit each,
+    begins: u64,
+    /// and those with which an occurrence does.
+    hits: u64,
+}
+
+/// Calls `visit` for the blocks with an occurrence.
 #[inline(always)]
 fn occurrences(
     level: Level,
     units: &[AtomicU16],
     pattern: &[u16],
-    visit: impl FnMut(usize, u64) -> ControlFlow<()>,
+    visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     let Some((first, rest)) = pattern.split_first() else { return };
     let pattern = (*first, rest);
@@ -93,9 +124,9 @@ fn scan(
     (first, rest): (u16, &[u16]),
     wide: impl Fn(&[AtomicU16]) -> u64,
     equal: impl Fn(&[AtomicU16], u16) -> u64,
-    mut visit: impl FnMut(usize, u64) -> ControlFlow<()>,
+    mut visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
-    let mut seconds = Seconds::default();
+    let (mut seconds, mut tokens) = (Seconds::default(), 0);
     for at in (0..units.len()).step_by(BLOCK) {
         let begins = !seconds.among(wide(&units[at..]));
         let mut hits = begins & equal(&units[at..], first);
@@ -105,9 +136,10 @@ fn scan(
             }
             hits &= equal(units.get(from..).unwrap_or(&[]), *unit);
         }
-        if hits != 0 && visit(at, hits).is_break() {
+        if hits != 0 && visit(Found { at, tokens, begins, hits }).is_break() {
             return;
         }
+        tokens += begins.count_ones() as usize;
     }
 }
 
@@ -170,7 +202,7 @@ fn equal_portable(units: &[AtomicU16], wanted: u16) -> u64 {
 fn scan_avx512(
     units: &[AtomicU16],
     pattern: (u16, &[u16]),
-    visit: impl FnMut(usize, u64) -> ControlFlow<()>,
+    visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     scan(units, pattern, |u| wide_avx512(u), |u, wanted| equal_avx512(u, wanted), visit);
 }
@@ -216,7 +248,7 @@ fn equal_avx512(units: &[AtomicU16], wanted: u16) -> u64 {
 fn scan_avx2(
     units: &[AtomicU16],
     pattern: (u16, &[u16]),
-    visit: impl FnMut(usize, u64) -> ControlFlow<()>,
+    visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     scan(units, pattern, |u| wide_avx2(u), |u, wanted| equal_avx2(u, wanted), visit);
 }

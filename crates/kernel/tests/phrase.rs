@@ -4,7 +4,8 @@ mod common;
 
 use common::shared_units;
 use proptest::prelude::*;
-use spirit_kernel::{Level, find_phrase, phrase_count, token_units};
+use spirit_kernel::{Level, each_occurrence, find_phrase, phrase_count, token_units};
+use std::ops::ControlFlow::{Break, Continue};
 
 const WIDE: u16 = 0x8000;
 
@@ -29,6 +30,13 @@ fn check(units: &[u16], pattern: &[u16]) {
     for level in Level::all_supported() {
         assert_eq!(phrase_count(level, &shared, pattern), found.len(), "{level:?} {units:x?}");
         assert_eq!(find_phrase(level, &shared, pattern), found.first().copied(), "{level:?}");
+        let mut visited = Vec::new();
+        each_occurrence(level, &shared, pattern, |token, unit| {
+            assert_eq!(starts[token], unit, "{level:?} {units:x?}");
+            visited.push(unit);
+            if visited.len() == 3 { Break(()) } else { Continue(()) }
+        });
+        assert_eq!(visited, found[..found.len().min(3)], "{level:?} {units:x?}");
         for tokens in 0..starts.len() + 2 {
             let end = starts.get(tokens).copied().unwrap_or(units.len());
             assert_eq!(token_units(level, &shared, tokens), end, "{level:?} {tokens} {units:x?}");

@@ -6,11 +6,13 @@
 
 mod packed;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
 use spirit_index::posting::rank_of;
 use spirit_index::vector::{self, Entry};
 use spirit_kernel as kernel;
+use spirit_kernel::Level;
 use spirit_mem::prefetch;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones_from};
@@ -248,8 +250,7 @@ impl Phrase {
                 Wanted::Frequency => kernel::phrase_count(level, units, pattern) as f32,
             };
         }
-        occurrences.clear();
-        collect(units, &vectors.ordinals[..self.slots.len], occurrences);
+        collect(level, units, &vectors.ordinals[..self.slots.len], occurrences);
         self.sloppy_frequency(occurrences, wanted)
     }
 
@@ -299,7 +300,42 @@ impl Slots {
 }
 
 /// Where in a document some terms are. Of a document with more of them than there is room for, the first.
-fn collect(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
+fn collect(level: Level, units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
+    if vector::has_gap(level, units) || !collect_by_term(level, units, ordinals, occurrences) {
+        collect_by_token(units, ordinals, occurrences);
+    }
+}
+
+/// The same where each token is one position; says whether there was room for all.
+fn collect_by_term(
+    level: Level,
+    units: &[AtomicU16],
+    ordinals: &[u32],
+    occurrences: &mut Vec<Occurrence>,
+) -> bool {
+    occurrences.clear();
+    for (term, ordinal) in ordinals.iter().enumerate() {
+        // One that is there twice is known by its first place.
+        if ordinals[..term].contains(ordinal) {
+            continue;
+        }
+        let (pattern, count) = vector::units_for(*ordinal);
+        kernel::each_occurrence(level, units, &pattern[..count], |position, _| {
+            if occurrences.len() == occurrences.capacity() {
+                return ControlFlow::Break(());
+            }
+            occurrences.push(Occurrence::new(position as u32, term as u32));
+            ControlFlow::Continue(())
+        });
+    }
+    occurrences.sort_unstable();
+    occurrences.len() < occurrences.capacity()
+}
+
+/// The same of any vector.
+#[cold]
+fn collect_by_token(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
+    occurrences.clear();
     let (mut at, mut position) = (0, 0);
     while let Some((entry, count)) = vector::take(&units[at..]) {
         let term = match entry {
@@ -313,5 +349,48 @@ fn collect(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurren
             occurrences.push(Occurrence::new(position, term as u32));
         }
         (at, position) = (at + count, position + entry.positions());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        prop_oneof![
+            4 => (0u32..4).prop_map(Entry::Term),
+            1 => (32_766u32..32_770).prop_map(Entry::Term),
+            1 => Just(Entry::Holes(1)),
+        ]
+    }
+
+    proptest! {
+        /// Term by term gives what token by token does.
+        #[test]
+        fn terms_are_where_a_reading_finds_them(
+            entries in prop::collection::vec(entry(), 0..200),
+            gap in prop::option::of((0usize..200, 2u32..40_000)),
+            ordinals in prop::collection::vec(prop_oneof![0u32..4, 32_766u32..32_770], 1..4),
+            capacity in 1usize..80,
+        ) {
+            let mut entries = entries;
+            if let Some((at, holes)) = gap {
+                let holes = Entry::Holes(holes.min(vector::GAP_MAX));
+                entries.insert(at.min(entries.len()), holes);
+            }
+            let units: Vec<AtomicU16> = (0..2 * entries.len()).map(|_| AtomicU16::new(0)).collect();
+            let end = entries.iter().fold(0, |at, entry| vector::put_entry(&units, at, *entry));
+            let units = &units[..end];
+            let mut read = Vec::with_capacity(capacity);
+            collect_by_token(units, &ordinals, &mut read);
+            for level in Level::all_supported() {
+                prop_assert_eq!(vector::has_gap(level, units), gap.is_some());
+                let mut found = Vec::with_capacity(capacity);
+                collect(level, units, &ordinals, &mut found);
+                prop_assert_eq!(&found, &read, "{:?}", level);
+                prop_assert_eq!(found.capacity(), read.capacity());
+            }
+        }
     }
 }
