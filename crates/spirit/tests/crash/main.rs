@@ -42,7 +42,7 @@ const TOLD: usize = 5;
 /// Operations of a short history.
 const SHORT: usize = 10;
 /// Runs after which it is looked how many cuts there are.
-const ROUND: u64 = 16;
+const ROUND: u64 = 44;
 
 /// Explores a run; tells what is wrong.
 fn explored(run: &Run, effort: Effort, seed: u64) -> (Tally, Option<String>) {
