@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
             None => self.complain(at, Problem::Expected("a word"))?,
             // Whoever opened it closes it.
             Some(')') => self.complain(at, Problem::Expected("a word, not `)`"))?,
-            Some(sign @ ('+' | '-' | '!')) if self.is_sign(sign) => {
+            Some(sign @ ('+' | '-' | '!')) => {
                 self.complain(at, Problem::Expected("a word after `+` or `-`"))?;
                 self.take(sign);
             }

@@ -344,6 +344,8 @@ fn a_lenient_parser_takes_what_it_can() {
         ("say \"grey heron", "(say \"grey heron\"~0)", 1),
         ("title:sea", "\"title sea\"~0", 1),
         ("a - b", "(a b)", 0),
+        ("-- a", "a", 1),
+        ("a - - b", "(a b)", 1),
         ("what is this?", "(what is this)", 0),
         ("C++ -x", "(c -x)", 0),
         ("heron~7", "heron~2", 1),
