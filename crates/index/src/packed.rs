@@ -19,6 +19,7 @@
 //! raw form to this one entry by entry.
 
 mod positions;
+pub(crate) mod terms;
 pub(crate) mod writer;
 
 use std::sync::atomic::Ordering::Relaxed;
