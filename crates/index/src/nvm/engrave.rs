@@ -15,7 +15,6 @@
 mod plan;
 
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_mem::Span;
@@ -281,9 +280,8 @@ impl Engrave {
     /// Packs some of the lists, or writes some of the terms that lead to them; says whether all are written.
     fn write_packed_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let (id, map, order) = (self.id, self.term_map(memory), self.term_order(memory));
-        let engraver = self
-            .packed
-            .get_or_insert_with(|| Box::new(PackedTermEngraver::new(memory, id, map)));
+        let engraver =
+            self.packed.get_or_insert_with(|| Box::new(PackedTermEngraver::new(memory, id, map)));
         let done = engraver.advance(memory, nvm, order, &mut self.sections);
         if done {
             self.shrink(memory);

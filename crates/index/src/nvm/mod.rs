@@ -63,6 +63,7 @@ pub(crate) mod named_nodes;
 pub mod node;
 pub mod older;
 mod order_engraver;
+mod packed_import;
 mod packed_term_engraver;
 pub(crate) mod packed_terms;
 pub mod recover;

@@ -89,7 +89,8 @@ impl<'a> OlderEntries<'a> {
     /// Those of `memory`, if it has a second tier.
     pub fn new(memory: &'a Memory) -> Option<OlderEntries<'a>> {
         let (merged, packed) = (memory.merged(), memory.packed());
-        let linked_end = if packed.oldest < packed.end { merged.min(packed.oldest) } else { merged };
+        let linked_end =
+            if packed.oldest < packed.end { merged.min(packed.oldest) } else { merged };
         memory.nvm().map(|nvm| OlderEntries { memory, nvm, merged, packed, linked_end })
     }
 
@@ -98,7 +99,7 @@ impl<'a> OlderEntries<'a> {
     }
 
     /// Whether an entry leads to a list of its segment: queries go by it without looking again.
-    fn leads_to_list(&self, entry: Entry) -> bool {
+    pub(super) fn leads_to_list(&self, entry: Entry) -> bool {
         let found = self.memory.table().get(entry.segment.position());
         found.is_some_and(|(segment, _)| {
             segment.id() == entry.segment.0 as u64 && Lists::of(segment).hold(entry)
@@ -127,13 +128,7 @@ impl<'a> OlderEntries<'a> {
     }
 
     /// Hands over a term's entries in those segments of `part` that no link leads to, newest first.
-    fn visit_own(
-        &self,
-        term: Term<'_>,
-        hash: u64,
-        part: Window,
-        mut take: impl FnMut(Entry),
-    ) {
+    fn visit_own(&self, term: Term<'_>, hash: u64, part: Window, mut take: impl FnMut(Entry)) {
         for position in (part.oldest.max(self.linked_end)..part.end).rev() {
             let entry = self.packed_entry(term, position);
             let entry = entry.or_else(|| self.engraved_entry(term, hash, position));

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
-use super::terms::OrderedTerm;
 use super::Segment;
+use super::terms::OrderedTerm;
 use crate::descriptor::SegmentId;
 use crate::dictionary::{Dictionary, TermId};
 use crate::nvm::merged::Merged;

@@ -27,6 +27,7 @@ pub struct TermCursor<'a>(Form<'a>);
 
 /// How a segment has its terms.
 #[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "queries do not allocate")]
 enum Form<'a> {
     Listed(ListedTerms<'a>),
     /// None if they are not what was stored.

@@ -1,27 +1,72 @@
-//! Packed lists: one behind the other, ascending, of rows that there are, with block maxima and last postings that say the same, and
-//! with positions that ascend, as many as its documents have tokens.
+//! Packed terms, in order, and the lists that they lead to: one behind the other, ascending, of rows that there are, with block maxima and
+//! last postings that say the same, and with positions that ascend, as many as the documents have tokens.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_kernel::Level;
 use spirit_mem::Span;
 
+use super::Checked;
 use super::postings::{Lists, Verdict};
 use crate::entries::{ALONE, Entry};
 use crate::maxima::maxima_of;
-use crate::nvm::node::Node;
+use crate::nvm::packed_terms;
 use crate::nvm::section::{Kind, Section};
 use crate::packed::{PACKED_BLOCK, PackedList, Positions};
 use crate::posting::{FREQUENCY_MAX, frequency, local, rank, rank_of};
 
 impl Lists<'_> {
+    /// Looks at all packed terms, and the lists that they lead to; says how many postings of documents there are.
+    pub(super) fn packed_terms(&mut self, checked: &mut Checked) -> u64 {
+        let (region, sections) = (self.part.region, &self.segment.sections);
+        let start = sections.get(Kind::PackedTerms).start;
+        // Its shape was right.
+        let Some(terms) = packed_terms::of_sections(region, self.segment.id, sections) else {
+            return 0;
+        };
+        if !terms.are_sound() {
+            checked.note("packed terms", start, "they are damaged, or not in order");
+        }
+        let mut cursor = terms.cursor(0);
+        let entries = std::iter::from_fn(|| {
+            let entry = cursor.term().map(|(_, _, entry)| entry)?;
+            cursor.advance();
+            Some(entry)
+        });
+        let mut entries: Vec<Entry> = entries.collect();
+        // As the lists lie.
+        entries.sort_unstable_by_key(Entry::packed_at);
+        let mut postings = 0;
+        for entry in entries {
+            if let Err(why) = self.packed_term(entry, &mut postings) {
+                checked.note("packed terms", start, why);
+            }
+            checked.counts.postings += entry.postings as u64;
+        }
+        postings
+    }
+
+    fn packed_term(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
+        if (entry.alone != 0) != (entry.postings == 1 && self.counts.is_some()) {
+            return Err("one says where its only posting is, or does not, as is not done there");
+        }
+        match entry.postings {
+            0 => Err("one has no postings"),
+            1 => {
+                self.posting(entry.payload, postings)?;
+                self.alone(entry)
+            }
+            _ => self.packed(entry, postings),
+        }
+    }
+
     /// Looks at a packed list.
-    pub(super) fn packed(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
+    fn packed(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
         let Some(at) = entry.packed_at().filter(|_| self.room().hold(entry)) else {
             return Err("its postings leave the segment's packed lists");
         };
         if (at as u64) < self.taken {
-            return Err("its postings lie where those of the term before do");
+            return Err("its postings lie where those of another term do");
         }
         self.taken = at as u64 + 1;
         let region = self.part.region;
@@ -67,8 +112,8 @@ impl Lists<'_> {
     }
 
     /// Looks at where a posting that has no list is.
-    pub(super) fn alone(&mut self, node: Node) -> Verdict {
-        let (posting, at) = (node.payload, node.alone & !ALONE);
+    fn alone(&mut self, entry: Entry) -> Verdict {
+        let (posting, at) = (entry.payload, entry.alone & !ALONE);
         if frequency(posting) == 1 {
             return self.positions(posting, std::iter::once(at));
         }
