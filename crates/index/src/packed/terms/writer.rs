@@ -30,7 +30,7 @@ impl PackedTermsWriter {
     /// Adds a term, which is behind all before, and its list, which is packed. Blocks that are full are appended to `out`: they
     /// follow those that were before.
     pub(crate) fn add(&mut self, field: FieldId, bytes: &[u8], entry: Entry, out: &mut Vec<u8>) {
-        if self.terms as usize % BLOCK == 0 {
+        if (self.terms as usize).is_multiple_of(BLOCK) {
             self.end_block(out);
             self.prefixes.push(prefix(field, bytes));
         }
