@@ -1,6 +1,10 @@
 //! What is done with matches: collect the newest, or count them.
 
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
 use spirit_index::descriptor::SegmentId;
+use spirit_index::posting::local;
 
 /// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,13 @@ pub(crate) trait Collector: Limit {
     fn take(&mut self, segment: SegmentId, local: u32);
     /// Takes `count` matches without their names.
     fn skip(&mut self, count: u64);
+    /// Takes the documents of a list, as many as are wanted.
+    #[inline]
+    fn take_list(&mut self, segment: SegmentId, list: &[AtomicU32]) {
+        for word in &list[..self.wanted().min(list.len())] {
+            self.take(segment, local(word.load(Relaxed)));
+        }
+    }
 }
 
 /// The newest `k`.
@@ -55,6 +66,14 @@ impl Collector for Newest<'_> {
     }
 
     fn skip(&mut self, _: u64) {}
+
+    #[inline]
+    fn take_list(&mut self, segment: SegmentId, list: &[AtomicU32]) {
+        let (executor, wanted) = (self.executor, self.wanted().min(list.len()));
+        // Room is looked for once.
+        let hit = |word: &AtomicU32| Hit { executor, segment, local: local(word.load(Relaxed)) };
+        self.hits.extend(list[..wanted].iter().map(hit));
+    }
 }
 
 /// How many.

@@ -139,9 +139,10 @@ impl FuzzyMatcher {
         if let Some(end) = self.go_on(valid) {
             return Some(end);
         }
-        // It is the whole term, or zeros are left out: a word without zeros is no nearer with them.
-        let whole = len < N && valid.len() == len && !self.word[..self.word_len].contains(&'\0');
-        (whole && self.distance() > self.fuzzy.distance).then_some(N)
+        // The zeros may be missing bytes, or the term's own, and then it may go on behind them: it has to be too far either way.
+        let whole = len < N && valid.len() == len && self.distance() > self.fuzzy.distance;
+        let padded = std::str::from_utf8(begins).ok().filter(|_| whole)?;
+        self.go_on(padded).map(|_| N)
     }
 
     /// What it says of a term, which begins with the prefix.

@@ -49,7 +49,7 @@ impl Plan {
     }
 
     fn of_clauses(query: &Query) -> Plan {
-        let tree = Plan::Tree { bounded: query.is_bounded(query.root) };
+        let tree = || Plan::Tree { bounded: query.is_bounded(query.root) };
         let (mut terms, mut count, mut occur) = ([0; TERMS_INLINE], 0, None);
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
@@ -61,7 +61,7 @@ impl Plan {
                     terms[count] = term;
                     count += 1;
                 }
-                _ => return tree,
+                _ => return tree(),
             }
         }
         let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
@@ -71,7 +71,7 @@ impl Plan {
             Some(Occur::Must) if plain => Plan::All(terms, count),
             Some(Occur::Should) if count == 1 => Plan::Term(terms[0]),
             Some(Occur::Should) => Plan::Any(terms, count),
-            Some(_) => tree,
+            Some(_) => tree(),
         }
     }
 }
@@ -100,19 +100,19 @@ impl RankedPlan {
     /// The plan for a query, by `windows` if that is asked for.
     pub(crate) fn of(query: &Query, windows: bool) -> RankedPlan {
         let Some(root) = query.nodes.get(query.root as usize) else { return RankedPlan::Nothing };
-        let tree = RankedPlan::Tree { bounded: query.is_bounded(query.root) };
+        let tree = || RankedPlan::Tree { bounded: query.is_bounded(query.root) };
         match root.kind {
-            _ if root.constant || windows => tree,
+            _ if root.constant || windows => tree(),
             Kind::Nothing => RankedPlan::Nothing,
             Kind::Term(term) => RankedPlan::Term(term),
             Kind::Phrase { .. } => match query.terms_of_phrase(query.root) {
                 Some((terms, count)) => RankedPlan::Phrase(query.root, terms, count),
-                None => tree,
+                None => tree(),
             },
             Kind::Clauses { minimum: 0 | 1 } => {
-                RankedPlan::of_clauses(query, root.kind).unwrap_or(tree)
+                RankedPlan::of_clauses(query, root.kind).unwrap_or_else(tree)
             }
-            _ => tree,
+            _ => tree(),
         }
     }
 

@@ -64,8 +64,12 @@ impl<C: Collector> Evaluation<'_, C> {
         if entry.postings == 1 {
             return self.offer_registered(entry.segment, local(entry.payload));
         }
-        let region = self.snapshot.memory().region();
-        for word in region.view(self.snapshot.of(entry.segment).flushed().list(entry)) {
+        let segment = self.snapshot.of(entry.segment);
+        let list = self.snapshot.memory().region().view(segment.flushed().list(entry));
+        if !segment.has_dead() {
+            return self.collector.take_list(entry.segment, list);
+        }
+        for word in list {
             self.offer_registered(entry.segment, local(word.load(Relaxed)));
             if self.done() {
                 return;
