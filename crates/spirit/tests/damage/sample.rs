@@ -97,17 +97,21 @@ pub(crate) fn put_with_fields(index: &Index, key: &str, number: usize) {
 
 /// The merged dictionary is full, so that the newest segments are not merged.
 pub(crate) fn unmerged() -> Directory {
-    unmerged_with(Postings::Raw)
-}
-
-/// The same with packed lists.
-pub(crate) fn packed_unmerged() -> Directory {
-    unmerged_with(Postings::Packed)
-}
-
-fn unmerged_with(postings: Postings) -> Directory {
     let directory = Directory::new();
-    let options = options(&directory).postings(postings);
+    with_unique_words(options(&directory));
+    directory
+}
+
+/// The same with packed lists, which the dictionary has always room for: merged is what is closed, not what was killed.
+pub(crate) fn packed_unmerged() -> Directory {
+    let directory = Directory::new();
+    let index = with_unique_words(options(&directory).postings(Postings::Packed).merge_after(16));
+    let killed = directory.killed();
+    drop(index);
+    killed
+}
+
+fn with_unique_words(options: Options) -> Index {
     let index = options.on_full(OnFull::Refuse).open().unwrap();
     for segment in 0..3 {
         for number in 0..350 {
@@ -118,8 +122,7 @@ fn unmerged_with(postings: Postings) -> Directory {
         let flushed = index.flush();
         assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
     }
-    drop(index);
-    directory
+    index
 }
 
 /// The oldest segments are gone, and others lie where they lay.
