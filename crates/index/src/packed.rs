@@ -88,7 +88,7 @@ impl PackedList {
 
     /// Its words, and what lies behind them.
     pub fn words<'a>(&self, region: &'a Region) -> &'a [AtomicU32] {
-        // One that a damaged node leads to may lie nowhere.
+        // One that a damaged term leads to may lie nowhere.
         region.get(self.words).unwrap_or(&[])
     }
 
