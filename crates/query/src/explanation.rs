@@ -78,13 +78,13 @@ pub struct Scoring<'s> {
 
 impl Explanation {
     /// The same where what it adds has faded with the document's age.
-    pub(crate) fn faded(self, factor: f32) -> Explanation {
+    pub(crate) fn faded(self, fading: Fading, newest: Option<u64>) -> Explanation {
         Explanation {
             clause: self.clause.clone(),
             occur: self.occur,
             matches: self.matches,
-            value: self.value * factor,
-            worth: Worth::Faded(factor),
+            value: fading.faded(self.value, newest),
+            worth: Worth::Faded(fading.factor(newest)),
             clauses: vec![self],
         }
     }

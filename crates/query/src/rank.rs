@@ -30,6 +30,13 @@ pub struct Parameters {
     pub b: f32,
 }
 
+impl Parameters {
+    /// Whether every score by them is a number.
+    pub fn are_sound(self) -> bool {
+        (0.0..=f32::MAX).contains(&self.k1) && (0.0..=1.0).contains(&self.b)
+    }
+}
+
 impl Default for Parameters {
     fn default() -> Parameters {
         Parameters { k1: 1.2, b: 0.75 }
@@ -138,7 +145,7 @@ impl Weights {
 
     fn fill_from(&mut self, query: &Query, id: NodeId, boost: f32, norm: &Norm<'_>) {
         let node = &query.nodes[id as usize];
-        let boost = boost * node.boost;
+        let boost = boosted(boost, node.boost);
         let idf = |term| norm.counts.idf(term);
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
@@ -218,8 +225,14 @@ impl<'c> Norm<'c> {
     }
 
     fn of(&self, boost: f32, idf: f64) -> Bm25 {
-        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1, ..Bm25::NOTHING }
+        let weight = ((f64::from(boost) * idf) as f32).min(f32::MAX);
+        Bm25 { weight, c0: self.c0, c1: self.c1, ..Bm25::NOTHING }
     }
+}
+
+/// A boost of what is boosted already: as high as numbers are at most, since nothing times what has no end is no number.
+pub(crate) fn boosted(boost: f32, by: f32) -> f32 {
+    (boost * by).min(f32::MAX)
 }
 
 /// The score of `frequency` occurrences in a document of this length; for what is no posting.

@@ -134,7 +134,7 @@ fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
     let (sequence, documents, tokens) = (number()?, number()?, number()?);
     let with_term = parts.collect::<Option<Vec<u64>>>()?;
     let counts = Counts { statistics: Statistics { documents, tokens }, with_term };
-    let sound = score.is_finite() && score.is_sign_positive();
+    let sound = !score.is_nan() && score.is_sign_positive();
     sound.then_some(RankedCursor { score, sequence, counts, now: None })
 }
 

@@ -14,8 +14,8 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
-    Scored, Scratch, Settings, Sorted, Tally, Top, Total,
+    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, Parameters, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Sorted, Tally, Top, Total,
 };
 use spirit_schema::Schema;
 
@@ -235,6 +235,10 @@ fn check(index: &Index, query: &Query) -> Result<(), SearchError> {
     Ok(())
 }
 
+fn check_parameters(parameters: Parameters) -> Result<(), SearchError> {
+    if parameters.are_sound() { Ok(()) } else { Err(SearchError::Parameters) }
+}
+
 fn count(
     index: &Index,
     pins: &Pins,
@@ -289,6 +293,7 @@ fn answer<'r, 'i>(
     let (found, total) = match &search.order {
         Order::Newest => (Found::Newest, newest(index, query, &search, memory)?),
         Order::Relevance(parameters) => {
+            check_parameters(*parameters)?;
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
             let asked = Asked { parameters: *parameters, skips: search.skips, fading };

@@ -22,7 +22,7 @@ use crate::collect::Limit;
 use crate::explanation::{Explanation, Frequency, Worth};
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Occur};
-use crate::rank::{Counts, Parameters, Weight, Weights, score};
+use crate::rank::{Counts, Parameters, Weight, Weights, boosted, score};
 
 /// What a score is explained by.
 pub(crate) struct Explained<'e> {
@@ -57,7 +57,7 @@ impl Evaluation<'_, Explained<'_>> {
         Some(match self.collector.fading {
             Some(fading) if explained.matches => {
                 let newest = place.last_value(fading.field, ValueKind::Time, rank);
-                explained.faded(fading.factor(newest))
+                explained.faded(fading, newest)
             }
             _ => explained,
         })
@@ -72,7 +72,7 @@ impl Evaluation<'_, Explained<'_>> {
     ) -> Explanation {
         let query = self.query;
         let node = &query.nodes[id as usize];
-        let boost = boost * node.boost;
+        let boost = boosted(boost, node.boost);
         let clauses = match node.kind {
             Kind::Clauses { .. } => {
                 let children = query.children(id);
