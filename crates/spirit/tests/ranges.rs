@@ -253,7 +253,6 @@ fn not_every_field_can_be_sorted_by() {
     let index = log(options(), &[]);
     let mut reader = index.reader().unwrap();
     for (field, kind) in [
-        ("level", Some(FieldKind::Keyword)),
         ("note", Some(FieldKind::Text(Analyzer::Simple))),
         ("nobody", None),
     ] {
@@ -269,10 +268,16 @@ fn not_every_field_can_be_sorted_by() {
     let views = reader.search_text("*", by("views", Direction::Ascending)).unwrap();
     let of_views = views.cursor().unwrap().unwrap();
     drop(views);
+    let level = reader.search_text("*", by("level", Direction::Ascending)).unwrap();
+    let of_level = level.cursor().unwrap().unwrap();
+    drop(level);
+    let views_by_level = of_level.to_string().replace(".w", ".").parse().unwrap();
     for (search, cursor) in [
         (by("views", Direction::Ascending), of_newest),
         (by("views", Direction::Descending), of_views.clone()),
         (by("score", Direction::Ascending), of_views.clone()),
+        (by("level", Direction::Descending), of_level),
+        (by("level", Direction::Ascending), views_by_level),
         (Search::newest(1), of_views.clone()),
         (Search::best(1), of_views),
     ] {

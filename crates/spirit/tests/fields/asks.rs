@@ -85,7 +85,7 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, Ask { clause, sort }: &Ask) 
     check_best(index, &query, clause, expected.len());
     check_faded(index, &schema, &query, clause);
     let kind = schema.by_name(sort).map(|field| field.kind);
-    if kind.is_some_and(|kind| !kind.is_text() && kind != FieldKind::Keyword) {
+    if kind.is_some_and(|kind| !kind.is_text()) {
         for direction in [Direction::Ascending, Direction::Descending] {
             check_sorted(index, oracle, &query, clause, sort, direction);
         }
