@@ -14,8 +14,8 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
-    Scored, Scratch, Settings, Tally, Top, Total,
+    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total,
 };
 use spirit_schema::Schema;
 

@@ -102,9 +102,8 @@ impl Evaluation<'_, Sorting<'_>> {
         let values = place.segment.values(local);
         for value in values.filter(|value| (value.field, value.kind) == (by.field, by.kind)) {
             let (_, len) = extent.write_term(value.bits as u32, &mut other);
-            let comes_first = |first_len: usize| {
-                by.direction.compare(&other[..len], &first[..first_len]).is_lt()
-            };
+            let comes_first =
+                |first_len: usize| by.direction.compare(&other[..len], &first[..first_len]).is_lt();
             if first_len.is_none_or(comes_first) {
                 std::mem::swap(&mut first, &mut other);
                 first_len = Some(len);
