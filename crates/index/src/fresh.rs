@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::batch::{Batch, BatchToken, Document, Key};
 use crate::descriptor::SegmentId;
 use crate::extent::Extent;
+use crate::field_lengths::FieldCounts;
 use crate::lengths::{Statistics, TOKENS_LIMIT};
 use crate::list::Full;
 use crate::memory::{Memory, Partition};
@@ -58,6 +59,8 @@ pub struct FreshWriter {
     area_words: u32,
     /// The values of the row at hand.
     record: Vec<RowValue>,
+    /// What the rows have of each field of text.
+    fields: FieldCounts,
 }
 
 /// What a segment holds, counted while it was written.
@@ -120,6 +123,7 @@ impl FreshWriter {
             table_bytes: spans.table.bytes(),
             area_words: spans.area.len() as u32,
             record: Vec::new(),
+            fields: FieldCounts::default(),
         })
     }
 
@@ -241,7 +245,7 @@ impl FreshWriter {
         if !self.has_room(extent, tokens.len(), values.len()) {
             return Err(Stop::SegmentFull);
         }
-        let length = tokens.len() as u32 - document.holes;
+        let length = tokens.len() as u32 - document.holes - document.apart;
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
@@ -352,11 +356,6 @@ impl FreshWriter {
         self.rows.put_text(memory, None);
         self.rows.end_row(memory, 0);
         memory.note_dead(memory.table().descriptor(self.id));
-    }
-
-    /// The newest `rows` rows, which nobody has seen, were given up: they are dead from birth.
-    pub fn discount(&mut self, memory: &Memory, rows: u32) {
-        self.rows.discount(memory, rows);
     }
 
     /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.

@@ -217,8 +217,8 @@ impl fmt::Display for SearchError {
             }
             SearchError::Unsortable { field, kind: Some(kind) } => write!(
                 f,
-                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of integers, floats, \
-                 moments or booleans"
+                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of keywords, integers, \
+                 floats, moments or booleans"
             ),
             SearchError::NoMoments { field, kind: None } => {
                 write!(f, "no field {field:?} by which scores could fade: take one of moments")

@@ -6,7 +6,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::descriptor::Window as Part;
-use spirit_index::lengths::LENGTH_MAX;
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank_of};
 use spirit_index::snapshot::Segment;
@@ -120,7 +119,7 @@ impl Evaluation<'_, Explained<'_>> {
                 (bm25, phrase.map_or(0.0, occurs))
             }
         };
-        let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+        let length = place.segment.length_of(query.field_of(id), rank_of(rank));
         let value = score(bm25, frequency, length);
         (value, Worth::Frequency(self.explain_frequency(id, boost, frequency, length)))
     }
@@ -130,14 +129,15 @@ impl Evaluation<'_, Explained<'_>> {
         let of_node = self.query.term_of(id).into_iter();
         let terms = of_node.chain(self.query.children(id).filter_map(|c| self.query.term_of(c)));
         let terms: Vec<u32> = terms.collect();
+        let field = self.query.field_of(id);
         Frequency {
-            idf: terms.iter().map(|term| counts.idf(*term)).sum(),
-            documents: counts.statistics.documents,
+            idf: terms.iter().map(|term| counts.idf(field, *term)).sum(),
+            documents: counts.of_field(field).documents,
             with_terms: terms.iter().map(|term| counts.with_term[*term as usize]).collect(),
             boost,
             frequency,
             length,
-            average: counts.average(),
+            average: counts.average(field),
             parameters,
         }
     }

@@ -7,7 +7,7 @@ use spirit_kernel::Level;
 use spirit_mem::Span;
 
 use super::postings::{Lists, Verdict};
-use crate::entries::{ALONE, Entry};
+use crate::entries::ALONE;
 use crate::maxima::maxima_of;
 use crate::nvm::node::Node;
 use crate::nvm::section::{Kind, Section};
@@ -16,7 +16,8 @@ use crate::posting::{FREQUENCY_MAX, frequency, local, rank, rank_of};
 
 impl Lists<'_> {
     /// Looks at a packed list.
-    pub(super) fn packed(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
+    pub(super) fn packed(&mut self, node: Node, postings: &mut u64) -> Verdict {
+        let (entry, lengths) = (node.entry(), self.lengths.of_term(node.ordinal));
         let Some(at) = entry.packed_at().filter(|_| self.room().hold(entry)) else {
             return Err("its postings leave the segment's packed lists");
         };
@@ -36,11 +37,11 @@ impl Lists<'_> {
             let unpacked = list.unpack(region, Level::detect(), block, &mut words);
             let words = &mut words[..unpacked.count];
             let positions = list.positions(region, unpacked.positions_at);
-            next = self.block(words, next, positions, postings)?;
+            next = self.block(node, words, next, positions, postings)?;
             if lasts.get(block).is_some_and(|last| rank(last.load(Relaxed)) + 1 != next) {
                 return Err("its skip data are not those of its postings");
             }
-            let expected = maxima_of(spirit_kernel::run_of(words), self.rows.lengths(), base);
+            let expected = maxima_of(spirit_kernel::run_of(words), lengths, base);
             if maxima.get(block).is_some_and(|word| word.load(Relaxed) != expected.word()) {
                 return Err("its block maxima are not those of its postings");
             }
@@ -51,6 +52,7 @@ impl Lists<'_> {
     /// Looks at the postings of a block, the first of which is not before rank `next`; returns what that is of the next block.
     fn block(
         &mut self,
+        node: Node,
         words: &[u32],
         mut next: u32,
         positions: Positions<'_>,
@@ -61,7 +63,7 @@ impl Lists<'_> {
                 return Err("its postings do not ascend");
             }
             next = rank(*word) + 1;
-            self.positions(*word, positions.of_last(&words[..=index]))?;
+            self.positions(node, *word, positions.of_last(&words[..=index]))?;
         }
         Ok(next)
     }
@@ -70,16 +72,21 @@ impl Lists<'_> {
     pub(super) fn alone(&mut self, node: Node) -> Verdict {
         let (posting, at) = (node.payload, node.alone & !ALONE);
         if frequency(posting) == 1 {
-            return self.positions(posting, std::iter::once(at));
+            return self.positions(node, posting, std::iter::once(at));
         }
         let Section { start, bytes, .. } = self.segment.sections.get(Kind::PackedLists);
         let words = Span::new(start + at as u64 * 4, (bytes / 4).saturating_sub(at as u64));
         let words = self.part.region.get(words).unwrap_or(&[]);
-        self.positions(posting, Positions::new(words).of_last(&[posting]))
+        self.positions(node, posting, Positions::new(words).of_last(&[posting]))
     }
 
     /// Looks at the positions of a posting.
-    fn positions(&mut self, posting: u32, positions: impl Iterator<Item = u32>) -> Verdict {
+    fn positions(
+        &mut self,
+        node: Node,
+        posting: u32,
+        positions: impl Iterator<Item = u32>,
+    ) -> Verdict {
         let Some(counts) = &mut self.counts else { return Ok(()) };
         let row = local(posting);
         if !self.rows.is_document(row) {
@@ -97,8 +104,10 @@ impl Lists<'_> {
         {
             return Err("it has not as many positions as its postings say");
         }
-        let sum = &mut counts[row as usize];
-        *sum = sum.saturating_add(count);
+        if let Some(number) = self.lengths.number_of(node.ordinal) {
+            let sum = &mut counts[number][row as usize];
+            *sum = sum.saturating_add(count);
+        }
         Ok(())
     }
 }

@@ -30,7 +30,7 @@ fn terms() -> impl Strategy<Value = Terms> {
 fn entry((kind, number): (u32, u32)) -> Entry {
     let posting = crate::posting::posting(number);
     let (postings, payload, alone) = match kind {
-        0 => (1, posting, ALONE | number % 700),
+        0 => (1, posting, ALONE | (number % 700)),
         1 => (1, posting + 2, ALONE | number),
         _ => (2 + number % 300, PACKED | number, 0),
     };
