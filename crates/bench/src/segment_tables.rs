@@ -13,10 +13,9 @@ use spirit_index::descriptor::{Position, SegmentId, Window};
 use spirit_index::entries::Entry;
 use spirit_index::line_table::LineTable;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::merged::Merged;
-use spirit_index::nvm::node::{Node, Nodes};
 use spirit_index::nvm::older::{FindOlder, OlderAt};
-use spirit_index::term::{Term, TermKey};
+use spirit_index::snapshot::{OrderedTerm, Snapshot};
+use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 use spirit_mem::{Line, Region, Residency, Span};
 
 use crate::Fallible;
@@ -124,20 +123,16 @@ impl FindOlder for &SegmentTables {
     }
 }
 
-/// The terms of a merged segment with their lists in it.
+/// The terms of a segment with their lists in it.
 fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>> {
-    let nvm = memory.nvm().ok_or("there is no second tier to read terms in")?;
-    if position >= memory.merged() {
-        return Err("a segment is not merged".into());
+    let segment = Snapshot::of_role(memory, u64::MAX).segment(position);
+    let mut terms = segment.ok_or("a segment is gone")?.terms_from(FieldId::TEXT, b"");
+    let (mut lists, mut bytes) = (Vec::new(), [0; TERM_BYTES_MAX]);
+    while let Some(OrderedTerm { field, len, entry }) = terms.next_term(&mut bytes) {
+        let term = Term::new(field, &bytes[..len]).ok_or("a term has no bytes")?;
+        lists.push((term.key, entry));
     }
-    let region = memory.region();
-    let (_, sections) = nvm.sections(region, position).map_err(|corrupt| corrupt.to_string())?;
-    let merged = Merged::new(region, nvm.layout());
-    let list = |node: Node| {
-        let Node { segment, postings, payload, record, .. } = node;
-        (merged.key(record), Entry { segment, postings, payload, ..Entry::NONE })
-    };
-    Ok(Nodes::of(region, &sections).iter().map(list).collect())
+    Ok(lists)
 }
 
 #[cfg(test)]

@@ -89,6 +89,9 @@ const TAG: u64 = 7;
 /// In [`lists`](Descriptor::lists): dense lists have bitmaps.
 const BITMAPS: u64 = 1;
 
+/// In the word that leads to a segment's terms in order: they are packed terms.
+const PACKED_TERMS: u64 = 1;
+
 /// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all, and the fourth if it goes
 /// through columns or terms in order; of the fourth it
 /// needs that of the window's first segment and of its last. The third is for what is rarely read.
@@ -178,8 +181,8 @@ words! {
     total_documents, set_total_documents = 26;
     /// The same of tokens.
     total_tokens, set_total_tokens = 27;
-    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. 0 until
-    /// the segment is flushed.
+    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. The lowest bit
+    /// is set if it is that of packed terms instead. 0 until the segment is flushed.
     term_order, set_term_order = 28;
     /// Offset of its packed lists, once it is engraved with such: for who finds an entry that leads to one.
     packed, set_packed = 29;
@@ -241,7 +244,6 @@ impl<'a> Descriptor<'a> {
         self.set_stamps(Stamps::of(sections).word());
         self.set_row_directory(start(Kind::RowDirectory));
         if sections.are_packed() {
-            self.lead_to_packed(sections);
             self.set_posting_words(0);
             self.set_vector_units(sections.get(Kind::Vectors).bytes / 2);
         } else {
@@ -249,25 +251,36 @@ impl<'a> Descriptor<'a> {
             self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         }
         self.set_lengths(LengthArray::word(sections.get(Kind::Lengths), self.rows()));
-        self.set_term_order(start(Kind::TermOrder));
+        self.lead_to_terms(sections);
         let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
         self.set_columns(if_any(sections.get(Kind::Columns)));
         self.set_texts(if_any(sections.get(Kind::TextIndex)));
         self.set_term_map(0);
     }
 
-    /// Says where packed lists and the stored keys beside them are, if the segment has such: before anything leads there.
-    pub(crate) fn lead_to_packed(self, sections: &Sections) {
+    /// Leads readers of terms in order to an engraved segment's copy; before that, of packed terms, says where the lists are that they lead
+    /// to, and the stored keys beside them.
+    pub(crate) fn lead_to_terms(self, sections: &Sections) {
+        if !sections.are_packed() {
+            return self.set_term_order(sections.get(Kind::TermOrder).start);
+        }
         let lists = sections.get(Kind::PackedLists);
         self.set_packed(lists.start);
         self.set_packed_words(lists.bytes / 4);
         self.set_packed_keys(sections.get(Kind::VectorDirectory).start);
+        self.set_term_order(sections.get(Kind::PackedTerms).start | PACKED_TERMS);
     }
 
     #[inline(always)]
     fn at(self, index: usize) -> &'a AtomicU64 {
         self.lines[index >> 3].pair(index & 7)
     }
+}
+
+/// Offset of packed terms, if those are what the word leads to that leads to a segment's terms in order.
+#[inline(always)]
+pub(crate) fn packed_terms_at(term_order: u64) -> Option<u64> {
+    (term_order & PACKED_TERMS != 0).then_some(term_order & !PACKED_TERMS)
 }
 
 /// The table.

@@ -31,6 +31,7 @@ use crate::nvm::merge::sweep_merged;
 use crate::nvm::merged::Merged;
 use crate::nvm::merged_writer::MergedWriter;
 use crate::nvm::node::Nodes;
+use crate::nvm::packed_terms;
 use crate::nvm::slot::Slots;
 use crate::posting::rank_of;
 use crate::term::{TERM_BYTES_MAX, Term, TermBuffer, TermKey};
@@ -413,7 +414,7 @@ fn each_term(
     Ok(())
 }
 
-/// The same for a segment whose terms are known by their records in the second tier: one that is merged.
+/// The same for a segment whose terms are known by what the second tier has of them: one that is merged.
 fn each_term_by_key(
     memory: &Memory,
     id: SegmentId,
@@ -425,15 +426,23 @@ fn each_term_by_key(
     };
     let region = memory.region();
     let dictionary = Dictionary::new(region, memory.geometry());
+    let mut find = |term: Term<'_>| match dictionary.find(term, term.key.hash()) {
+        Some(term) => act(&mut memory.dictionary(), term),
+        None => Ok(()),
+    };
+    if let Some(terms) = packed_terms::of_sections(region, id, &sections) {
+        let mut cursor = terms.cursor(0);
+        while let Some((field, bytes, _)) = cursor.term() {
+            Term::new(field, bytes).map_or(Ok(()), &mut find)?;
+            cursor.advance();
+        }
+    }
     let merged = Merged::new(region, nvm.layout());
     let mut bytes = Vec::new();
     let lines = Nodes::of(region, &sections).iter().map(|node| node.record);
     for line in lines.filter(|line| (*line as usize) < merged.lines()) {
         merged.long_bytes(line, &mut bytes);
-        let term = Term { key: merged.key(line), bytes: &bytes };
-        if let Some(term) = dictionary.find(term, term.key.hash()) {
-            act(&mut memory.dictionary(), term)?;
-        }
+        find(Term { key: merged.key(line), bytes: &bytes })?;
     }
     memory.dictionary().collect(memory);
     Ok(())

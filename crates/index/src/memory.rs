@@ -68,6 +68,8 @@ pub struct Memory {
     coverage: Coverage,
     /// Segments before this position are merged.
     merged: AtomicU32,
+    /// Segments with packed terms are within this window.
+    packed: AtomicU64,
     /// Another process writes: what is visible follows from the window.
     follows: bool,
 }
@@ -111,6 +113,7 @@ impl Memory {
             dictionary,
             coverage: Coverage::default(),
             merged: AtomicU32::new(0),
+            packed: AtomicU64::new(Window::default().word()),
             follows: false,
         })
     }
@@ -175,6 +178,18 @@ impl Memory {
     /// Segments before `end` are merged.
     pub(crate) fn set_merged(&self, end: Position) {
         self.merged.store(end, Release);
+    }
+
+    /// Where the segments are that have packed terms; others may be between them.
+    pub(crate) fn packed(&self) -> Window {
+        Window::from_word(self.packed.load(Acquire))
+    }
+
+    /// The segment at `position`, which is newer than all that were noted, has packed terms: before readers are led to them.
+    pub(crate) fn note_packed(&self, position: Position) {
+        let before = self.packed();
+        let oldest = if before.end == 0 { position } else { before.oldest };
+        self.packed.store(Window { oldest, end: position + 1 }.word(), Release);
     }
 
     /// The index's reader slots.

@@ -6,6 +6,7 @@
 mod columns;
 mod frequency;
 mod lengths;
+mod listed_terms;
 mod packed;
 mod terms;
 

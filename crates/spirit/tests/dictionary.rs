@@ -3,12 +3,16 @@
 
 mod support;
 
-use spirit::{Analyzer, DictionaryTier, Index, OnFull, Options, Search};
+use spirit::{Analyzer, DictionaryTier, Index, OnFull, Options, Postings, Search};
 use support::directory::Directory;
 
 const DOCUMENTS: u64 = 40_000;
 
 fn open(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> Index {
+    options(directory, dram_bytes, dictionary).open().unwrap()
+}
+
+fn options(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> Options {
     Options::default()
         .directory(directory.path())
         .dram_bytes(dram_bytes)
@@ -18,8 +22,6 @@ fn open(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> I
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::Refuse)
         .dictionary(dictionary)
-        .open()
-        .unwrap()
 }
 
 fn text(number: u64) -> String {
@@ -77,13 +79,35 @@ fn page(index: &Index, query: &str, numbers: &[u64]) {
 
 #[test]
 fn a_dictionary_that_dram_has_no_room_for_is_read_where_it_lies() {
+    is_read_where_it_lies([Postings::Raw; 4]);
+}
+
+#[test]
+fn packed_terms_that_dram_has_no_room_for_are_read_where_they_lie() {
+    is_read_where_it_lies([Postings::Packed; 4]);
+}
+
+#[test]
+fn terms_of_both_forms_are_read_where_they_lie() {
+    use Postings::{Packed, Raw};
+    is_read_where_it_lies([Raw, Packed, Raw, Packed]);
+}
+
+/// `forms`: of each fourth of the documents.
+fn is_read_where_it_lies(forms: [Postings; 4]) {
     for tier in [DictionaryTier::Dram, DictionaryTier::Nvm] {
         let directory = Directory::new();
-        let index = open(&directory, 4 << 20, tier);
+        let begin = |form| options(&directory, 4 << 20, tier).postings(form).open().unwrap();
+        let mut index = begin(forms[0]);
         for number in 0..DOCUMENTS {
             index.add(&text(number)).unwrap();
             if number % 10_000 == 9_999 {
                 check(&index, number + 1);
+            }
+            let part = (number + 1) / (DOCUMENTS / 4);
+            if index.options().get_postings() != forms[part.min(3) as usize] {
+                index.close().unwrap();
+                index = begin(forms[part as usize]);
             }
         }
         check(&index, DOCUMENTS);

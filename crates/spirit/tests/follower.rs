@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use spirit::{AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Reader, Search};
+use spirit::{
+    AddError, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Postings, Reader, Search,
+};
 
 use spirit_index::nvm::field_list::PARTS_START;
 use support::directory::Directory;
@@ -71,9 +73,13 @@ fn check_range(reader: &mut Reader<'_>, seen: &mut u64) {
 
 #[test]
 fn what_is_engraved_is_found_while_it_is_written_and_dropped() {
+    [Postings::Raw, Postings::Packed].into_iter().for_each(is_found_while_it_is_written);
+}
+
+fn is_found_while_it_is_written(postings: Postings) {
     let directory = Directory::new();
     let documents = size_of_run("SPIRIT_FOLLOWED", 60_000);
-    let writer = options(directory.path()).open().unwrap();
+    let writer = options(directory.path()).postings(postings).open().unwrap();
     let followers = [follow(directory.path()), follow(directory.path())];
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -314,6 +314,8 @@ fn forge(
             forger.segment(segment);
             ("section", at, word)
         }
+        // Nothing leads to packed segments.
+        4 if atlas.records.is_empty() => ("nothing", 0, 0),
         4 if chance.below(2) == 0 => {
             let at = atlas.chain_words[chance.below(atlas.chain_words.len() as u64) as usize];
             let word = forger.bend(at, chance);

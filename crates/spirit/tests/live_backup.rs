@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use spirit::{Analyzer, Index, OnFull, Options, Search};
+use spirit::{Analyzer, Index, OnFull, Options, Postings, Search};
 use support::directory::Directory;
 use support::{Chance, join, size_of_run};
 
@@ -32,7 +32,18 @@ struct Setting {
     nvm_bytes: u64,
     keys: u64,
     on_full: OnFull,
+    postings: Postings,
 }
+
+/// One thread, one executor, and room for all.
+const ONE: Setting = Setting {
+    executors: 1,
+    threads: 1,
+    nvm_bytes: 64 << 20,
+    keys: KEYS,
+    on_full: OnFull::Refuse,
+    postings: Postings::Raw,
+};
 
 impl Setting {
     fn open(self, directory: &Directory) -> Index {
@@ -46,6 +57,7 @@ impl Setting {
             .document_bytes_max(4 << 10)
             .analyzer(Analyzer::Simple)
             .on_full(self.on_full)
+            .postings(self.postings)
             .open()
             .unwrap()
     }
@@ -301,24 +313,29 @@ fn run(setting: Setting, backups_min: usize) {
 
 #[test]
 fn one_executor() {
-    let on_full = OnFull::Refuse;
-    run(Setting { executors: 1, threads: 1, nvm_bytes: 64 << 20, keys: KEYS, on_full }, 5);
+    run(ONE, 5);
 }
 
 #[test]
 fn threads_that_share_an_executor() {
-    let on_full = OnFull::Refuse;
-    run(Setting { executors: 1, threads: 3, nvm_bytes: 64 << 20, keys: KEYS, on_full }, 5);
+    run(Setting { threads: 3, ..ONE }, 5);
 }
 
 #[test]
 fn several_executors_are_cut_at_one_point() {
-    let on_full = OnFull::Refuse;
-    run(Setting { executors: 3, threads: 4, nvm_bytes: 64 << 20, keys: KEYS, on_full }, 5);
+    run(Setting { executors: 3, threads: 4, ..ONE }, 5);
 }
 
 #[test]
 fn a_full_index_that_drops_its_oldest() {
     let on_full = OnFull::DropOldest;
-    run(Setting { executors: 1, threads: 1, nvm_bytes: 512 << 10, keys: 100_000, on_full }, 5);
+    run(Setting { nvm_bytes: 512 << 10, keys: 100_000, on_full, ..ONE }, 5);
+}
+
+#[test]
+fn packed_segments() {
+    let postings = Postings::Packed;
+    run(Setting { executors: 2, threads: 3, postings, ..ONE }, 5);
+    let on_full = OnFull::DropOldest;
+    run(Setting { nvm_bytes: 512 << 10, keys: 100_000, on_full, postings, ..ONE }, 5);
 }

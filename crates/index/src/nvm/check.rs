@@ -10,9 +10,9 @@
 //! | `columns` | the values of documents' fields |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
-//! | `packed` | packed lists, their skip data and positions |
+//! | `packed` | packed terms, and the lists that they lead to, with skip data and positions |
 //! | `terms` | terms and keys, by hash |
-//! | `order` | terms, by their bytes |
+//! | `order` | terms that have nodes, by their bytes |
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
 //! | `log` | the log |
 //!

@@ -5,28 +5,18 @@
 //! both stay until that reader has left. Packed lists have a place of their own instead; so what leads to a list, its entry
 //! in the DRAM dictionary, is changed too, one by one: of each a single word, which says itself what it leads to.
 
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
-
-use spirit_mem::Span;
-
-use super::node::Nodes;
-use super::section::Sections;
+use super::packed_terms;
 use crate::descriptor::{Descriptor, SegmentId, State};
-use crate::dictionary::{Dictionary, TermId};
+use crate::dictionary::Dictionary;
 use crate::memory::{Memory, Partition};
-
-/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
-const AHEAD: usize = 12;
+use crate::term::Term;
 
 /// Commits an engraved segment.
 pub fn commit(memory: &Memory, id: SegmentId) {
     let descriptor = memory.table().descriptor(id);
     let entry = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), id.position()).ok());
     let (_, sections) = entry.expect("an engraved segment has its slot");
-    if sections.are_packed() {
-        lead_entries(memory, descriptor, &sections);
-    }
+    lead_entries(memory, descriptor);
     descriptor.lead_to(&sections);
     let merged = id.position() < memory.merged();
     memory.table().publish(id, if merged { State::Merged } else { State::Committed });
@@ -34,31 +24,26 @@ pub fn commit(memory: &Memory, id: SegmentId) {
 }
 
 /// Leads the segment's entries in the DRAM dictionary to its packed lists.
-fn lead_entries(memory: &Memory, descriptor: Descriptor<'_>, sections: &Sections) {
+fn lead_entries(memory: &Memory, descriptor: Descriptor<'_>) {
     if descriptor.term_map() == 0 {
         // They are being shed: whoever still reads them goes by the DRAM copy.
         return;
     }
     let region = memory.region();
-    let map = Span::<AtomicU32>::new(descriptor.term_map(), descriptor.terms());
-    let map = region.view(map);
+    let Some(terms) = packed_terms::of_descriptor(region, descriptor) else { return };
     // Entries neither move nor go meanwhile.
     let _writer = memory.dictionary();
     let dictionary = Dictionary::new(region, memory.geometry());
-    let nodes = Nodes::of(region, sections);
-    let term_of = |index: usize| {
-        let number = map.get(nodes.get(index).ordinal as usize)?.load(Relaxed);
-        (number != TermId::NONE.0).then_some(TermId(number))
-    };
-    let ahead = |index| if index < nodes.len() { term_of(index) } else { None };
-    for index in 0..nodes.len() {
-        ahead(index + 2 * AHEAD).inspect(|term| dictionary.prefetch_record(*term));
-        ahead(index + AHEAD).inspect(|term| dictionary.prefetch_newest(*term));
-        let Some(term) = term_of(index) else { continue };
-        let (entries, node) = (dictionary.entries(term), nodes.get(index));
-        // Those that the dictionary does not cover any more may be gone.
-        if let Some(index) = entries.rfind(region, node.segment) {
-            entries.view(region).lead_to_packed(index, node.entry());
+    let mut cursor = terms.cursor(0);
+    while let Some((field, bytes, entry)) = cursor.term() {
+        let term = Term::new(field, bytes);
+        let found = term.and_then(|term| dictionary.find(term, term.key.hash()));
+        if let Some(entries) = found.map(|id| dictionary.entries(id))
+            // Those that the dictionary does not cover any more may be gone.
+            && let Some(index) = entries.rfind(region, entry.segment)
+        {
+            entries.view(region).lead_to_packed(index, entry);
         }
+        cursor.advance();
     }
 }

@@ -4,43 +4,41 @@
 //! packed. It is made in steps, since whoever engraves has other things to do too:
 //!
 //! 1. *Plan*: a block in each ring.
-//! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms. Each piece is sent on its way at once.
+//! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms, of which lists may be packed. Each piece is
+//!    sent on its way at once.
 //! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
 //!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
 //! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
 //!
 //! A cut before the mark is durable leaves nothing: the operations are in the log. Two fences a segment.
 
+mod plan;
+
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_mem::Span;
 
-use super::engraved_terms::TERM_KEY_BYTES;
 use super::key_engraver;
 use super::length_engraver;
-use super::list_packer::{self, LIST_BYTES_MAX, ListPacker};
-use super::node::NODE_BYTES;
 use super::order_engraver::OrderEngraver;
+use super::packed_term_engraver::PackedTermEngraver;
 use super::row_packer::RowPacker;
 use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
 use super::slot::{Entry, Slots};
-use super::stamps::{self, Stamps, stamp_bytes};
-use super::term_engraver::{TermEngraver, hash_bytes};
-use super::text_engraver::{self, TextEngraver};
+use super::stamps::{self, Stamps};
+use super::term_engraver::TermEngraver;
+use super::text_engraver::TextEngraver;
 use crate::descriptor::{SegmentId, State};
 use crate::flush::FlushStop;
 use crate::fresh::FreshCounts;
 use crate::geometry::ROW_BYTES;
 use crate::keys;
-use crate::lengths::length_bytes;
 use crate::memory::{Memory, Partition};
 use crate::nvm::tier::Nvm;
-use crate::packed::Postings;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
-use crate::term_order::{TermOrder, order_bytes};
+use crate::term_order::TermOrder;
 
 /// Bytes of one copy: what a step costs.
 pub(super) const PIECE_BYTES: u64 = 256 << 10;
@@ -93,7 +91,7 @@ pub struct Engrave {
     sections: Sections,
     long: (u64, u64),
     short: (u64, u64),
-    /// Whether its lists are packed.
+    /// Whether its lists and its terms are packed.
     packs: bool,
     pieces: Vec<Piece>,
     /// Rows on their way, if they are packed.
@@ -104,6 +102,8 @@ pub struct Engrave {
     terms: Option<Box<TermEngraver>>,
     /// Their order on its way.
     order: Option<OrderEngraver>,
+    /// Both on their way, and lists, if those are packed.
+    packed: Option<Box<PackedTermEngraver>>,
 }
 
 impl Engrave {
@@ -123,6 +123,7 @@ impl Engrave {
             texts: None,
             terms: None,
             order: None,
+            packed: None,
         }
     }
 
@@ -192,116 +193,6 @@ impl Engrave {
         Snapshot::of_role(memory, u64::MAX).of(self.id)
     }
 
-    fn plan(&mut self, memory: &Memory, nvm: &Nvm) -> Result<(), FlushStop> {
-        if !nvm.has_slot(self.id.position(), memory.reclaimed()) {
-            return Err(FlushStop::HeapFull);
-        }
-        let geometry = memory.geometry();
-        let descriptor = self.segment(memory).descriptor();
-        let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
-        let keyed = self.keyed_rows(memory).count() as u64;
-        let columns = self.segment(memory).all_columns().map_or(0, |columns| columns.bytes());
-        let texts = self.segment(memory).dram_texts();
-        let texts = texts.map_or((0, 0), |texts| text_engraver::sizes(texts, rows));
-        let packed_bytes = match geometry.settings.postings {
-            Postings::Packed => list_packer::bytes_max(memory, self.id, self.term_map(memory)),
-            Postings::Raw => 0,
-        };
-        self.packs = (1..=LIST_BYTES_MAX).contains(&packed_bytes);
-        let (packs, packed_bytes) = (self.packs, if self.packs { packed_bytes } else { 0 });
-        let keys = self.keyed_rows(memory).map(|(_, key)| key);
-        let key_bytes = if packs { key_engraver::bytes(keys) } else { 0 };
-        self.rows = packs.then(|| RowPacker::new(memory, &self.segment(memory)));
-        let lengths = length_engraver::bytes(&self.segment(memory), packs);
-        let row_bytes = self.rows.as_ref().map_or(rows as u64 * ROW_BYTES, RowPacker::bytes);
-        let bytes = |kind| match kind {
-            Kind::RowDirectory => geometry.row_chunks_max * 8,
-            Kind::VectorDirectory => geometry.vector_chunks_max * 8,
-            Kind::Rows => row_bytes,
-            Kind::Vectors if packs => key_bytes,
-            Kind::Vectors => (unit_end as u64 * 2).next_multiple_of(8),
-            Kind::Postings if packs => 0,
-            Kind::Postings => (descriptor.posting_words() * 4).next_multiple_of(8),
-            Kind::Nodes => terms as u64 * NODE_BYTES,
-            Kind::TermKeys => terms as u64 * TERM_KEY_BYTES,
-            Kind::LongTerms => long_bytes,
-            Kind::TermHashes => hash_bytes(terms as u64),
-            Kind::KeyHashes => keyed * 8,
-            Kind::Lengths => lengths,
-            Kind::TermOrder => order_bytes(terms as u64),
-            Kind::Columns => columns,
-            Kind::Deaths if packs => stamp_bytes(rows as u64),
-            Kind::Deaths => 0,
-            Kind::TextIndex => texts.0,
-            // If nothing can be compressed. What that leaves is given back.
-            Kind::Texts => texts.1,
-            Kind::PackedLists => packed_bytes,
-        };
-        let table =
-            (SECTIONS as u64 * super::section::SECTION_WORDS as u64 * 8).next_multiple_of(64);
-        let padded = |short: bool| -> u64 {
-            let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_short_term() == short);
-            kinds.map(|kind| bytes(kind).next_multiple_of(64)).sum()
-        };
-        let (long, short) = (table + padded(false), padded(true).max(64));
-        let start =
-            memory.allocate(Partition::NvmLong, long, self.id).ok_or(FlushStop::HeapFull)?;
-        self.long = (start, long);
-        let Some(start) = memory.allocate(Partition::NvmShort, short, self.id) else {
-            memory.give_back(Partition::NvmLong, self.id);
-            return Err(FlushStop::TermsFull);
-        };
-        self.short = (start, short);
-        let (mut long_at, mut short_at) = (self.long.0 + table, self.short.0);
-        for kind in Kind::ALL {
-            let at = if kind.is_short_term() { &mut short_at } else { &mut long_at };
-            self.sections.set(kind, Section { start: *at, bytes: bytes(kind), check: 0 });
-            *at += bytes(kind).next_multiple_of(64);
-        }
-        self.cut_into_pieces(memory);
-        Ok(())
-    }
-
-    fn cut_into_pieces(&mut self, memory: &Memory) {
-        let geometry = memory.geometry();
-        let descriptor = self.segment(memory).descriptor();
-        self.pieces.clear();
-        let row_chunk = ROW_BYTES << geometry.row_shift;
-        let vector_chunk = 2 << geometry.vector_shift;
-        if !self.packs {
-            self.add_chunks(memory, Kind::Rows, descriptor.row_directory(), row_chunk);
-            self.add_chunks(memory, Kind::Vectors, descriptor.vector_directory(), vector_chunk);
-            let postings = self.sections.get(Kind::Postings);
-            self.add_pieces(postings.start, descriptor.postings(), postings.bytes);
-        }
-        let lengths = self.sections.get(Kind::Lengths);
-        if lengths.bytes == length_bytes(self.counts.rows as u64) {
-            self.add_pieces(lengths.start, descriptor.lengths(), lengths.bytes);
-        }
-        let columns = self.sections.get(Kind::Columns);
-        self.add_pieces(columns.start, descriptor.columns(), columns.bytes);
-    }
-
-    /// The chunks behind a directory lie one behind the other in the copy.
-    fn add_chunks(&mut self, memory: &Memory, kind: Kind, directory: u64, chunk_bytes: u64) {
-        let section = self.sections.get(kind);
-        let chunks = section.bytes.div_ceil(chunk_bytes);
-        let places: Span<std::sync::atomic::AtomicU64> = Span::new(directory, chunks);
-        let mut done = 0;
-        for place in memory.region().view(places) {
-            let bytes = chunk_bytes.min(section.bytes - done);
-            self.add_pieces(section.start + done, place.load(Relaxed), bytes);
-            done += bytes;
-        }
-    }
-
-    fn add_pieces(&mut self, to: u64, from: u64, bytes: u64) {
-        for done in (0..bytes).step_by(PIECE_BYTES as usize) {
-            let bytes = PIECE_BYTES.min(bytes - done);
-            self.pieces.push(Piece { to: to + done, from: from + done, bytes });
-        }
-    }
-
     /// Writes some of the rows, if they are packed, and then their stored keys and short lengths; says whether all are written.
     fn write_rows(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let segment = self.segment(memory);
@@ -348,15 +239,17 @@ impl Engrave {
         };
         self.texts = None;
         self.sections.set(Kind::Texts, Section { bytes, ..section });
-        let lists = self.sections.get(Kind::PackedLists);
-        let start = (section.start + bytes).next_multiple_of(64);
-        self.sections.set(Kind::PackedLists, Section { start, ..lists });
+        let end = (section.start + bytes).next_multiple_of(64);
+        for kind in [Kind::PackedLists, Kind::PackedTerms] {
+            let section = self.sections.get(kind);
+            self.sections.set(kind, Section { start: end, ..section });
+        }
         true
     }
 
     /// The block ends where the last section does, now that it is written.
     fn shrink(&mut self, memory: &Memory) {
-        let last = self.sections.get(Kind::PackedLists);
+        let last = self.sections.get(Kind::PackedTerms);
         self.long.1 = (last.start + last.bytes - self.long.0).next_multiple_of(64);
         memory.shrink(Partition::NvmLong, self.long.1, self.id);
     }
@@ -371,12 +264,11 @@ impl Engrave {
 
     /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
     fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        if self.packs {
+            return self.write_packed_terms(memory, nvm);
+        }
         let (id, map) = (self.id, self.term_map(memory));
-        let packs = self.packs;
-        let engraver = self.terms.get_or_insert_with(|| {
-            let packer = packs.then(|| ListPacker::new(memory, id, map.len() as u32));
-            Box::new(TermEngraver::new(id, map, packer))
-        });
+        let engraver = self.terms.get_or_insert_with(|| Box::new(TermEngraver::new(id, map)));
         let done = engraver.advance(memory, nvm, &mut self.sections);
         if done {
             self.shrink(memory);
@@ -385,10 +277,27 @@ impl Engrave {
         done
     }
 
+    /// Packs some of the lists, or writes some of the terms that lead to them; says whether all are written.
+    fn write_packed_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let (id, map, order) = (self.id, self.term_map(memory), self.term_order(memory));
+        let engraver =
+            self.packed.get_or_insert_with(|| Box::new(PackedTermEngraver::new(memory, id, map)));
+        let done = engraver.advance(memory, nvm, order, &mut self.sections);
+        if done {
+            self.shrink(memory);
+            self.packed = None;
+        }
+        done
+    }
+
+    /// The order of its terms in DRAM.
+    fn term_order<'m>(&self, memory: &'m Memory) -> TermOrder<'m> {
+        TermOrder::at(memory.region(), self.segment(memory).descriptor().term_order())
+    }
+
     /// Writes some of the order of its terms; says whether all of it is written.
     fn write_order(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
-        let descriptor = self.segment(memory).descriptor();
-        let order = TermOrder::at(memory.region(), descriptor.term_order());
+        let order = self.term_order(memory);
         let Some(engraver) = &mut self.order else { return true };
         let done = engraver.advance(memory.region(), nvm, order, &mut self.sections);
         if done {
@@ -437,10 +346,12 @@ impl Engrave {
         stamps::carry(memory, nvm, &segment, of_copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
-        segment.descriptor().lead_to_packed(&self.sections);
+        if self.packs {
+            memory.note_packed(position);
+        }
         // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
-        // who loads a boundary behind the segment finds its terms by their nodes.
-        segment.descriptor().set_term_order(self.sections.get(Kind::TermOrder).start);
+        // who loads a boundary behind the segment finds its terms in the second tier.
+        segment.descriptor().lead_to_terms(&self.sections);
         // Before the log's place is given up: see `follow`.
         memory.pins().note_change();
         nvm.set_log_head(self.sealed.log_from);

@@ -4,7 +4,8 @@
 
 use super::coverage::Coverage;
 use super::merged::Merged;
-use super::older::{FindOlder, OlderAt, OlderEntries};
+use super::older::{OlderAt, OlderEntries};
+use super::packed_import::PackedImport;
 use super::shed::Cut;
 use super::tier::Nvm;
 use crate::descriptor::{Position, SegmentId, Window};
@@ -32,10 +33,10 @@ pub struct Importer {
 enum Terms {
     #[default]
     NotBegun,
-    /// Entries of segments from `to` on are being entered; those of the buckets before `bucket` are.
+    /// Entries of segments from `to` on are being entered.
     Entering {
         to: Position,
-        bucket: usize,
+        next: Next,
     },
     /// They did not fit. What was entered goes, and then fewer segments are tried.
     Clearing {
@@ -43,6 +44,15 @@ enum Terms {
         cut: Cut,
     },
     Done,
+}
+
+/// Which of them come next.
+#[derive(Debug)]
+enum Next {
+    /// Those that links lead to, from this bucket of the merged dictionary on.
+    Linked(usize),
+    /// Those of segments with packed terms, and once more what the same terms have in others.
+    Packed(PackedImport),
 }
 
 impl Importer {
@@ -58,7 +68,7 @@ impl Importer {
         let (coverage, oldest) = (memory.coverage(), memory.window().oldest);
         let next = match std::mem::take(&mut self.terms) {
             Terms::NotBegun => begin(coverage, oldest),
-            Terms::Entering { to, bucket } => enter(memory, nvm, to, bucket),
+            Terms::Entering { to, next } => enter(memory, nvm, to, next),
             Terms::Clearing { to, mut cut } => match cut.advance(memory) {
                 true => begin(coverage, to.max(oldest)),
                 false => Terms::Clearing { to, cut },
@@ -104,38 +114,62 @@ fn begin(coverage: &Coverage, to: Position) -> Terms {
         return Terms::Done;
     }
     coverage.set_terms_floor(to);
-    Terms::Entering { to, bucket: 0 }
+    Terms::Entering { to, next: Next::Linked(0) }
 }
 
-/// Enters the terms of some buckets.
-fn enter(memory: &Memory, nvm: &Nvm, to: Position, bucket: usize) -> Terms {
+/// Enters some terms.
+fn enter(memory: &Memory, nvm: &Nvm, to: Position, next: Next) -> Terms {
     let coverage = memory.coverage();
     let from = coverage.terms_from();
-    let buckets = Merged::new(memory.region(), nvm.layout()).buckets();
-    let end = buckets.min(bucket + BUCKETS);
+    match enter_next(memory, nvm, Window { oldest: to, end: from }, next) {
+        Ok(Some(next)) => Terms::Entering { to, next },
+        Ok(None) => {
+            coverage.set_terms_from(to);
+            Terms::Done
+        }
+        Err(DictionaryFull) => {
+            coverage.set_terms_floor(from);
+            Terms::Clearing { to: to + (from - to).div_ceil(2), cut: Cut::new(from) }
+        }
+    }
+}
+
+/// The same; returns what comes next, if anything does.
+fn enter_next(
+    memory: &Memory,
+    nvm: &Nvm,
+    part: Window,
+    next: Next,
+) -> Result<Option<Next>, DictionaryFull> {
+    let Some(older) = OlderEntries::new(memory) else { return Ok(None) };
     let mut writer = memory.dictionary();
-    if enter_buckets(memory, nvm, &mut writer, Window { oldest: to, end: from }, bucket..end)
-        .is_err()
-    {
-        coverage.set_terms_floor(from);
-        return Terms::Clearing { to: to + (from - to).div_ceil(2), cut: Cut::new(from) };
+    match next {
+        Next::Linked(bucket) => {
+            let merged = Merged::new(memory.region(), nvm.layout());
+            let end = merged.buckets().min(bucket + BUCKETS);
+            enter_buckets(memory, &merged, &older, &mut writer, part, bucket..end)?;
+            let is_last = end == merged.buckets();
+            Ok(Some(if is_last {
+                Next::Packed(PackedImport::default())
+            } else {
+                Next::Linked(end)
+            }))
+        }
+        Next::Packed(mut import) => {
+            let is_last = import.enter(memory, &older, &mut writer, part)?;
+            Ok((!is_last).then_some(Next::Packed(import)))
+        }
     }
-    if end < buckets {
-        return Terms::Entering { to, bucket: end };
-    }
-    coverage.set_terms_from(to);
-    Terms::Done
 }
 
 fn enter_buckets(
     memory: &Memory,
-    nvm: &Nvm,
+    merged: &Merged<'_>,
+    older: &OlderEntries<'_>,
     writer: &mut DictionaryWriter,
     part: Window,
     buckets: std::ops::Range<usize>,
 ) -> Result<(), DictionaryFull> {
-    let merged = Merged::new(memory.region(), nvm.layout());
-    let Some(older) = OlderEntries::new(memory) else { return Ok(()) };
     let (mut bytes, mut entries) = (Vec::new(), Vec::<Entry>::new());
     for (_, line) in buckets.flat_map(|bucket| merged.chain(bucket)) {
         if !merged.is_sound(line) {
@@ -146,7 +180,7 @@ fn enter_buckets(
         let term = Term { key, bytes: &bytes };
         entries.clear();
         let mut at = OlderAt::from(merged.head(line));
-        older.visit(&mut at, term, key.hash(), part, |entry| entries.push(entry));
+        older.visit_linked(&mut at, key, part, |entry| entries.push(entry));
         entries.reverse();
         if !entries.is_empty() {
             if writer.is_crowded() {

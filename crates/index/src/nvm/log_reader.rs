@@ -111,6 +111,9 @@ impl<'a> LogReader<'a> {
                 "it is of a later start than the root knows, or falls behind the one before",
             );
         }
+        if self.is_lapped() {
+            return corrupt("it is of a later lap, and no segment says so");
+        }
         let end = self.end.min(self.position.saturating_add(within));
         let follows = self.claims(self.position + 8, end).any(|position| {
             let found = self.read(position, u32::MAX);
@@ -120,6 +123,17 @@ impl<'a> LogReader<'a> {
             })
         });
         if follows { corrupt("it is damaged: a later one is whole") } else { Ok(()) }
+    }
+
+    /// Whether the oldest record that ever was is to be in the log, and another lies in its place: then there were segments, whose marks are
+    /// gone.
+    fn is_lapped(&self) -> bool {
+        let second = Span::<AtomicU64>::new(self.space.place(0) + 8, 1);
+        let position = self.region.view(second)[0].load(Relaxed);
+        let begins_a_lap = position > 0 && position.is_multiple_of(self.space.bytes);
+        self.end == self.space.bytes
+            && begins_a_lap
+            && LogReader::new(self.region, self.space, position, u32::MAX).next_record().is_some()
     }
 
     /// The positions from `from` up to `end` whose second word is the position itself, as it is in a record that begins there.
@@ -413,6 +427,7 @@ mod tests {
         let read = std::iter::from_fn(|| reader.next_record().map(drop)).count();
         assert_eq!((read, reader.position()), (2, writer.position()));
         assert_eq!(reader.check_end(SPACE.bytes), Ok(()), "nothing is behind it");
+        assert!(verdict(&region, 0, 1).is_err(), "the log was trimmed, and nobody says so");
     }
 
     #[test]

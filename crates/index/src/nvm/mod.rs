@@ -9,17 +9,20 @@
 //! | [`engrave`] | the stage that copies a flushed segment |
 //! | [`commit`] | readers go to the copy |
 //! | [`term_engraver`] | writing its terms, in the order of their hashes |
+//! | `packed_term_engraver` | writing them in the order of their bytes, if its lists are packed |
 //! | `list_packer`, `inversion` | packing its lists, with where terms are in their documents |
 //! | `key_engraver` | its stored keys, if document vectors do not come along |
-//! | `order_engraver` | writing which of them comes where in the order of their bytes |
+//! | `order_engraver` | writing which of those comes where in the order of their bytes |
 //! | [`text_block`], [`text_index`] | compressed texts, and how a row's is found |
 //! | [`text_engraver`] | compressing them, in pieces |
-//! | [`engraved_terms`], [`node`] | a segment's terms until it is merged; where their postings are |
+//! | [`engraved_terms`], [`node`] | a raw segment's terms until it is merged; where their postings are |
+//! | `packed_terms` | those of packed ones, which no node has |
 //! | `named_nodes` | from a node to the bytes of its term, wherever they are |
 //! | [`merged`], [`merged_writer`] | the dictionary of the merged segment |
 //! | [`merge`] | the stage that links a segment's terms into it |
 //! | [`coverage`] | from which segment on the DRAM dictionary has all entries |
 //! | [`older`] | entries of segments before that |
+//! | `packed_import` | those that come to DRAM after a start of segments with packed terms |
 //! | [`import`], [`shed`] | how entries come to DRAM after a start, and leave it |
 //! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
@@ -60,6 +63,9 @@ pub(crate) mod named_nodes;
 pub mod node;
 pub mod older;
 mod order_engraver;
+mod packed_import;
+mod packed_term_engraver;
+pub(crate) mod packed_terms;
 pub mod recover;
 pub mod root;
 mod row_packer;

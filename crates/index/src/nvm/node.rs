@@ -1,4 +1,4 @@
-//! Nodes: a term's postings in an engraved segment, each leading to the term's next older one (paper §4.9).
+//! Nodes: a term's postings in a raw engraved segment, each leading to the term's next older one (paper §4.9).
 //!
 //! A segment's nodes lie in the order of their terms' hashes (low halves, then ordinals), as the merged dictionary's buckets do: merging
 //! goes through both from front to end.
@@ -6,8 +6,8 @@
 //! | word of a node | low half | high half |
 //! |---|---|---|
 //! | 0 | link to the term's node in the next older segment that has it | |
-//! | 1 | segment id | postings, as an [entry](crate::entries) says it |
-//! | 2 | the posting if it is one, else where they begin, as an entry says it | the term's ordinal |
+//! | 1 | segment id | postings |
+//! | 2 | the posting if it is one, else where they begin in the segment's posting words | the term's ordinal |
 //! | 3 | checksum of words 1, 2 and the key | line of the term's record, once it is merged |
 //!
 //! A **link** says which segment it leads into, so that the window is asked before it is followed, and retention is one
@@ -59,7 +59,7 @@ impl Link {
     }
 }
 
-/// A term's postings in an engraved segment.
+/// A term's postings in a raw engraved segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// The next older one.
@@ -72,8 +72,6 @@ pub struct Node {
     pub postings: u32,
     /// The posting, or where they begin.
     pub payload: u32,
-    /// Where the only posting is: see [`Entry::alone`].
-    pub alone: u32,
     /// The line of the term's record, if it is merged.
     pub record: u32,
     check: u32,
@@ -82,18 +80,17 @@ pub struct Node {
 impl Node {
     /// The node of a term with this entry in a segment that is not merged.
     pub fn new(entry: Entry, ordinal: u32, key: TermKey) -> Node {
-        let Entry { segment, postings, payload, alone, .. } = entry;
+        let Entry { segment, postings, payload, .. } = entry;
         let link = Link::default();
-        let mut node =
-            Node { link, segment, ordinal, postings, payload, alone, record: 0, check: 0 };
+        let mut node = Node { link, segment, ordinal, postings, payload, record: 0, check: 0 };
         node.check = node.check_for(key);
         node
     }
 
     /// The same as an entry. Of totals nothing is known.
     pub(crate) fn entry(&self) -> Entry {
-        let Node { segment, postings, payload, alone, .. } = *self;
-        Entry { segment, postings, payload, total: 0, alone }
+        let Node { segment, postings, payload, .. } = *self;
+        Entry { segment, postings, payload, total: 0, alone: 0 }
     }
 
     /// Reads the node at `at`; `None` if that is not in the region.
@@ -106,12 +103,10 @@ impl Node {
     #[inline]
     pub(crate) fn of(words: &[AtomicU64; NODE_WORDS]) -> Node {
         let [link, first, second, third] = words.each_ref().map(|word| word.load(Acquire));
-        let (postings, alone) = Entry::split((first >> 32) as u32);
         Node {
             link: Link(link),
             segment: SegmentId(first as u32),
-            postings,
-            alone,
+            postings: (first >> 32) as u32,
             payload: second as u32,
             ordinal: (second >> 32) as u32,
             record: (third >> 32) as u32,
@@ -128,7 +123,7 @@ impl Node {
     pub fn words(&self) -> [u64; NODE_WORDS] {
         [
             self.link.0,
-            self.segment.0 as u64 | (self.entry().postings_word() as u64) << 32,
+            self.segment.0 as u64 | (self.postings as u64) << 32,
             self.payload as u64 | (self.ordinal as u64) << 32,
             self.last_word(),
         ]

@@ -177,6 +177,9 @@ pub(super) fn describe(
     descriptor.set_dead(0);
     memory.add_dead(descriptor, dead as u64);
     descriptor.lead_to(sections);
+    if sections.are_packed() {
+        memory.note_packed(id.position());
+    }
     memory.table().publish(id, state);
 }
 

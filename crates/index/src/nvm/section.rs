@@ -25,7 +25,7 @@ pub const SECTION_WORDS: usize = 3;
 /// Entries that a table may have, those of kinds that this version does not know among them.
 const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 17;
+pub const SECTIONS: usize = 18;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,7 @@ pub enum Kind {
     Vectors = 4,
     /// Posting arrays and bitmaps.
     Postings = 5,
-    /// A node a term, in the order of their hashes.
+    /// A node a term, in the order of their hashes. This, and what follows of terms, is empty if lists are packed.
     Nodes = 6,
     /// The key of each term, in the same order. In the short-term block.
     TermKeys = 7,
@@ -63,8 +63,10 @@ pub enum Kind {
     TextIndex = 15,
     /// Blocks of compressed texts. How long it is shows when it is written, and so where the next one begins.
     Texts = 16,
-    /// Packed lists, instead of posting arrays. The last one in its block: how long it is shows when it is written.
+    /// Packed lists, instead of posting arrays. How long it is shows when it is written, too.
     PackedLists = 17,
+    /// The terms that lead to packed lists. The last one in its block: how long it is shows when it is written.
+    PackedTerms = 18,
 }
 
 // Kinds count from 1, without gaps.
@@ -96,6 +98,7 @@ impl Kind {
         Kind::TextIndex,
         Kind::Texts,
         Kind::PackedLists,
+        Kind::PackedTerms,
     ];
 
     /// Whether it lies in the short-term block.
@@ -123,6 +126,7 @@ impl Kind {
             Kind::TextIndex => "text index",
             Kind::Texts => "texts",
             Kind::PackedLists => "packed lists",
+            Kind::PackedTerms => "packed terms",
         }
     }
 
@@ -157,7 +161,7 @@ impl Sections {
         self.0[kind as usize - 1] = section;
     }
 
-    /// Whether the segment's lists are packed.
+    /// Whether the segment's lists are packed, and its terms with them.
     pub fn are_packed(&self) -> bool {
         self.get(Kind::PackedLists).bytes > 0
     }

@@ -1,7 +1,7 @@
 //! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
 //! has another, so whatever the file holds, nobody follows an offset out of a segment.
 //!
-//! It is small beside the segment: sizes, the directories of rows, vectors and columns, the heads of the text index and the order of terms and, for as long as the segment is not merged, its terms.
+//! It is small beside the segment: sizes, the directories of rows, vectors and columns, the heads of the text index, of the order of terms or of packed terms and, for as long as the segment is not merged, its terms.
 //! Rows, vectors, posting arrays and texts are not looked at; whoever reads those expects any words.
 
 use std::sync::atomic::AtomicU64;
@@ -18,12 +18,13 @@ use super::stamps::stamp_bytes;
 use super::term_engraver::hash_bytes;
 use super::text_index::{TEXT_ENTRY_BYTES, TextIndex};
 use crate::column::shape as column_shape;
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, SegmentId};
 use crate::entries::Entry;
 use crate::flushed::list_end;
 use crate::geometry::{Geometry, ROW_BYTES};
 use crate::lengths::{Statistics, length_bytes, short_length_bytes};
 use crate::line_table::PAYLOAD_LIMIT;
+use crate::packed::terms::PackedTerms;
 use crate::packed::{PACKED_FIRST, head_words};
 use crate::rows::packed::{PACKED_CHUNK, PackedRow};
 use crate::term_order::{Leads, head, head_of, order_bytes};
@@ -65,7 +66,11 @@ pub fn check(
         unchanged(region, kind, sections).map_err(corrupt)?;
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
     }
-    term_order(region, sections).map_err(corrupt)?;
+    if sections.are_packed() {
+        packed_terms(region, entry, sections).map_err(corrupt)?;
+    } else {
+        term_order(region, sections).map_err(corrupt)?;
+    }
     let Section { start, bytes, .. } = sections.get(Kind::Columns);
     column_shape::check(region, start, bytes, entry.rows).map_err(|(at, why)| Corrupt {
         what: "columns",
@@ -193,6 +198,18 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
             Kind::Deaths if sections.are_packed() => bytes == stamp_bytes(entry.rows),
             Kind::Deaths => bytes == 0,
             Kind::Vectors => bytes <= vectors_max,
+            // One of the two forms.
+            Kind::Nodes
+            | Kind::TermKeys
+            | Kind::LongTerms
+            | Kind::TermHashes
+            | Kind::TermOrder
+            | Kind::Postings
+                if sections.are_packed() =>
+            {
+                bytes == 0
+            }
+            Kind::PackedTerms => sections.are_packed() || bytes == 0,
             Kind::Nodes => bytes == terms * NODE_BYTES && terms <= entry.terms,
             Kind::TermKeys => bytes == terms * TERM_KEY_BYTES,
             Kind::TermOrder => bytes == order_bytes(terms),
@@ -207,10 +224,8 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
             }
             Kind::TextIndex => bytes == 0,
             Kind::Texts => geometry.settings.store || bytes == 0,
-            // One of the two; packed lists have something in any case.
-            Kind::Postings => bytes == 0 || !sections.are_packed(),
-            // Of columns their own shape says more.
-            Kind::PackedLists | Kind::LongTerms | Kind::Columns => true,
+            // Of columns their own shape says more. Packed lists have something in any case.
+            Kind::Postings | Kind::PackedLists | Kind::LongTerms | Kind::Columns => true,
         };
         if !right || !bytes.is_multiple_of(8) {
             return Err((start, "a section has another size than the segment's slot says"));
@@ -227,6 +242,14 @@ fn term_order(region: &Region, sections: &Sections) -> Result<(), Problem> {
     let at = sections.get(Kind::TermOrder).start;
     let right = head(region, at) == head_of(terms, Leads::Nodes(starts));
     if right { Ok(()) } else { Err((at, "the order of terms is not that of the segment's")) }
+}
+
+/// The head of packed terms says what the section table does.
+fn packed_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Result<(), Problem> {
+    let Section { start, bytes, .. } = sections.get(Kind::PackedTerms);
+    let found = PackedTerms::at(region, start, SegmentId(entry.id as u32));
+    let right = found.filter(|found| found.bytes() == bytes && found.len() as u64 <= entry.terms);
+    right.map(|_| ()).ok_or((start, "the packed terms are not those of the segment's"))
 }
 
 /// The head of the text index says what the section table does.

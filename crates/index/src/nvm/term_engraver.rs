@@ -1,6 +1,7 @@
 //! Engraves the terms of a segment, a few at a time: they are gathered from the DRAM dictionary by ordinal, as their records lie,
 //! and written in the order of their hashes, in which they are [merged](super::merge).
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,7 +9,6 @@ use spirit_door::Site;
 use spirit_mem::{Region, Span};
 
 use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES};
-use super::list_packer::ListPacker;
 use super::node::{NODE_BYTES, Node};
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, Section, Sections};
@@ -49,17 +49,11 @@ pub(super) struct TermEngraver {
     /// How many of them are written, and bytes of long ones.
     written: usize,
     long_at: u64,
-    /// Packs their lists as they are gathered, if they are to be packed.
-    packer: Option<ListPacker>,
 }
 
 impl TermEngraver {
-    /// For the segment whose ordinals are numbered in `map`, and whose lists `packer` packs.
-    pub(super) fn new(
-        segment: SegmentId,
-        map: Span<AtomicU32>,
-        packer: Option<ListPacker>,
-    ) -> TermEngraver {
+    /// For the segment whose ordinals are numbered in `map`.
+    pub(super) fn new(segment: SegmentId, map: Span<AtomicU32>) -> TermEngraver {
         let count = map.len() as usize;
         TermEngraver {
             segment,
@@ -70,27 +64,20 @@ impl TermEngraver {
             order: Vec::with_capacity(count),
             written: 0,
             long_at: 0,
-            packer,
         }
     }
 
     /// Gathers or writes some terms; says whether all are written. Then the sections end where they do: there may be fewer
     /// than there was room for, since terms whose only document broke off have no postings.
     pub(super) fn advance(&mut self, memory: &Memory, nvm: &Nvm, sections: &mut Sections) -> bool {
-        if self.packer.as_mut().is_some_and(|packer| !packer.prepare(memory)) {
-            return false;
-        }
         if self.next < self.map.len() as usize {
             self.gather(memory);
-            self.write_lists(memory, nvm, sections);
             if self.next == self.map.len() as usize {
                 self.order.sort_unstable();
             }
         } else if self.written < self.order.len() {
             self.write(memory.region(), nvm, sections);
         } else {
-            // Those of a segment without terms are none, but not an empty section.
-            self.write_lists(memory, nvm, sections);
             self.end(sections);
             return true;
         }
@@ -104,43 +91,17 @@ impl TermEngraver {
     }
 
     fn gather(&mut self, memory: &Memory) {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let map = region.view(self.map);
-        let end = map.len().min(self.next + GROUP);
-        let id_at = |ordinal: usize| {
-            map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
-        };
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let end = (self.map.len() as usize).min(self.next + GROUP);
         let mut bytes = Vec::new();
-        for ordinal in self.next..end {
-            id_at(ordinal + 2 * AHEAD).inspect(|id| dictionary.prefetch_record(*id));
-            id_at(ordinal + AHEAD).inspect(|id| dictionary.prefetch_newest(*id));
-            let Some(id) = id_at(ordinal) else { continue };
+        each_entry(memory, self.segment, self.map, self.next..end, |ordinal, id, entry| {
             let key = dictionary.key(id, &mut bytes);
-            let entries = dictionary.entries(id);
-            let index = entries.rfind(region, self.segment);
-            let entry = entries.get(region, index.expect("a registered term has its entry"));
-            let entry = match &mut self.packer {
-                Some(packer) => packer.pack(memory, ordinal as u32, entry),
-                None => entry,
-            };
             let place = self.terms.len() as u64;
             self.order.push((key.hash() & 0xFFFF_FFFF) << 32 | place);
-            self.terms.push(Gathered {
-                key,
-                long: self.longs.len(),
-                ordinal: ordinal as u32,
-                entry,
-            });
+            self.terms.push(Gathered { key, long: self.longs.len(), ordinal, entry });
             self.longs.extend_from_slice(&bytes);
-        }
+        });
         self.next = end;
-    }
-
-    fn write_lists(&mut self, memory: &Memory, nvm: &Nvm, sections: &Sections) {
-        if let Some(packer) = &mut self.packer {
-            packer.write(memory, nvm, sections.get(Kind::PackedLists).start);
-        }
     }
 
     fn write(&mut self, region: &Region, nvm: &Nvm, sections: &Sections) {
@@ -187,9 +148,32 @@ impl TermEngraver {
         ] {
             sections.set(kind, Section { bytes, ..sections.get(kind) });
         }
-        let packed = self.packer.as_ref().map_or(0, ListPacker::bytes);
-        sections
-            .set(Kind::PackedLists, Section { bytes: packed, ..sections.get(Kind::PackedLists) });
+    }
+}
+
+/// Calls `found` with those of a segment's ordinals that have postings, each with the number and the entry that the DRAM dictionary has
+/// of its term. `map` has the numbers.
+pub(super) fn each_entry(
+    memory: &Memory,
+    segment: SegmentId,
+    map: Span<AtomicU32>,
+    ordinals: Range<usize>,
+    mut found: impl FnMut(u32, TermId, Entry),
+) {
+    let region = memory.region();
+    let dictionary = Dictionary::new(region, memory.geometry());
+    let map = region.view(map);
+    let id_at = |ordinal: usize| {
+        map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
+    };
+    for ordinal in ordinals {
+        id_at(ordinal + 2 * AHEAD).inspect(|id| dictionary.prefetch_record(*id));
+        id_at(ordinal + AHEAD).inspect(|id| dictionary.prefetch_newest(*id));
+        let Some(id) = id_at(ordinal) else { continue };
+        let entries = dictionary.entries(id);
+        let index = entries.rfind(region, segment);
+        let entry = entries.get(region, index.expect("a registered term has its entry"));
+        found(ordinal as u32, id, entry);
     }
 }
 

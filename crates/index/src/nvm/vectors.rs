@@ -17,7 +17,8 @@ use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
 use crate::column::writer::Plan;
 use crate::descriptor::{SegmentId, State};
-use crate::entries::{ALONE, Entry};
+use crate::entries::{ALONE, Entry, PACKED};
+use crate::packed::terms::writer::PackedTermsWriter;
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
@@ -98,12 +99,20 @@ fn packed_lists() {
     let mut words = Vec::new();
     assert_eq!(pack_list(&list, rank_of(9), &[], Some(&mut positions), &mut words), 0);
     assert_eq!(words, [0x0002_0300, 0x0000_A303]);
-    let alone = ALONE | 3;
-    let entry =
-        Entry { segment: SegmentId(6), postings: 1, payload: posting(5), alone, ..Entry::NONE };
-    let sea = Term::new(FieldId(0), b"sea").unwrap().key;
-    let [_, first, second, _] = Node::new(entry, 5, sea).words();
-    assert_eq!([first, second], [0x8000_0003_0000_0006, 0x0000_0005_FFFF_FA01]);
+}
+
+#[test]
+fn packed_terms() {
+    let one = Entry { postings: 1, payload: posting(5), alone: ALONE | 3, ..Entry::NONE };
+    let list = Entry { postings: 300, payload: PACKED | 70, ..Entry::NONE };
+    let (mut writer, mut out) = (PackedTermsWriter::default(), Vec::new());
+    writer.add(FieldId(0), b"sea", one, &mut out);
+    writer.add(FieldId(0), b"seat", list, &mut out);
+    let head = writer.finish(&mut out);
+    let words: Vec<u64> = out.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    assert_eq!(head, 0x0000_0002_0000_0002);
+    assert_eq!(words[..2], [0x0305_0061_6573_0030, 0x0000_0046_02AD_7404]);
+    assert_eq!(words[2..], [0x0073_6561_0000_0000, 0x559C_37A6_0000_0000]);
 }
 
 #[test]

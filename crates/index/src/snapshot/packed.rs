@@ -8,7 +8,6 @@ use super::Segment;
 use crate::entries::{ALONE, Entry};
 use crate::packed::{PackedList, PositionIter, Positions};
 use crate::posting::{frequency, rank};
-use crate::term::{FieldId, TERM_BYTES_MAX};
 
 impl<'a> Segment<'a> {
     /// The packed list that an entry of the segment leads to, if it leads to one.
@@ -29,15 +28,6 @@ impl<'a> Segment<'a> {
         }
         let words = self.memory.region().get(self.packed_from(at)).unwrap_or(&[]);
         Positions::new(words).of_last(&[entry.payload])
-    }
-
-    /// The entry of a term from which its positions are known, if the segment's lists are packed. For an entry that was found before
-    /// readers were led to the packed ones, and for segments within the window only.
-    pub fn packed_entry(&self, field: FieldId, bytes: &[u8]) -> Option<Entry> {
-        let mut found = [0; TERM_BYTES_MAX];
-        let term = self.terms_from(field, bytes).next_term(&mut found)?;
-        let is_it = term.field == field && found[..term.len] == *bytes;
-        Some(term.entry).filter(|entry| is_it && entry.has_positions())
     }
 
     /// The words of packed lists from one on.

@@ -14,10 +14,10 @@ impl Frequencies for Place<'_> {
     #[cold]
     fn frequency(&self, term: u32, rank: u32) -> u32 {
         let settings = &self.segment.memory().geometry().settings;
-        let exact = || {
-            let packed = self.packed_occurrences(term as usize, rank);
-            packed.or_else(|| Some(self.occurrences(self.ordinal_of(term as usize)?, rank)))
-        };
+        let packed = || self.packed_occurrences(term as usize, rank);
+        let in_vector = || Some(self.occurrences(self.ordinal_of(term as usize)?, rank));
+        // Readers may be led to packed lists in between: then ordinals are gone.
+        let exact = || packed().or_else(in_vector).or_else(packed);
         // Where something is damaged the posting counts.
         settings.positions.then(exact).flatten().unwrap_or(0).max(FREQUENCY_MAX)
     }

@@ -127,12 +127,18 @@ impl<C> Evaluation<'_, C> {
     ) -> Option<Phrase> {
         let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return None };
         let mut slots = Slots { all: [Slot::default(); SLOTS_MAX], len: 0 };
-        let form = if self.is_packed(place, node) {
-            Form::Lists(self.in_lists(place, node, &mut slots, words)?)
-        } else {
-            Form::Vectors(self.in_vectors(place, node, slop, &mut slots)?)
-        };
-        Some(Phrase { slots, slop, form })
+        if !self.is_packed(place) {
+            if let Some(vectors) = self.in_vectors(place, node, slop, &mut slots) {
+                return Some(Phrase { slots, slop, form: Form::Vectors(vectors) });
+            }
+            // If readers were led to packed lists meanwhile, ordinals are gone.
+            if !self.is_packed(place) {
+                return None;
+            }
+            slots.len = 0;
+        }
+        let lists = self.in_lists(place, node, &mut slots, words)?;
+        Some(Phrase { slots, slop, form: Form::Lists(lists) })
     }
 
     fn in_vectors(

@@ -75,7 +75,7 @@ const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 17] = [
+const SECTIONS: [&str; 18] = [
     "row directory",
     "vector directory",
     "rows",
@@ -93,6 +93,7 @@ const SECTIONS: [&str; 17] = [
     "text index",
     "texts",
     "packed lists",
+    "packed terms",
 ];
 
 /// A segment's slot.
@@ -197,7 +198,7 @@ impl<'a> Atlas<'a> {
         let behind = end.next_multiple_of(64) - end;
         self.add("behind a section table", end, behind, Promise::Harmless);
         let mut found = Vec::new();
-        // Packed lists are in the last section.
+        // Packed terms are in the last section.
         let are_packed = self.word(table + (sections - 1) * 24 + 16) > 0;
         for index in 0..sections {
             let [kind, start, bytes] = [0, 8, 16].map(|at| self.word(table + index * 24 + at));
@@ -218,8 +219,8 @@ impl<'a> Atlas<'a> {
                     self.add(what, start + 24, bytes.saturating_sub(24), Promise::Found);
                 }
                 "order of terms" => {
-                    self.add("head of an order of terms", start, 32, Promise::Refused);
-                    self.add(what, start + 32, bytes - 32, Promise::Found);
+                    self.add("head of an order of terms", start, bytes.min(32), Promise::Refused);
+                    self.add(what, start + 32, bytes.saturating_sub(32), Promise::Found);
                 }
                 "nodes" => self.nodes(start, bytes, slot.merged),
                 _ => self.add(what, start, bytes, Promise::Found),

@@ -53,8 +53,10 @@ impl Forger<'_> {
     pub(crate) fn segment(&mut self, segment: &Segment) {
         let are_packed = segment.sections.iter().any(|(kind, _, bytes)| *kind == 17 && *bytes > 0);
         for (index, (kind, start, bytes)) in (0..).zip(&segment.sections) {
-            if *kind == 6 {
-                self.nodes(*start, *bytes, segment);
+            match kind {
+                6 => self.nodes(*start, *bytes, segment),
+                18 => self.packed_terms(*start, *bytes),
+                _ => {}
             }
             let check = self.section(*kind, *start, *bytes, are_packed);
             let at = segment.table + index * 24;
@@ -102,6 +104,30 @@ impl Forger<'_> {
             let words = [node + 8, node + 16, key, key + 8].map(|at| self.word(at).to_le_bytes());
             let check = crc32c::crc32c(words.as_flattened()) as u64;
             self.set(node + 24, self.word(node + 24) >> 32 << 32 | check);
+        }
+    }
+
+    /// The checksums of blocks of packed terms, if their head fits the section.
+    fn packed_terms(&mut self, start: u64, bytes: u64) {
+        let head = if bytes > 0 { self.word(start) } else { 0 };
+        let (terms, words) = (head & 0xFFFF_FFFF, head >> 32);
+        let blocks = terms.div_ceil(32);
+        if bytes != (1 + words + 2 * blocks) * 8 {
+            return;
+        }
+        let (body, index) = (start + 8, start + 8 + (words + blocks) * 8);
+        for block in 0..blocks {
+            let first = |block| match block < blocks {
+                true => self.word(index + block * 8) & 0xFFFF_FFFF,
+                false => words,
+            };
+            let (from, to) = (first(block), first(block + 1));
+            if from <= to && to <= words {
+                let count = 32.min(terms - block * 32) as u32;
+                let words = &self.bytes[(body + from * 8) as usize..(body + to * 8) as usize];
+                let check = crc32c::crc32c_append(count, words) as u64;
+                self.set(index + block * 8, from | check << 32);
+            }
         }
     }
 

@@ -51,6 +51,22 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit-index --lib", "packed"),
     },
     Bug {
+        name: "packed-between",
+        what: "a term is not found in packed segments between two raw ones that have it",
+        file: "crates/index/src/nvm/older.rs",
+        old: "self.visit_own(term, hash, Window { oldest: position + 1, end }, &mut take);",
+        new: "",
+        found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
+    },
+    Bug {
+        name: "packed-imported",
+        what: "a start forgets the raw segments of terms that packed ones have too",
+        file: "crates/index/src/nvm/packed_import.rs",
+        old: "older.visit_linked(&mut at, term.key, part, |entry| entries.push(entry));",
+        new: "",
+        found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
+    },
+    Bug {
         name: "maxima-between",
         what: "a block's bound forgets that a term may be in a document thrice",
         file: "crates/index/src/maxima.rs",

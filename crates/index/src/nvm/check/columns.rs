@@ -8,8 +8,11 @@ use super::segment::Segment;
 use super::{Checked, Part};
 use crate::column::{Column, Columns};
 use crate::nvm::node::Nodes;
+use crate::nvm::packed_terms;
 use crate::nvm::section::Kind;
+use crate::packed::terms::PackedTerms;
 use crate::posting::{FREQUENCY_MAX, rank_of};
+use crate::term::FieldId;
 use crate::term_order::TermOrder;
 use crate::values::ValueKind;
 
@@ -18,9 +21,13 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
     if section.bytes == 0 {
         return;
     }
-    let order = segment.term_order(part);
-    let nodes = Nodes::of(part.region, &segment.sections);
-    let look = Look { rows: Rows::of(part, segment), order, nodes, vectors };
+    let packed = packed_terms::of_sections(part.region, segment.id, &segment.sections);
+    let terms = packed.map(Terms::Packed).unwrap_or_else(|| Terms::Listed {
+        order: segment.term_order(part),
+        nodes: Nodes::of(part.region, &segment.sections),
+        vectors,
+    });
+    let look = Look { rows: Rows::of(part, segment), terms };
     // Whoever may be changing the index may give their place to another segment meanwhile.
     let columns = Columns::at(part.region, section.start);
     if columns.rows() != look.rows.len() {
@@ -37,9 +44,31 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
 /// What columns are held to.
 struct Look<'a> {
     rows: Rows<'a>,
-    order: TermOrder<'a>,
-    nodes: Nodes<'a>,
-    vectors: &'a Vectors,
+    terms: Terms<'a>,
+}
+
+/// The terms that keywords are.
+enum Terms<'a> {
+    Listed { order: TermOrder<'a>, nodes: Nodes<'a>, vectors: &'a Vectors },
+    Packed(PackedTerms<'a>),
+}
+
+impl Terms<'_> {
+    /// The places of a field's terms.
+    fn of_field(&self, field: FieldId) -> Range<usize> {
+        match self {
+            Terms::Listed { order, .. } => order.of_field(field),
+            Terms::Packed(terms) => terms.of_field(field),
+        }
+    }
+
+    /// Whether the documents of the term at `place` add up to `sum`, if document vectors say it.
+    fn agree(&self, place: usize, sum: u64) -> bool {
+        let Terms::Listed { order, nodes, vectors } = self else { return true };
+        let number = order.number(place) as usize;
+        // A term without a node is the matter of the order of terms.
+        number >= nodes.len() || vectors.agree(nodes.get(number).ordinal, sum)
+    }
 }
 
 type Verdict = Result<(), &'static str>;
@@ -86,7 +115,7 @@ impl Look<'_> {
 
     /// The terms of a column of keywords are those of its field, in the documents that have them.
     fn terms(&self, column: &Column<'_>) -> Verdict {
-        let Range { start, end } = self.order.of_field(column.field());
+        let Range { start, end } = self.terms.of_field(column.field());
         if start == end || (column.min(), column.max()) != (start as u64, end as u64 - 1) {
             return Err("its least and its highest are not its field's first and last term");
         }
@@ -101,13 +130,8 @@ impl Look<'_> {
             let sum = sum.ok_or("a value of it is of another field's terms")?;
             *sum = sum.wrapping_add(digest(rank_of(rank), FREQUENCY_MAX.min(frequency)));
         }
-        for (place, sum) in (start..).zip(sums) {
-            let number = self.order.number(place) as usize;
-            // A term without a node is the matter of the order of terms.
-            let is_there = number < self.nodes.len();
-            if is_there && !self.vectors.agree(self.nodes.get(number).ordinal, sum) {
-                return Err("its keywords are not those of the document vectors");
-            }
+        if !(start..).zip(sums).all(|(place, sum)| self.terms.agree(place, sum)) {
+            return Err("its keywords are not those of the document vectors");
         }
         Ok(())
     }

@@ -17,7 +17,9 @@ const NONE: u8 = u8::MAX;
 pub(super) struct Lengths<'a> {
     /// Those of the text, then those of each field of text that any document has, the newest row's first.
     arrays: Vec<LengthArray<'a>>,
-    /// By ordinal, which array.
+    /// Of each of them the field.
+    fields: Vec<FieldId>,
+    /// By ordinal, which array. Packed terms have no ordinals.
     of_terms: Vec<u8>,
 }
 
@@ -36,17 +38,18 @@ impl<'a> Lengths<'a> {
                 arrays.push(columns.lengths_of(field));
             }
         }
-        let number = |field| fields.iter().position(|known| *known == field);
-        let mut of_terms = vec![NONE; segment.entry.terms as usize];
+        let of_terms = vec![NONE; segment.entry.terms as usize];
+        let mut lengths = Lengths { arrays, fields, of_terms };
         let (order, nodes) = (segment.term_order(part), Nodes::of(part.region, &segment.sections));
         for index in 0..order.len() {
             let (field, node) = (of_prefix(order.prefix(index)).0, order.number(index) as usize);
             let ordinal = (node < nodes.len()).then(|| nodes.get(node).ordinal as usize);
-            if let Some(place) = ordinal.and_then(|ordinal| of_terms.get_mut(ordinal)) {
-                *place = number(field).map_or(NONE, |number| number as u8);
+            let number = lengths.of_field(field).map_or(NONE, |number| number as u8);
+            if let Some(place) = ordinal.and_then(|ordinal| lengths.of_terms.get_mut(ordinal)) {
+                *place = number;
             }
         }
-        Lengths { arrays, of_terms }
+        lengths
     }
 
     /// The arrays, that of the text first.
@@ -54,15 +57,20 @@ impl<'a> Lengths<'a> {
         &self.arrays
     }
 
-    /// The number of the array that has the lengths of a term's documents; none if their lengths do not matter.
+    /// The number of the array that has the lengths of a field; none if its lengths do not matter.
+    pub(super) fn of_field(&self, field: FieldId) -> Option<usize> {
+        self.fields.iter().position(|known| *known == field)
+    }
+
+    /// The same of the field that a term is of.
     pub(super) fn number_of(&self, ordinal: u32) -> Option<usize> {
         let number = *self.of_terms.get(ordinal as usize)?;
         (number != NONE).then_some(number as usize)
     }
 
-    /// The lengths of a term's documents.
-    pub(super) fn of_term(&self, ordinal: u32) -> LengthArray<'a> {
+    /// The lengths in an array; ones if they do not matter.
+    pub(super) fn array(&self, number: Option<usize>) -> LengthArray<'a> {
         let ones = || LengthArray::ones(self.arrays[0].len() as u32);
-        self.number_of(ordinal).map_or_else(ones, |number| self.arrays[number])
+        number.map_or_else(ones, |number| self.arrays[number])
     }
 }

@@ -1,28 +1,82 @@
-//! Packed lists: one behind the other, ascending, of rows that there are, with block maxima and last postings that say the same, and
-//! with positions that ascend, as many as its documents have tokens.
+//! Packed terms, in order, and the lists that they lead to: one behind the other, ascending, of rows that there are, with block maxima and
+//! last postings that say the same, and with positions that ascend, as many as the documents have tokens.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_kernel::Level;
 use spirit_mem::Span;
 
+use super::Checked;
 use super::postings::{Lists, Verdict};
-use crate::entries::ALONE;
+use crate::entries::{ALONE, Entry};
 use crate::maxima::maxima_of;
-use crate::nvm::node::Node;
+use crate::nvm::packed_terms;
 use crate::nvm::section::{Kind, Section};
 use crate::packed::{PACKED_BLOCK, PackedList, Positions};
 use crate::posting::{FREQUENCY_MAX, frequency, local, rank, rank_of};
 
+/// What a term leads to.
+#[derive(Clone, Copy)]
+struct Led {
+    entry: Entry,
+    /// The number of the [array](super::lengths::Lengths) that has its documents' lengths.
+    lengths: Option<usize>,
+}
+
 impl Lists<'_> {
+    /// Looks at all packed terms, and the lists that they lead to; says how many postings of documents there are.
+    pub(super) fn packed_terms(&mut self, checked: &mut Checked) -> u64 {
+        let (region, sections) = (self.part.region, &self.segment.sections);
+        let start = sections.get(Kind::PackedTerms).start;
+        // Its shape was right.
+        let Some(terms) = packed_terms::of_sections(region, self.segment.id, sections) else {
+            return 0;
+        };
+        if !terms.are_sound() {
+            checked.note("packed terms", start, "they are damaged, or not in order");
+        }
+        let mut cursor = terms.cursor(0);
+        let all = std::iter::from_fn(|| {
+            let (field, _, entry) = cursor.term()?;
+            cursor.advance();
+            Some(Led { entry, lengths: self.lengths.of_field(field) })
+        });
+        let mut all: Vec<Led> = all.collect();
+        // As the lists lie.
+        all.sort_unstable_by_key(|list| list.entry.packed_at());
+        let mut postings = 0;
+        for list in all {
+            if let Err(why) = self.packed_term(list, &mut postings) {
+                checked.note("packed terms", start, why);
+            }
+            checked.counts.postings += list.entry.postings as u64;
+        }
+        postings
+    }
+
+    fn packed_term(&mut self, list: Led, postings: &mut u64) -> Verdict {
+        let entry = list.entry;
+        if (entry.alone != 0) != (entry.postings == 1 && self.counts.is_some()) {
+            return Err("one says where its only posting is, or does not, as is not done there");
+        }
+        match entry.postings {
+            0 => Err("one has no postings"),
+            1 => {
+                self.posting(entry.payload, postings)?;
+                self.alone(list)
+            }
+            _ => self.packed(list, postings),
+        }
+    }
+
     /// Looks at a packed list.
-    pub(super) fn packed(&mut self, node: Node, postings: &mut u64) -> Verdict {
-        let (entry, lengths) = (node.entry(), self.lengths.of_term(node.ordinal));
+    fn packed(&mut self, list: Led, postings: &mut u64) -> Verdict {
+        let Led { entry, lengths: number } = list;
         let Some(at) = entry.packed_at().filter(|_| self.room().hold(entry)) else {
             return Err("its postings leave the segment's packed lists");
         };
         if (at as u64) < self.taken {
-            return Err("its postings lie where those of the term before do");
+            return Err("its postings lie where those of another term do");
         }
         self.taken = at as u64 + 1;
         let region = self.part.region;
@@ -31,13 +85,14 @@ impl Lists<'_> {
         let words = Span::new(start + at as u64 * 4, (bytes / 4).saturating_sub(at as u64));
         let list = PackedList::new(words, entry.postings, base);
         let (lasts, maxima) = (list.lasts(region), list.maxima(region));
+        let lengths = self.lengths.array(number);
         let mut next = base;
         for block in 0..list.blocks() {
             let mut words = [0; PACKED_BLOCK];
             let unpacked = list.unpack(region, Level::detect(), block, &mut words);
             let words = &mut words[..unpacked.count];
             let positions = list.positions(region, unpacked.positions_at);
-            next = self.block(node, words, next, positions, postings)?;
+            next = self.block(number, words, next, positions, postings)?;
             if lasts.get(block).is_some_and(|last| rank(last.load(Relaxed)) + 1 != next) {
                 return Err("its skip data are not those of its postings");
             }
@@ -52,7 +107,7 @@ impl Lists<'_> {
     /// Looks at the postings of a block, the first of which is not before rank `next`; returns what that is of the next block.
     fn block(
         &mut self,
-        node: Node,
+        number: Option<usize>,
         words: &[u32],
         mut next: u32,
         positions: Positions<'_>,
@@ -63,27 +118,28 @@ impl Lists<'_> {
                 return Err("its postings do not ascend");
             }
             next = rank(*word) + 1;
-            self.positions(node, *word, positions.of_last(&words[..=index]))?;
+            self.positions(number, *word, positions.of_last(&words[..=index]))?;
         }
         Ok(next)
     }
 
     /// Looks at where a posting that has no list is.
-    pub(super) fn alone(&mut self, node: Node) -> Verdict {
-        let (posting, at) = (node.payload, node.alone & !ALONE);
+    fn alone(&mut self, list: Led) -> Verdict {
+        let Led { entry, lengths: number } = list;
+        let (posting, at) = (entry.payload, entry.alone & !ALONE);
         if frequency(posting) == 1 {
-            return self.positions(node, posting, std::iter::once(at));
+            return self.positions(number, posting, std::iter::once(at));
         }
         let Section { start, bytes, .. } = self.segment.sections.get(Kind::PackedLists);
         let words = Span::new(start + at as u64 * 4, (bytes / 4).saturating_sub(at as u64));
         let words = self.part.region.get(words).unwrap_or(&[]);
-        self.positions(node, posting, Positions::new(words).of_last(&[posting]))
+        self.positions(number, posting, Positions::new(words).of_last(&[posting]))
     }
 
     /// Looks at the positions of a posting.
     fn positions(
         &mut self,
-        node: Node,
+        number: Option<usize>,
         posting: u32,
         positions: impl Iterator<Item = u32>,
     ) -> Verdict {
@@ -104,7 +160,7 @@ impl Lists<'_> {
         {
             return Err("it has not as many positions as its postings say");
         }
-        if let Some(number) = self.lengths.number_of(node.ordinal) {
+        if let Some(number) = number {
             let sum = &mut counts[number][row as usize];
             *sum = sum.saturating_add(count);
         }

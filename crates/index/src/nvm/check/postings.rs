@@ -24,35 +24,18 @@ pub(super) fn check(
     mut vectors: Vectors,
     checked: &mut Checked,
 ) {
-    let section = segment.sections.get(Kind::Postings);
     let mut lists = Lists::of(part, segment, lengths);
-    let mut postings = 0;
-    let nodes = Nodes::of(part.region, &segment.sections);
-    let mut order: Vec<u64> =
-        (0..).zip(nodes.iter()).map(|(i, n)| (n.ordinal as u64) << 32 | i).collect();
-    order.sort_unstable();
-    for index in order.into_iter().map(|word| word as u32 as usize) {
-        let (node, at) = (nodes.get(index), nodes.place(index));
-        let verdict = lists.term(node, &mut postings);
-        // Asked for in any case: a node that is wrong is no term without one.
-        let agrees = vectors.take(node.ordinal, lists.sum);
-        if let Err(why) = verdict {
-            checked.note("node", at, why);
-        } else if !agrees {
-            checked.note("node", at, "its postings are not those of the document vectors");
-        }
-        checked.counts.postings += node.postings as u64;
-    }
-    if !vectors.is_empty() {
-        let at = segment.sections.get(Kind::Nodes).start;
-        checked.note("nodes", at, "a term of the document vectors has none");
-    }
+    let postings = if segment.sections.are_packed() {
+        lists.packed_terms(checked)
+    } else {
+        lists.nodes(&mut vectors, checked)
+    };
     if let Some(counts) = lists.counts {
         rows::check_counts(part, segment, lengths, &counts, checked);
     }
     if postings != segment.entry.posting_count {
         let why = "there are not as many postings of documents as the segment's slot says";
-        checked.note("posting arrays", section.start, why);
+        checked.note("posting lists", lists.start, why);
     }
 }
 
@@ -99,6 +82,32 @@ impl<'a> Lists<'a> {
         }
     }
 
+    /// Looks at all nodes, and the lists that they lead to; says how many postings of documents there are.
+    fn nodes(&mut self, vectors: &mut Vectors, checked: &mut Checked) -> u64 {
+        let nodes = Nodes::of(self.part.region, &self.segment.sections);
+        let mut order: Vec<u64> =
+            (0..).zip(nodes.iter()).map(|(i, n)| (n.ordinal as u64) << 32 | i).collect();
+        order.sort_unstable();
+        let mut postings = 0;
+        for index in order.into_iter().map(|word| word as u32 as usize) {
+            let (node, at) = (nodes.get(index), nodes.place(index));
+            let verdict = self.term(node, &mut postings);
+            // Asked for in any case: a node that is wrong is no term without one.
+            let agrees = vectors.take(node.ordinal, self.sum);
+            if let Err(why) = verdict {
+                checked.note("node", at, why);
+            } else if !agrees {
+                checked.note("node", at, "its postings are not those of the document vectors");
+            }
+            checked.counts.postings += node.postings as u64;
+        }
+        if !vectors.is_empty() {
+            let at = self.segment.sections.get(Kind::Nodes).start;
+            checked.note("nodes", at, "a term of the document vectors has none");
+        }
+        postings
+    }
+
     /// Where lists can be.
     pub(super) fn room(&self) -> shape::Lists {
         shape::Lists {
@@ -117,18 +126,9 @@ impl<'a> Lists<'a> {
         if before == Some(node.ordinal) || node.ordinal as u64 >= self.segment.entry.terms {
             return Err("another has its ordinal, or no term has");
         }
-        if (node.alone != 0) != (node.postings == 1 && self.counts.is_some()) {
-            return Err(
-                "it says where its only posting is, or does not, as is not done in its segment",
-            );
-        }
         match node.postings {
             0 => Err("it has no postings"),
-            1 => {
-                self.posting(node.payload, postings)?;
-                self.alone(node)
-            }
-            _ if node.entry().is_packed() => self.packed(node, postings),
+            1 => self.posting(node.payload, postings).map(|_| ()),
             _ => self.list(node, postings),
         }
     }
@@ -165,10 +165,9 @@ impl<'a> Lists<'a> {
         let words = self.part.words(at, blocks * 8);
         let base_rank = rank_of(self.rows.len() - 1);
         let mut found = list.chunks(BLOCK_POSTINGS as usize).zip(words);
-        let right = found.all(|(block, word)| {
-            maxima_of(block, self.lengths.of_term(node.ordinal), base_rank).word()
-                == word.load(Relaxed)
-        });
+        let lengths = self.lengths.array(self.lengths.number_of(node.ordinal));
+        let right = found
+            .all(|(block, word)| maxima_of(block, lengths, base_rank).word() == word.load(Relaxed));
         if right && words.len() as u64 == blocks {
             Ok(())
         } else {

@@ -25,13 +25,9 @@ pub(super) struct InLists {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// Whether the lists of one of a phrase's terms are packed in the segment at hand: then they all are.
-    pub(super) fn is_packed(&self, place: &Place<'_>, node: NodeId) -> bool {
-        let mut terms = self.phrase_terms(node);
-        let leaves = &self.scratch.leaves;
-        place.context.extent.is_none()
-            && terms
-                .any(|(term, _)| leaves[term].postings > 0 && leaves[term].entry.has_positions())
+    /// Whether the lists of the segment at hand are packed by now, whatever the entries that were found lead to.
+    pub(super) fn is_packed(&self, place: &Place<'_>) -> bool {
+        !place.is_fresh() && place.segment.is_packed()
     }
 
     /// A phrase as packed lists have it; none if one of its terms has no posting in the segment at hand.
