@@ -12,6 +12,7 @@ export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}"
 export SPIRIT_FRESHNESS_ADDS="${SPIRIT_FRESHNESS_ADDS:-30000}"
+export SPIRIT_BESIDE_ADDS="${SPIRIT_BESIDE_ADDS:-4000}"
 export PROPTEST_CASES="${PROPTEST_CASES:-20}"
 target="x86_64-unknown-linux-gnu"
 
@@ -21,6 +22,6 @@ run() {
 }
 run -p spirit-kernel -p spirit-text -p spirit-query --tests
 run -p spirit-mem -p spirit-index --lib
-run -p spirit --test oracle --test freshness --test pinned --test bad_input
+run -p spirit --test oracle --test freshness --test beside --test ends --test pinned --test bad_input
 run -p spirit --test stream a_key_calls
 exit "$status"

@@ -19,6 +19,7 @@ cd "$(dirname "$0")/.."
 export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=thread"
 export SPIRIT_FRESHNESS_ADDS="${SPIRIT_FRESHNESS_ADDS:-10000}"
+export SPIRIT_BESIDE_ADDS="${SPIRIT_BESIDE_ADDS:-2000}"
 export PROPTEST_CASES="${PROPTEST_CASES:-5}"
 target="x86_64-unknown-linux-gnu"
 std=""
@@ -48,5 +49,6 @@ run ci/tsan.supp --test oracle --
 run ci/tsan.supp --test stream -- a_key_calls
 run ci/tsan.supp --test pinned -- what_a_reader_holds
 run ci/tsan.supp --test freshness -- no_query_sees_half
+run ci/tsan.supp --test beside --
 run "ci/tsan.supp ci/tsan-role.supp" --test freshness --test pinned --
 exit "$status"

@@ -12,6 +12,9 @@ use crate::corpus::Corpus;
 use crate::peers::Peers;
 use crate::report::{Config, Report};
 
+/// The corpora that are there for all.
+pub(crate) const SHARED: [&str; 2] = ["posts", "articles"];
+
 /// A run of the program.
 pub(crate) struct Bench {
     pub(crate) seed: u64,
@@ -54,7 +57,7 @@ impl Bench {
     /// The names of the corpora that an experiment for posts, or for posts and articles, runs on.
     pub(crate) fn corpora(&self, articles_too: bool) -> Vec<&'static str> {
         match &self.source {
-            Source::Shared(_) if articles_too => vec!["posts", "articles"],
+            Source::Shared(_) if articles_too => SHARED.to_vec(),
             _ => vec!["posts"],
         }
     }
@@ -113,8 +116,7 @@ impl Source {
             );
             return Source::Generated;
         };
-        let missing =
-            ["posts", "articles"].map(file_name).into_iter().find(|f| !folder.join(f).is_file());
+        let missing = SHARED.map(file_name).into_iter().find(|f| !folder.join(f).is_file());
         match missing {
             None => Source::Shared(folder.clone()),
             Some(file) => {

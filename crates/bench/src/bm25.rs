@@ -23,8 +23,6 @@ pub(crate) struct Convention {
     pub(crate) times_k1_and_one: bool,
     /// Whether the length of a document is kept in one byte.
     pub(crate) rounded_lengths: bool,
-    /// Whether a document's keyword counts as a token of it.
-    pub(crate) keywords_have_length: bool,
     /// Whether documents without words count in the number of documents and in the mean length.
     pub(crate) empty_documents: bool,
     /// The frequency of two terms that are near each other.
@@ -32,14 +30,13 @@ pub(crate) struct Convention {
 }
 
 impl Convention {
-    /// Ours: Lucene's, but for lengths, which are exact and of all that a document has.
+    /// Ours: Lucene's, but for lengths, which are exact.
     pub(crate) fn ours() -> Convention {
         Convention {
             k1: 1.2,
             b: 0.75,
             times_k1_and_one: false,
             rounded_lengths: false,
-            keywords_have_length: true,
             empty_documents: false,
             sloppy: sloppy::lucene,
         }
@@ -47,8 +44,7 @@ impl Convention {
 
     /// A peer's, if it has scores.
     pub(crate) fn of(system: System) -> Option<Convention> {
-        let lucene =
-            Convention { rounded_lengths: true, keywords_have_length: false, ..Convention::ours() };
+        let lucene = Convention { rounded_lengths: true, ..Convention::ours() };
         match system {
             System::Lucene => Some(lucene),
             System::Tantivy => Some(Convention {
@@ -190,36 +186,24 @@ impl Bm25<'_> {
     /// The score of terms that occur together so often.
     fn weighed(&self, terms: &[&String], frequency: f64, document: &Document<'_>) -> Option<f64> {
         let Convention { k1, b, .. } = self.convention;
-        let length = document.length + u32::from(self.counts_keyword(document));
+        let length = document.length;
         let length = if self.convention.rounded_lengths { rounded(length) } else { length };
-        let mean = self.tokens(document) / self.documents(document);
+        let mean = self.statistics.tokens as f64 / self.documents();
         let norm = k1 * (1.0 - b + b * f64::from(length) / mean);
         let factor = if self.convention.times_k1_and_one { k1 + 1.0 } else { 1.0 };
-        let idf: f64 = terms.iter().map(|term| self.idf(term, document)).sum();
+        let idf: f64 = terms.iter().map(|term| self.idf(term)).sum();
         (frequency > 0.0).then(|| factor * idf * frequency / (frequency + norm))
     }
 
-    fn idf(&self, term: &str, document: &Document<'_>) -> f64 {
+    fn idf(&self, term: &str) -> f64 {
         let n = f64::from(self.statistics.frequencies.get(term).copied().unwrap_or(0));
-        (1.0 + (self.documents(document) - n + 0.5) / (n + 0.5)).ln()
+        (1.0 + (self.documents() - n + 0.5) / (n + 0.5)).ln()
     }
 
-    /// Documents that count, where all are like this one: a keyword is something that a document has.
-    fn documents(&self, document: &Document<'_>) -> f64 {
+    /// Documents that count.
+    fn documents(&self) -> f64 {
         let Statistics { documents, nonempty, .. } = self.statistics;
-        let all = self.convention.empty_documents || self.counts_keyword(document);
-        *(if all { documents } else { nonempty }) as f64
-    }
-
-    /// Tokens of all documents that are like this one.
-    fn tokens(&self, document: &Document<'_>) -> f64 {
-        let keywords = if self.counts_keyword(document) { self.statistics.documents } else { 0 };
-        (self.statistics.tokens + keywords) as f64
-    }
-
-    /// Each document with columns has one keyword.
-    fn counts_keyword(&self, document: &Document<'_>) -> bool {
-        self.convention.keywords_have_length && document.row.is_some()
+        *(if self.convention.empty_documents { documents } else { nonempty }) as f64
     }
 
     fn pair(&self, first: &str, second: &str, document: &Document<'_>) -> Pair {
@@ -360,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_score_one_and_our_lengths_count_keywords() {
+    fn columns_score_one_and_have_no_length() {
         use crate::query_sets::columns::Columns;
         let (corpus, columns) = (corpus(), Columns::draw(5, 42));
         let statistics = Statistics::of(&corpus);
@@ -380,11 +364,10 @@ mod tests {
         let term = Tree::Term { field: channel(), value: value.clone() };
         let one_of = Tree::OneOf { field: channel(), values: vec!["none".to_owned(), value] };
         assert_eq!([scored(lucene, &term), scored(lucene, &one_of)], [Some(1.0); 2]);
-        // 58 tokens and a keyword in each of 5 documents, this one of 4 tokens and one.
-        let idf = (1.0_f64 + (5.0 - 2.0 + 0.5) / 2.5).ln();
-        let expected = idf * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 5.0 / (63.0 / 5.0)));
-        near(scored(Convention::ours(), &Tree::term("big")), expected);
-        near(scored(lucene, &Tree::term("big")), score(lucene, &Tree::term("big"), 1).unwrap());
+        for convention in [lucene, Convention::ours()] {
+            let big = Tree::term("big");
+            near(scored(convention, &big), score(convention, &big, 1).unwrap());
+        }
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct Document {
     pub holes: u32,
     /// Positions that its tokens take beyond one each: those of gaps.
     pub gaps: u32,
+    /// Of the tokens that are kept, those that are not of its text but of other fields.
+    pub apart: u32,
     /// One past the last of its values among those of the batch.
     pub value_end: u32,
     /// Its sequence number.
@@ -123,6 +125,8 @@ pub struct Batch {
     values: Vec<RowValue>,
     /// Positions of gaps since the last document, beyond one each.
     gaps: u32,
+    /// Kept tokens of other fields than the text since the last document.
+    apart: u32,
     /// Whether a document was given a key of its own.
     keyed: bool,
     /// Tokens of the documents that were dropped from the front.
@@ -143,6 +147,7 @@ impl Batch {
             holes: 0,
             values: Vec::new(),
             gaps: 0,
+            apart: 0,
             keyed: false,
             dropped_tokens: 0,
             dropped_documents: 0,
@@ -168,7 +173,7 @@ impl Batch {
         self.text_ends.clear();
         self.holes = 0;
         self.values.clear();
-        self.gaps = 0;
+        (self.gaps, self.apart) = (0, 0);
         self.keyed = false;
         self.dropped_tokens = 0;
         self.dropped_documents = 0;
@@ -225,6 +230,17 @@ impl Batch {
         self.values.push(RowValue { field, kind, bits });
     }
 
+    /// The document at hand has so many tokens of a field of text that are kept.
+    pub fn push_length(&mut self, field: FieldId, kept: u64) {
+        // What else its record says is known when it is written.
+        [0, kept].into_iter().for_each(|bits| self.push_value(field, ValueKind::Text, bits));
+    }
+
+    /// Of the document at hand so many tokens that are kept are not of its text.
+    pub fn set_apart(&mut self, tokens: usize) {
+        self.apart = tokens as u32;
+    }
+
     /// Adds the last token as a value: a whole one, which is a term.
     pub fn push_keyword(&mut self, field: FieldId) {
         // Which ordinal it gets shows later: until then it is known by its place in the document.
@@ -270,9 +286,18 @@ impl Batch {
             }
         };
         let token_end = (self.tokens.len() - self.dropped_tokens) as u32;
-        let (holes, gaps) = (std::mem::take(&mut self.holes), std::mem::take(&mut self.gaps));
+        let [holes, gaps, apart] =
+            [&mut self.holes, &mut self.gaps, &mut self.apart].map(std::mem::take);
         let value_end = self.values.len() as u32;
-        self.documents.push(Document { token_end, holes, gaps, value_end, sequence: 0, key });
+        self.documents.push(Document {
+            token_end,
+            holes,
+            gaps,
+            apart,
+            value_end,
+            sequence: 0,
+            key,
+        });
     }
 
     /// Forgets the tokens and values since the last document.
@@ -281,7 +306,7 @@ impl Batch {
         let end = last.map_or(0, |d| d.token_end as usize);
         self.values.truncate(last.map_or(0, |d| d.value_end as usize));
         self.tokens.truncate(end + self.dropped_tokens);
-        (self.holes, self.gaps) = (0, 0);
+        (self.holes, self.gaps, self.apart) = (0, 0, 0);
     }
 
     /// Whether a document was given a key of its own.

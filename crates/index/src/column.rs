@@ -1,4 +1,5 @@
-//! Columns: what a flushed segment keeps of its rows' [values](crate::values), field by field (doc values). The texts of fields have none.
+//! Columns: what a flushed segment keeps of its rows' [values](crate::values), field by field (doc values). That of a field of text has lengths:
+//! how many tokens were kept, saturated as in the array of [lengths](crate::lengths); rows without any have none.
 //!
 //! | words | |
 //! |---|---|
@@ -12,10 +13,10 @@
 //! |---|---|---|
 //! | 0 | field (8 bits), kind (8), bytes of a value (8: 0, 1, 2, 4 or 8), form (8) | rows that have a value |
 //! | 1 | number of values | first word of what it has |
-//! | 2, 3 | the least value, the highest one | |
+//! | 2, 3 | the least value, the highest one; of lengths all of them together, the highest one | |
 //!
 //! Values are in [sortable](ValueKind::sortable) form, that of a keyword is the place of its term in the segment's
-//! [order of terms](crate::term_order), less the least, in as few bytes as the highest needs. Rows are counted from the newest, as ranks
+//! [order of terms](crate::term_order), less the least (a length is as it is), in as few bytes as the highest needs. Rows are counted from the newest, as ranks
 //! are. A column has one of two forms, that which takes less room:
 //!
 //! | form | | |
@@ -39,9 +40,10 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_kernel::{Level, and_bits, or_bits, range_bits};
+use spirit_kernel::{Level, Width, and_bits, or_bits, range_bits};
 use spirit_mem::{Region, Span};
 
+use crate::lengths::{LENGTH_BYTES, LengthArray, Statistics};
 use crate::posting::{LOCAL_MAX, rank_of};
 use crate::term::FieldId;
 use crate::values::ValueKind;
@@ -115,6 +117,19 @@ impl<'a> Columns<'a> {
         is_there.then(|| self.get(low)).flatten().filter(|column| column.field() == field)
     }
 
+    /// The lengths of a field of text; where they do not matter, ones.
+    pub(crate) fn lengths_of(&self, field: FieldId) -> LengthArray<'a> {
+        let lengths = self.of_field(field).filter(|column| column.kind() == ValueKind::Text);
+        let array = lengths.and_then(|Column { entry, listed, .. }| {
+            let Parts { rows: before, values } = entry.parts(self.rows);
+            let first = self.at + (entry.first as u64 + before) * WORD;
+            let units = self.region.get(Span::new(first, values * WORD / LENGTH_BYTES))?;
+            let array = LengthArray::packed(units, self.rows, entry.width == Some(Width::One));
+            Some(if entry.is_listed { array.of_rows(listed) } else { array })
+        });
+        array.unwrap_or(LengthArray::ones(self.rows))
+    }
+
     /// Bytes of all of them.
     pub fn bytes(&self) -> u64 {
         let last = self.len().checked_sub(1).and_then(|last| self.entry(last));
@@ -160,6 +175,11 @@ impl Column<'_> {
     /// How many values there are.
     pub fn values(&self) -> u64 {
         self.entry.values as u64
+    }
+
+    /// Of lengths of texts: documents and their tokens.
+    pub fn statistics(&self) -> Statistics {
+        Statistics { documents: self.rows_with(), tokens: self.entry.tokens }
     }
 
     /// How many rows have a value.

@@ -173,6 +173,9 @@ impl Flush {
         let directory = memory.table().descriptor(self.id).counts();
         let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
         counts.write_lengths(memory.region().view(arrays.lengths));
+        if let Some(layout) = &self.columns {
+            self.values(memory, *extent).begin(memory, layout, arrays.columns);
+        }
         self.arrays = Some(arrays);
         Ok(arrays)
     }
@@ -270,7 +273,7 @@ impl Flush {
         if count < 2 {
             return (head.buffer[0], self.next_word);
         }
-        let Arrays { postings, lengths, .. } = arrays;
+        let postings = arrays.postings;
         let words = region.view(postings);
         let (first, after) = layout(self.next_word, count, self.bitmap_rows);
         words[first as usize - 1].store(ordinal, Relaxed);
@@ -289,7 +292,8 @@ impl Flush {
         if blocks_of(count) > 0 {
             let start = postings.start() + maxima_at(first, count) * 4;
             let maxima = region.view(Span::<AtomicU64>::new(start, blocks_of(count)));
-            write_maxima(list, region.view(lengths), rank_of(self.counts.rows - 1), maxima);
+            let lengths = arrays.lengths_of(region, extent.record(ordinal).key().field());
+            write_maxima(list, lengths, rank_of(self.counts.rows - 1), maxima);
         }
         if is_dense(count, self.bitmap_rows) {
             let start = postings.start() + bitmap_at(first, count) * 4;

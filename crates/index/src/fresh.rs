@@ -9,22 +9,21 @@
 //! not fit is taken up to the last document that does; the rest goes to the next segment.
 
 mod record;
+mod terms;
 
 use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_mem::prefetch;
-
-use crate::batch::{Batch, BatchToken, Document, Key, LongTerms};
+use crate::batch::{Batch, BatchToken, Document, Key};
 use crate::descriptor::SegmentId;
 use crate::extent::Extent;
+use crate::field_lengths::FieldCounts;
 use crate::lengths::{Statistics, TOKENS_LIMIT};
 use crate::list::Full;
 use crate::memory::{Memory, Partition};
 use crate::posting::posting;
 use crate::row_writer::RowWriter;
 use crate::rows::{KEY_INLINE_MAX, RowKey};
-use crate::term::{Term, TermKey};
 use crate::values::{RowValue, record_words};
 use crate::vector::{self, UNITS_PER_TOKEN_MAX};
 
@@ -60,6 +59,8 @@ pub struct FreshWriter {
     area_words: u32,
     /// The values of the row at hand.
     record: Vec<RowValue>,
+    /// What the rows have of each field of text.
+    fields: FieldCounts,
 }
 
 /// What a segment holds, counted while it was written.
@@ -122,6 +123,7 @@ impl FreshWriter {
             table_bytes: spans.table.bytes(),
             area_words: spans.area.len() as u32,
             record: Vec::new(),
+            fields: FieldCounts::default(),
         })
     }
 
@@ -228,88 +230,6 @@ impl FreshWriter {
         }
     }
 
-    /// Finds or inserts the terms of all tokens, and asks for their records. Returns how many were resolved.
-    // A function of its own, like `post_all`: the two loops need all registers there are.
-    #[inline(never)]
-    fn resolve(&mut self, extent: &Extent<'_>, batch: &mut Batch) -> (usize, Result<(), Stop>) {
-        let (tokens, long) = batch.tokens_mut();
-        for (done, token) in tokens.iter_mut().enumerate() {
-            token.ordinal = match extent.guess(token.hash) {
-                // The tag decides; a short term's record is compared when it is there, in `post_all`.
-                Some(ordinal) if token.key.is_whole() => ordinal,
-                _ => match self.find_or_insert(extent, token, long) {
-                    Ok(ordinal) => ordinal,
-                    Err(Full) => return (done, Err(Stop::SegmentFull)),
-                },
-            };
-            prefetch(extent.record(token.ordinal).line());
-        }
-        (tokens.len(), Ok(()))
-    }
-
-    /// The ordinal of a token's term, wherever it is and if it is nowhere; any for a hole. Here, too, the tag
-    /// decides for a short term.
-    #[inline(never)]
-    fn find_or_insert(
-        &mut self,
-        extent: &Extent<'_>,
-        token: &BatchToken,
-        long: &LongTerms,
-    ) -> Result<u32, Full> {
-        if token.key.is_hole() {
-            return Ok(0);
-        }
-        let long = long.bytes(token.long);
-        let table = extent.table();
-        let mut at = extent.home(token.hash);
-        loop {
-            let slot = table[at].load(Relaxed);
-            if slot == 0 {
-                return self.insert(extent, at, token.hash, token.key, long);
-            }
-            if let Some(ordinal) = extent.ordinal_in(slot, token.hash)
-                && (!token.key.is_long() || extent.is(extent.record(ordinal), token.key, long))
-            {
-                return Ok(ordinal);
-            }
-            at = (at + 1) & (table.len() - 1);
-        }
-    }
-
-    fn insert(
-        &mut self,
-        extent: &Extent<'_>,
-        at: usize,
-        hash: u64,
-        key: TermKey,
-        long: &[u8],
-    ) -> Result<u32, Full> {
-        let ordinal = self.terms;
-        let words = if key.is_long() { long.len().div_ceil(4) as u32 } else { 0 };
-        if ordinal >= self.terms_max || self.low_after(extent, ordinal + 1) + words > self.high {
-            return Err(Full);
-        }
-        let first = if words > 0 { self.high - words } else { 0 };
-        if words > 0 {
-            self.high = first;
-            self.long_bytes += (long.len() as u64).next_multiple_of(8);
-            for (word, bytes) in extent.area()[first as usize..].iter().zip(long.chunks(4)) {
-                let mut value = [0; 4];
-                value[..bytes.len()].copy_from_slice(bytes);
-                word.store(u32::from_le_bytes(value), Relaxed);
-            }
-        }
-        extent.record(ordinal).write(key, first);
-        self.terms += 1;
-        extent.table()[at].store(extent.slot(hash, ordinal), Release);
-        Ok(ordinal)
-    }
-
-    /// The first word of the area behind `terms` records.
-    fn low_after(&self, extent: &Extent<'_>, terms: u32) -> u32 {
-        extent.table().len() as u32 + terms * 16
-    }
-
     /// Posts one document's tokens and writes its vector and row.
     fn take(
         &mut self,
@@ -325,7 +245,7 @@ impl FreshWriter {
         if !self.has_room(extent, tokens.len(), values.len()) {
             return Err(Stop::SegmentFull);
         }
-        let length = tokens.len() as u32 - document.holes;
+        let length = tokens.len() as u32 - document.holes - document.apart;
         let positions = memory.geometry().settings.positions;
         let vector_units = if positions { tokens.len() as u32 * UNITS_PER_TOKEN_MAX } else { 0 };
         let key_units = document.key.stored_units();
@@ -428,30 +348,6 @@ impl FreshWriter {
         Some(block)
     }
 
-    /// The ordinal of a token that is not what its slot's tag said: a short term whose slot was taken for
-    /// another's with the same tag, one in thousands; or none at all, a hole.
-    #[cold]
-    fn resolve_again(
-        &mut self,
-        extent: &Extent<'_>,
-        token: &BatchToken,
-    ) -> Result<Option<u32>, Full> {
-        if token.key.is_hole() {
-            return Ok(None);
-        }
-        let (bytes, len) = token.key.inline_bytes();
-        if let Some(ordinal) =
-            extent.find(Term { key: token.key, bytes: &bytes[..len] }, token.hash)
-        {
-            return Ok(Some(ordinal));
-        }
-        let mut at = extent.home(token.hash);
-        while extent.table()[at].load(Relaxed) != 0 {
-            at = (at + 1) & (extent.table().len() - 1);
-        }
-        self.insert(extent, at, token.hash, token.key, &[]).map(Some)
-    }
-
     /// A document that broke off half way: its row is dead from birth, so its postings never count.
     fn abandon(&mut self, memory: &Memory, delta: u32) {
         let row = self.rows.next_row(memory);
@@ -460,11 +356,6 @@ impl FreshWriter {
         self.rows.put_text(memory, None);
         self.rows.end_row(memory, 0);
         memory.note_dead(memory.table().descriptor(self.id));
-    }
-
-    /// The newest `rows` rows, which nobody has seen, were given up: they are dead from birth.
-    pub fn discount(&mut self, memory: &Memory, rows: u32) {
-        self.rows.discount(memory, rows);
     }
 
     /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.

@@ -1,4 +1,5 @@
-//! Document lengths: how many tokens of each document were *kept*. A hole, which is a position whose token was not, does not count.
+//! Document lengths: how many tokens of each document's text were *kept*. A hole, which is a position whose token was not, does not count.
+//! Other fields of text have [lengths](crate::field_lengths) of their own.
 //!
 //! A fresh segment has a *running count* a row, a word behind the rows of each chunk: what the rows up to and with this one
 //! have together. So a length is the difference of two neighbours, and what any number of rows have is one load,
@@ -17,7 +18,7 @@
 
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicU16, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_mem::{Region, Span};
 
@@ -49,12 +50,31 @@ pub struct LengthArray<'a> {
     units: &'a [AtomicU16],
     rows: usize,
     are_bytes: bool,
+    /// Whether each is 1, and none is stored.
+    are_ones: bool,
+    /// The rows that have a length, if only they are there: ascending, the newest of the segment being 0.
+    listed: Option<&'a [AtomicU32]>,
 }
 
 impl<'a> LengthArray<'a> {
     /// Lengths of 16 bits.
     pub fn new(units: &'a [AtomicU16]) -> LengthArray<'a> {
-        LengthArray { units, rows: units.len(), are_bytes: false }
+        LengthArray { units, rows: units.len(), are_bytes: false, are_ones: false, listed: None }
+    }
+
+    /// Of so many rows in a field whose lengths do not matter: each is 1.
+    pub(crate) fn ones(rows: u32) -> LengthArray<'static> {
+        LengthArray { rows: rows as usize, are_ones: true, ..LengthArray::new(&[]) }
+    }
+
+    /// Lengths of so many rows, a unit each or half of one.
+    pub(crate) fn packed(units: &'a [AtomicU16], rows: u32, are_bytes: bool) -> LengthArray<'a> {
+        LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) }
+    }
+
+    /// The same lengths, which are of these rows.
+    pub(crate) fn of_rows(self, listed: &'a [AtomicU32]) -> LengthArray<'a> {
+        LengthArray { listed: Some(listed), ..self }
     }
 
     /// Those of so many rows that a descriptor's word leads to; none if they are not there.
@@ -62,7 +82,7 @@ impl<'a> LengthArray<'a> {
         let (start, are_bytes) = (word & !BYTES, word & BYTES != 0);
         let units = if are_bytes { rows.div_ceil(2) } else { rows };
         let units = region.get(Span::new(start, units))?;
-        Some(LengthArray { units, rows: rows as usize, are_bytes })
+        Some(LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) })
     }
 
     /// A descriptor's word for those of so many rows in a section.
@@ -79,6 +99,18 @@ impl<'a> LengthArray<'a> {
     /// One of them, saturated at [`LENGTH_MAX`].
     #[inline]
     pub fn get(&self, index: usize) -> Option<u16> {
+        match self.listed {
+            None if self.are_ones => (index < self.rows).then_some(1),
+            None => self.stored(index),
+            Some(rows) => {
+                let row = u32::try_from(index).ok()?;
+                self.stored(rows.binary_search_by_key(&row, |row| row.load(Relaxed)).ok()?)
+            }
+        }
+    }
+
+    #[inline]
+    fn stored(&self, index: usize) -> Option<u16> {
         let unit = self.units.get(if self.are_bytes { index / 2 } else { index })?.load(Relaxed);
         Some(if self.are_bytes { unit >> (index % 2 * 8) & 0xFF } else { unit })
     }
@@ -86,10 +118,11 @@ impl<'a> LengthArray<'a> {
     /// The same for who scores: that of rank `r` is at `r - base`.
     #[inline]
     pub fn from_rank(&self, base: u32) -> spirit_kernel::Lengths<'a> {
-        match self.are_bytes {
+        let lengths = match self.are_bytes {
             true => spirit_kernel::Lengths::of_bytes(self.units, base),
             false => spirit_kernel::Lengths::new(self.units, base),
-        }
+        };
+        self.listed.map_or(lengths, |rows| lengths.of_rows(rows))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod dictionary;
 pub mod dictionary_writer;
 pub mod entries;
 pub mod extent;
+mod field_lengths;
 pub mod flush;
 pub mod flushed;
 pub mod fresh;

@@ -13,10 +13,11 @@
 //! | 32 .. 48 | the same of postings with a frequency of 2 or more |
 //! | 48 .. 64 | the same of 4 or more |
 //!
-//! Postings of rows that count nothing, which never came to life, are left out.
+//! Lengths are those of the term's field; where that is not of text, and what it has scores the same for all, they are 1. Postings of rows
+//! that have no length, since they never came to life, are left out.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::lengths::{LENGTH_MAX, LengthArray};
 use crate::posting::{frequency, rank};
@@ -77,7 +78,7 @@ impl Maxima {
     }
 }
 
-/// The maxima of a block of postings in a segment with these lengths, whose newest row has the rank `base_rank`.
+/// The maxima of a block of postings in a segment whose documents have these lengths in the field of the term, whose newest row has the rank `base_rank`.
 pub(crate) fn maxima_of(block: &[AtomicU32], lengths: LengthArray<'_>, base_rank: u32) -> Maxima {
     let mut maxima = Maxima::NONE;
     for word in block {
@@ -95,12 +96,12 @@ pub(crate) fn maxima_of(block: &[AtomicU32], lengths: LengthArray<'_>, base_rank
 /// Writes the maxima of a list.
 pub(crate) fn write_maxima(
     list: &[AtomicU32],
-    lengths: &[AtomicU16],
+    lengths: LengthArray<'_>,
     base_rank: u32,
     maxima: &[AtomicU64],
 ) {
     for (block, word) in list.chunks(BLOCK_POSTINGS as usize).zip(maxima) {
-        word.store(maxima_of(block, LengthArray::new(lengths), base_rank).word(), Relaxed);
+        word.store(maxima_of(block, lengths, base_rank).word(), Relaxed);
     }
 }
 
@@ -109,6 +110,7 @@ mod tests {
     use super::*;
     use crate::posting::rank_of;
     use proptest::prelude::*;
+    use std::sync::atomic::AtomicU16;
 
     /// Higher for a higher frequency and for a shorter document.
     fn score(frequency: u32, length: u32) -> f64 {
@@ -132,7 +134,7 @@ mod tests {
             let list: Vec<AtomicU32> = (0..rows).rev()
                 .map(|row| AtomicU32::new(rank_of(row) << 8 | of(row).0.min(255))).collect();
             let words: Vec<AtomicU64> = (0..4).map(|_| AtomicU64::new(0)).collect();
-            write_maxima(&list, &lengths, rank_of(rows - 1), &words);
+            write_maxima(&list, LengthArray::new(&lengths), rank_of(rows - 1), &words);
             for (block, word) in (0..rows).rev().collect::<Vec<_>>().chunks(128).zip(&words) {
                 let maxima = Maxima::from_word(word.load(Relaxed));
                 prop_assert_eq!(maxima.word(), word.load(Relaxed));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 use spirit_mem::Span;
 
 use crate::descriptor::{Descriptor, SegmentId};
+use crate::field_lengths::{self, NEWEST_WORDS};
 use crate::fresh::Stop;
 use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
 use crate::lengths::{RunningCounts, Statistics, counts_at};
@@ -48,13 +49,14 @@ impl RowWriter {
     /// Of a segment without rows, or `None` while the partition has no room for its directories.
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
-        let chunks = geometry.row_chunks_max * 2 + geometry.vector_chunks_max;
+        let chunks = geometry.row_chunks_max * 2 + geometry.vector_chunks_max + NEWEST_WORDS;
         let words = chunks + geometry.text_directory_words();
         let start = memory.allocate(Partition::Long, words * 8, id)?;
         let row_directory = Span::new(start, geometry.row_chunks_max);
         let vector_directory = Span::new(row_directory.end(), geometry.vector_chunks_max);
         let records = vector_directory.end();
         RecordPlaces::new(memory.region(), geometry, records).clear();
+        field_lengths::clear(memory.region(), geometry, records);
         Some(RowWriter {
             id,
             rows: 0,
@@ -79,6 +81,11 @@ impl RowWriter {
         descriptor.set_vector_directory(self.vector_directory.start());
         descriptor.set_records(self.records);
         descriptor.set_texts(self.texts.as_ref().map_or(0, TextWriter::directory));
+    }
+
+    /// Offset of the directory of where values are.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
     }
 
     /// Rows written.

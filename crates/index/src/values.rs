@@ -24,7 +24,7 @@ use crate::term::FieldId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ValueKind {
-    /// Text that was cut into terms: how many were kept.
+    /// Text that was cut into terms: how many were kept. A record has [two](crate::field_lengths) of these for a field.
     Text = 1,
     /// A term: its ordinal in the segment.
     Keyword = 2,
@@ -103,6 +103,16 @@ pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
         words[0].store(value.bits as u32, Relaxed);
         words[1].store((value.bits >> 32) as u32, Relaxed);
     }
+}
+
+/// The two words of a record that say how long a field of text is, in halves.
+pub(crate) fn find_length(record: &[AtomicU32], field: FieldId) -> Option<[&[AtomicU32; 2]; 2]> {
+    let Values { which, bits, .. } = Values::new(record);
+    let (bits, _) = bits.as_chunks::<2>();
+    let wanted = field.0 as u32 | (ValueKind::Text as u32) << 8;
+    let of_value = |index: &usize| which[index / 2].load(Relaxed) >> (16 * (index % 2)) & 0xFFFF;
+    let first = (0..bits.len()).find(|index| of_value(index) == wanted)?;
+    Some([bits.get(first)?, bits.get(first + 1)?])
 }
 
 /// The values of a row, in the order of their fields.

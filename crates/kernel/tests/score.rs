@@ -139,6 +139,38 @@ fn lengths_of_a_byte_at_both_ends_of_the_slice() {
     }
 }
 
+/// Of some ranks only, each a unit or a byte.
+#[test]
+fn lengths_of_some_ranks_are_those_of_all() {
+    let run = words_of(0..100, 5);
+    for step in [1_u32, 2, 7, 99, 1000] {
+        let has = |index: u32| index.is_multiple_of(step);
+        let length = |index: u32| (index % 200 + 1) as u16;
+        let indices: Vec<u32> = (0..100).filter(|index| has(*index)).collect();
+        let all: Vec<u16> =
+            (0..100).map(|index| if has(index) { length(index) } else { 0 }).collect();
+        let listed: Vec<u16> = indices.iter().map(|index| length(*index)).collect();
+        let pairs: Vec<u16> =
+            listed.chunks(2).map(|pair| pair[0] | pair.get(1).copied().unwrap_or(0) << 8).collect();
+        let (indices, run) = (shared(&indices), shared(&run));
+        for base in [0, 1, 50, RANK_MAX, u32::MAX] {
+            let (all, listed, pairs) =
+                (shared_units(&all), shared_units(&listed), shared_units(&pairs));
+            for level in Level::all_supported() {
+                let scores = |lengths: Lengths<'_>| {
+                    let mut out = vec![-1.0; run.len()];
+                    score_run(level, &run, lengths, BM25, &mut out);
+                    out
+                };
+                let expected = scores(Lengths::new(&all, base));
+                assert!(same(&scores(Lengths::new(&listed, base).of_rows(&indices)), &expected));
+                let listed = Lengths::of_bytes(&pairs, base).of_rows(&indices);
+                assert!(same(&scores(listed), &expected), "{level:?} base {base} step {step}");
+            }
+        }
+    }
+}
+
 fn any_lengths() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(prop_oneof![0..100_u16, any::<u16>()], 0..700)
 }

@@ -46,19 +46,6 @@ pub struct Document {
     pub fields: Vec<(String, Value)>,
 }
 
-impl Document {
-    /// How many terms it has, in all its fields.
-    pub fn length(&self) -> usize {
-        let of_value = |value: &Value| match value {
-            Value::Text(text) => usize::from(!text.is_empty()),
-            Value::Words(text) => text.split_whitespace().count(),
-            Value::Boolean(_) => 1,
-            Value::Integer(_) | Value::Float(_) | Value::Time(_) => 0,
-        };
-        self.words.len() + self.fields.iter().map(|(_, value)| of_value(value)).sum::<usize>()
-    }
-}
-
 /// The naive index.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {

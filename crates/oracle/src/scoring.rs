@@ -10,10 +10,8 @@ use crate::values::terms;
 
 /// What scores are computed from.
 pub struct Collection {
-    /// Documents that have words.
-    pub documents: u64,
-    /// Words in all of them.
-    pub words: u64,
+    /// By field, documents that have words, and words in all of them.
+    pub fields: HashMap<String, (u64, u64)>,
     /// Documents with each term, by field. What is not among them scores the same for all.
     pub with_term: HashMap<(String, String), u64>,
     /// The ranking function's.
@@ -31,14 +29,14 @@ impl Collection {
                 let Some(idf) = self.idf(&term.field, &term.text) else { return Some(1.0) };
                 let all = terms(document, &term.field).into_iter().flatten();
                 let frequency = all.filter(|word| *word == term.text).count();
-                self.bm25(idf, frequency.min(self.frequency_max), document)
+                self.bm25(idf, frequency.min(self.frequency_max), &term.field, document)
             }
             Clause::Phrase { slop: 1.., .. } => return None,
             Clause::Phrase { field, words, .. } => {
                 let idf = words.iter().flatten().filter_map(|word| self.idf(field, word)).sum();
                 let texts = terms(document, field);
                 let frequency = texts.iter().map(|text| occurrences(text, words)).sum();
-                self.bm25(idf, frequency, document)
+                self.bm25(idf, frequency, field, document)
             }
             Clause::Bool(Bool { must, should, .. }) => {
                 let clauses = must.iter().chain(should);
@@ -51,13 +49,15 @@ impl Collection {
     }
 
     fn idf(&self, field: &str, word: &str) -> Option<f64> {
+        let (documents, _) = self.fields.get(field)?;
         let with = *self.with_term.get(&(field.to_owned(), word.to_owned()))? as f64;
-        Some((1.0 + (self.documents as f64 - with + 0.5) / (with + 0.5)).ln())
+        Some((1.0 + (*documents as f64 - with + 0.5) / (with + 0.5)).ln())
     }
 
-    fn bm25(&self, idf: f64, frequency: usize, document: &Document) -> f64 {
-        let average = self.words as f64 / self.documents as f64;
-        let length = document.length() as f64 / average;
+    fn bm25(&self, idf: f64, frequency: usize, field: &str, document: &Document) -> f64 {
+        let (documents, words) = self.fields[field];
+        let average = words as f64 / documents as f64;
+        let length = terms(document, field).iter().map(Vec::len).sum::<usize>() as f64 / average;
         let (k1, b) = (f64::from(self.parameters.k1), f64::from(self.parameters.b));
         let frequency = frequency as f64;
         idf * frequency / (frequency + k1 * (1.0 - b + b * length))

@@ -10,6 +10,7 @@ use crate::parse::Problem;
 use crate::pattern::PatternKind;
 use crate::query::{DEPTH_MAX, Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::range::valued;
+use crate::rank::boosted;
 use crate::sloppy::SLOTS_MAX;
 use crate::target::Target;
 
@@ -177,7 +178,8 @@ impl Query {
 
     /// Makes a node's score so many times as high.
     pub(crate) fn boost(&mut self, node: NodeId, by: f32) -> Compiled<()> {
-        self.nodes[node as usize].boost *= weight(by)?;
+        let node = &mut self.nodes[node as usize];
+        node.boost = boosted(node.boost, weight(by)?);
         Ok(())
     }
 

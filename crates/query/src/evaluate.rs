@@ -67,6 +67,8 @@ pub struct Scratch {
     /// The scores of a window's documents, and their lengths if their segment has no array of them.
     scores: Box<[f32]>,
     lengths: Box<[AtomicU16]>,
+    /// The same of another field than the text.
+    field_lengths: Box<[AtomicU16]>,
     /// By node: what it matches in the window at hand.
     windows: Vec<window::Bits>,
     pub(crate) weights: Weights,
@@ -86,6 +88,7 @@ impl Scratch {
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
+            field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             windows: Vec::with_capacity(Query::nodes_max(clauses_max)),
             weights: Weights::with_capacity(clauses_max),
             out: [0; OUT],
@@ -112,6 +115,11 @@ impl Scratch {
     /// Makes ready for finding the best matches of `query`.
     pub fn weigh(&mut self, query: &Query, counts: &Counts, ranking: Ranking) {
         self.weights.fill(query, counts, ranking.parameters);
+    }
+
+    /// Where the lengths of a field are put.
+    fn lengths(&self, field: FieldId) -> &[AtomicU16] {
+        if field == FieldId::TEXT { &self.lengths } else { &self.field_lengths }
     }
 
     /// Bytes it takes.

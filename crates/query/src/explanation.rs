@@ -47,7 +47,7 @@ pub enum Worth {
 pub struct Frequency {
     /// How rare the term is, `ln(1 + (documents − n + ½) / (n + ½))`; of a phrase the sum for its terms.
     pub idf: f64,
-    /// Documents that have any term.
+    /// Documents that have any term of its field.
     pub documents: u64,
     /// Of these, those with the term; of a phrase, with each of its terms.
     pub with_terms: Vec<u64>,
@@ -55,7 +55,7 @@ pub struct Frequency {
     pub boost: f32,
     /// How often it occurs in the document. An occurrence of a phrase that is moved counts for less.
     pub frequency: f32,
-    /// How many terms the document has.
+    /// How many terms the document has in its field.
     pub length: u32,
     /// How many documents have on average.
     pub average: f64,
@@ -78,13 +78,13 @@ pub struct Scoring<'s> {
 
 impl Explanation {
     /// The same where what it adds has faded with the document's age.
-    pub(crate) fn faded(self, factor: f32) -> Explanation {
+    pub(crate) fn faded(self, fading: Fading, newest: Option<u64>) -> Explanation {
         Explanation {
             clause: self.clause.clone(),
             occur: self.occur,
             matches: self.matches,
-            value: self.value * factor,
-            worth: Worth::Faded(factor),
+            value: fading.faded(self.value, newest),
+            worth: Worth::Faded(fading.factor(newest)),
             clauses: vec![self],
         }
     }

@@ -25,6 +25,11 @@ impl Fading {
         let age = self.now.saturating_sub(newest).max(0) as f64;
         (-age / self.half_life.max(1) as f64).exp2() as f32
     }
+
+    /// What is left of a score in such a document. A sum that is too large for a number fades too.
+    pub(crate) fn faded(&self, score: f32, newest: Option<u64>) -> f32 {
+        score.min(f32::MAX) * self.factor(newest)
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +52,7 @@ mod tests {
             assert_eq!(factor(time), expected, "{time}");
         }
         assert_eq!(fading.factor(None), 0.0);
+        assert_eq!(fading.faded(f32::INFINITY, None), 0.0);
         let at_once = Fading { half_life: 0, ..fading };
         assert_eq!(at_once.factor(Some(ValueKind::Time.sortable(10_000))), 1.0);
     }

@@ -271,11 +271,26 @@ pub(crate) mod tests {
         table[a.len()][b.len()]
     }
 
+    /// What begins with the whole word may go on behind it, and a word that begins with a part of it is another.
+    #[test]
+    fn a_prefix_as_long_as_the_word_leaves_room_behind_it() {
+        for prefix_length in [3, 4, 200] {
+            let fuzzy = Fuzzy { distance: 1, prefix_length, transpositions: true };
+            let mut matcher = FuzzyMatcher::default();
+            matcher.begin(fuzzy, "abé").unwrap();
+            assert_eq!(matcher.prefix(), "abé".as_bytes());
+            assert_eq!(matcher.test("abé".as_bytes()), Verdict::Match);
+            assert_eq!(matcher.test("abéa".as_bytes()), Verdict::Match);
+            assert_eq!(matcher.test("abéé".as_bytes()), Verdict::Match);
+            assert_ne!(matcher.test("abéab".as_bytes()), Verdict::Match);
+        }
+    }
+
     proptest! {
         /// Asked about sorted terms, and passing over what it says that nothing matches in, it finds what is near.
         #[test]
         fn it_finds_all_that_is_near(
-            word in "[abé]{0,9}",
+            word in prop_oneof![3 => "[abé]{0,9}", 1 => "[abé\0]{0,9}"],
             terms in proptest::collection::btree_set("[abé\0]{1,10}", 0..60),
             distance in 0u8..=2,
             prefix_length in 0u8..3,

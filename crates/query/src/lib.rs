@@ -48,7 +48,7 @@ pub use query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,
 };
 pub use rank::{Counts, Parameters, Ranking};
-pub use sort::{Direction, SortBy, Sorted};
+pub use sort::{Direction, First, SortBy, SortKey, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
@@ -106,7 +106,7 @@ pub fn best(
     done
 }
 
-/// Offers to `top` the matches in `executor`'s snapshot that may be among the first in the order of a field's values.
+/// Offers to `first` the matches in `executor`'s snapshot that may be among the first in the order of a field's values.
 pub fn sorted(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -114,13 +114,12 @@ pub fn sorted(
     by: SortBy,
     scratch: &mut Scratch,
     executor: u32,
-    top: &mut Top<Sorted>,
+    first: &mut First,
 ) -> Result<(), Stop> {
-    if !top.takes_any() {
+    if !first.takes_any() {
         return Ok(());
     }
-    top.enter_executor(executor);
-    let sorting = Sorting { top, by, executor };
+    let sorting = Sorting::new(first, by, executor);
     let older = || OlderEntries::new(snapshot.memory());
     let sort = |evaluation: &mut Evaluation<'_, Sorting<'_>>| evaluation.sort(older);
     evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)

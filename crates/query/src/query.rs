@@ -94,11 +94,18 @@ impl Node {
 pub(crate) struct QueryTerm {
     pub(crate) key: TermKey,
     pub(crate) hash: u64,
+    /// Whether it is a word of a text, scored by its frequency; or a whole value, which scores the same for all.
+    pub(crate) is_word: bool,
     start: u32,
     len: u32,
 }
 
 impl QueryTerm {
+    /// The field that it is a term of.
+    pub(crate) fn field(&self) -> FieldId {
+        self.key.field()
+    }
+
     /// Whether it is a document's key, and no term.
     pub(crate) fn is_key(&self) -> bool {
         self.key == TermKey::default()
@@ -306,7 +313,7 @@ impl Query {
             return Err(TooLarge::Clauses { max: self.clauses_max });
         }
         let (start, len) = self.store_bytes(bytes)?;
-        self.terms.push(QueryTerm { key, hash: key.hash(), start, len });
+        self.terms.push(QueryTerm { key, hash: key.hash(), is_word: true, start, len });
         Ok(self.terms.len() as u32 - 1)
     }
 
@@ -373,10 +380,29 @@ impl Query {
         }
     }
 
+    /// The field of a term's leaf, or of a phrase; of what is scored otherwise the text.
+    pub(crate) fn field_of(&self, node: NodeId) -> FieldId {
+        let term = match self.nodes[node as usize].kind {
+            Kind::Phrase { .. } => self.children(node).find_map(|child| self.term_of(child)),
+            _ => self.term_of(node),
+        };
+        term.map_or(FieldId::TEXT, |term| self.terms[term as usize].field())
+    }
+
+    /// Calls `take` with the fields by whose lengths a node and those below it are scored.
+    pub(crate) fn each_field(&self, node: NodeId, take: &mut impl FnMut(FieldId)) {
+        match self.nodes[node as usize] {
+            Node { constant: true, .. } => {}
+            Node { kind: Kind::Term(term), .. } if !self.terms[term as usize].is_word => {}
+            Node { kind: Kind::Term(_) | Kind::Phrase { .. }, .. } => take(self.field_of(node)),
+            _ => self.children(node).for_each(|child| self.each_field(child, take)),
+        }
+    }
+
     /// Whether a node is a term that is scored by its frequency.
     pub(crate) fn is_plain_term(&self, node: NodeId) -> bool {
-        let node = &self.nodes[node as usize];
-        matches!(node.kind, Kind::Term(_)) && !node.constant
+        let is_word = |term: u32| self.terms[term as usize].is_word;
+        self.term_of(node).is_some_and(is_word) && !self.nodes[node as usize].constant
     }
 
     /// The children of a node that add to its score.

@@ -101,7 +101,12 @@ impl Query {
     pub(crate) fn keyword(&mut self, field: Target, text: &str) -> Result<Kind, TooLarge> {
         match self.term(field.id, text.as_bytes())? {
             Kind::Nothing => self.values_in(field, []),
-            kind => Ok(kind),
+            kind => {
+                if let Kind::Term(term) = kind {
+                    self.terms[term as usize].is_word = false;
+                }
+                Ok(kind)
+            }
         }
     }
 

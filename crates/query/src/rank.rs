@@ -8,7 +8,7 @@
 //!        f + k1 · (1 − b + b · len / avg)
 //! ```
 //!
-//! where `n` of the `N` documents have the term and `avg` is their mean length: as Lucene has it, so without the factor `k1 + 1`, which is the
+//! where `n` of the `N` documents that have the term's field have the term, `len` is how long that field is, and `avg` its mean length: as Lucene has it, so without the factor `k1 + 1`, which is the
 //! same for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg` are those of what the query
 //! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
 
@@ -16,10 +16,14 @@ use spirit_index::lengths::Statistics;
 use spirit_index::maxima::Maxima;
 use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
+use spirit_index::term::FieldId;
 use spirit_kernel::Bm25;
 
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Query};
+
+/// Fields of text, but for the text itself, that an index may have.
+const FIELDS: usize = 15;
 
 /// How fast further occurrences lose in worth, and how much long documents do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +32,13 @@ pub struct Parameters {
     pub k1: f32,
     /// From 0, where length does not matter, to 1. 0.75 unless set otherwise.
     pub b: f32,
+}
+
+impl Parameters {
+    /// Whether every score by them is a number.
+    pub fn are_sound(self) -> bool {
+        (0.0..=f32::MAX).contains(&self.k1) && (0.0..=1.0).contains(&self.b)
+    }
 }
 
 impl Default for Parameters {
@@ -47,11 +58,13 @@ pub struct Ranking {
     pub fading: Option<Fading>,
 }
 
-/// What scores are computed from: how large the index is, and how many documents have each of a query's terms.
+/// What scores are computed from: how large the index is, field by field, and how many documents have each of a query's terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Documents and tokens.
+    /// Documents that have a text, and its tokens.
     pub statistics: Statistics,
+    /// The same of the other fields that the query has terms of, in the order in which it names them.
+    pub fields: Vec<(FieldId, Statistics)>,
     /// Documents with each term, in the order of the query's terms.
     pub with_term: Vec<u64>,
 }
@@ -59,19 +72,38 @@ pub struct Counts {
 impl Counts {
     /// With room for queries of so many terms.
     pub fn with_capacity(terms: usize) -> Counts {
-        Counts { statistics: Statistics::default(), with_term: Vec::with_capacity(terms) }
+        Counts {
+            statistics: Statistics::default(),
+            fields: Vec::with_capacity(FIELDS),
+            with_term: Vec::with_capacity(terms),
+        }
     }
 
     /// Nothing counted yet, for `query`.
     pub fn begin(&mut self, query: &Query) {
         self.statistics = Statistics::default();
+        self.fields.clear();
+        if query.root != NONE {
+            query.each_field(query.root, &mut |field| {
+                if self.place_of(field).is_none() && field != FieldId::TEXT {
+                    self.fields.push((field, Statistics::default()));
+                }
+            });
+        }
         self.with_term.clear();
         self.with_term.resize(query.terms.len(), 0);
+    }
+
+    fn place_of(&self, field: FieldId) -> Option<usize> {
+        self.fields.iter().position(|(known, _)| *known == field)
     }
 
     /// Adds what a snapshot sees.
     pub fn add(&mut self, snapshot: &Snapshot<'_>, query: &Query) {
         self.statistics += snapshot.statistics();
+        for (field, statistics) in &mut self.fields {
+            *statistics += snapshot.field_statistics(*field);
+        }
         for (count, term) in self.with_term.iter_mut().zip(&query.terms) {
             if !term.is_key() {
                 *count += snapshot.document_frequency(query.lookup(term), term.hash);
@@ -79,21 +111,33 @@ impl Counts {
         }
     }
 
-    /// Whether they may be of `query`: they are of as many terms.
+    /// Whether they may be of `query`: they are of as many terms, in the same fields.
     pub fn are_of(&self, query: &Query) -> bool {
-        self.with_term.len() == query.terms.len()
+        let mut are_known = self.with_term.len() == query.terms.len();
+        if query.root != NONE {
+            query.each_field(query.root, &mut |field| {
+                are_known &= field == FieldId::TEXT || self.place_of(field).is_some();
+            });
+        }
+        are_known
     }
 
-    /// How many tokens documents have on average.
-    pub(crate) fn average(&self) -> f64 {
-        self.statistics.tokens as f64 / self.statistics.documents.max(1) as f64
+    /// Documents that have a field of text, and its tokens.
+    pub fn of_field(&self, field: FieldId) -> Statistics {
+        self.place_of(field).map_or(self.statistics, |place| self.fields[place].1)
     }
 
-    /// How rare a term is.
-    pub(crate) fn idf(&self, term: u32) -> f64 {
+    /// How many tokens documents that have a field have of it on average.
+    pub(crate) fn average(&self, field: FieldId) -> f64 {
+        let Statistics { documents, tokens } = self.of_field(field);
+        tokens as f64 / documents.max(1) as f64
+    }
+
+    /// How rare a term of a field is.
+    pub(crate) fn idf(&self, field: FieldId, term: u32) -> f64 {
         let with_term = self.with_term[term as usize] as f64;
-        // Of a term that a document has while it has no token of the field, there are more than documents.
-        let without = (self.statistics.documents as f64 - with_term).max(0.0);
+        // Documents that were given up have the term, and do not count.
+        let without = (self.of_field(field).documents as f64 - with_term).max(0.0);
         ((without + 0.5) / (with_term + 0.5)).ln_1p()
     }
 }
@@ -103,7 +147,7 @@ impl Counts {
 pub(crate) struct Weights {
     /// By node: of a leaf that is scored by frequency, the weight and the norm; of others, what they add for a match.
     nodes: Vec<Weight>,
-    /// By term: the same of its node, or nothing if its frequency does not count.
+    /// By term: the same of its node. Of a whole value the weight, which it scores wherever it is; nothing if its node is scored otherwise.
     terms: Vec<Bm25>,
 }
 
@@ -132,29 +176,34 @@ impl Weights {
         self.terms.clear();
         self.terms.resize(query.terms.len(), Bm25::NOTHING);
         if query.root != NONE {
-            self.fill_from(query, query.root, 1.0, &Norm::new(counts, parameters));
+            self.fill_from(query, query.root, 1.0, &Norm { counts, parameters });
         }
     }
 
     fn fill_from(&mut self, query: &Query, id: NodeId, boost: f32, norm: &Norm<'_>) {
         let node = &query.nodes[id as usize];
-        let boost = boost * node.boost;
-        let idf = |term| norm.counts.idf(term);
+        let boost = boosted(boost, node.boost);
+        let field = query.field_of(id);
+        let idf = |term| norm.counts.idf(field, term);
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
             Kind::Nothing => Weight::Constant(0.0),
             Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => {
                 Weight::Constant(boost)
             }
+            Kind::Term(term) if !query.terms[term as usize].is_word => {
+                self.terms[term as usize] = Bm25 { weight: boost, term, ..Bm25::NOTHING };
+                Weight::Constant(boost)
+            }
             Kind::Term(term) => {
-                let bm25 = Bm25 { term, ..norm.of(boost, idf(term)) };
+                let bm25 = Bm25 { term, ..norm.of(field, boost, idf(term)) };
                 self.terms[term as usize] = bm25;
                 Weight::Frequency(bm25)
             }
             // As if its terms were one that is as rare as all of them together.
             Kind::Phrase { .. } => {
                 let terms = query.children(id).filter_map(|child| query.term_of(child));
-                Weight::Frequency(norm.of(boost, terms.map(idf).sum()))
+                Weight::Frequency(norm.of(field, boost, terms.map(idf).sum()))
             }
             Kind::Clauses { .. } => {
                 for child in query.children(id) {
@@ -202,24 +251,25 @@ impl Weights {
 /// What sums of bounds are multiplied by: numbers that are added up in another order may come out a little higher.
 pub(crate) const MORE: f32 = 1.0 + 1e-5;
 
-/// What is the same for all terms of a query.
+/// What is the same for all terms of a field.
 struct Norm<'c> {
     counts: &'c Counts,
-    c0: f32,
-    c1: f32,
+    parameters: Parameters,
 }
 
-impl<'c> Norm<'c> {
-    fn new(counts: &'c Counts, parameters: Parameters) -> Norm<'c> {
-        let average = counts.average();
-        let (k1, b) = (f64::from(parameters.k1), f64::from(parameters.b));
+impl Norm<'_> {
+    fn of(&self, field: FieldId, boost: f32, idf: f64) -> Bm25 {
+        let average = self.counts.average(field);
+        let (k1, b) = (f64::from(self.parameters.k1), f64::from(self.parameters.b));
         let c1 = if average > 0.0 { k1 * b / average } else { 0.0 };
-        Norm { counts, c0: (k1 * (1.0 - b)) as f32, c1: c1 as f32 }
+        let weight = ((f64::from(boost) * idf) as f32).min(f32::MAX);
+        Bm25 { weight, c0: (k1 * (1.0 - b)) as f32, c1: c1 as f32, ..Bm25::NOTHING }
     }
+}
 
-    fn of(&self, boost: f32, idf: f64) -> Bm25 {
-        Bm25 { weight: (f64::from(boost) * idf) as f32, c0: self.c0, c1: self.c1, ..Bm25::NOTHING }
-    }
+/// A boost of what is boosted already: as high as numbers are at most, since nothing times what has no end is no number.
+pub(crate) fn boosted(boost: f32, by: f32) -> f32 {
+    (boost * by).min(f32::MAX)
 }
 
 /// The score of `frequency` occurrences in a document of this length; for what is no posting.

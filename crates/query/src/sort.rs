@@ -3,12 +3,24 @@
 //! A value becomes a *key*, the greater the earlier: its [sortable](ValueKind::sortable) form, turned over where the least comes first. A document
 //! without a value has none and comes last; of two with the same value the newer comes first. One with several counts by
 //! that which comes first.
+//!
+//! A keyword is a place in its segment's order of terms. Where one of another segment would be is between two places, so
+//! [keys](SortBy::key) of places are odd numbers, and even ones are between them. What each segment has found is
+//! [merged](words::Words) by the keywords' bytes.
 
-use spirit_index::term::FieldId;
+mod first;
+mod words;
+
+use std::cmp::Ordering;
+
+use spirit_index::snapshot::Segment;
+use spirit_index::term::{FieldId, TERM_BYTES_MAX};
 use spirit_index::values::ValueKind;
 
 use crate::collect::{Hit, Limit};
-use crate::top::{Placed, Top};
+use crate::top::Placed;
+
+pub use first::First;
 
 /// What comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +29,25 @@ pub enum Direction {
     Ascending,
     /// The greatest.
     Descending,
+}
+
+impl Direction {
+    /// Which of two keywords comes first.
+    pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Direction::Ascending => a.cmp(b),
+            Direction::Descending => b.cmp(a),
+        }
+    }
+}
+
+/// What a document is sorted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SortKey {
+    /// The key of a number, a moment or a boolean.
+    Number(u64),
+    /// A keyword.
+    Word(Box<[u8]>),
 }
 
 /// The field that matches are sorted by, and how.
@@ -31,26 +62,57 @@ pub struct SortBy {
 }
 
 impl SortBy {
-    /// The key of a value in sortable form; and the value of a key.
+    /// Whether its values are keywords.
+    pub(crate) fn is_by_words(&self) -> bool {
+        self.kind == ValueKind::Keyword
+    }
+
+    /// The key of a value in sortable form.
     #[inline]
     pub(crate) fn key(&self, value: u64) -> u64 {
+        self.turned(if self.is_by_words() { 2 * value + 1 } else { value })
+    }
+
+    /// The value of a key, in sortable form.
+    fn value(&self, key: u64) -> u64 {
+        if self.is_by_words() { self.turned(key) / 2 } else { self.turned(key) }
+    }
+
+    /// The other way round, if the least comes first.
+    #[inline]
+    fn turned(&self, number: u64) -> u64 {
         match self.direction {
-            Direction::Ascending => !value,
-            Direction::Descending => value,
+            Direction::Ascending => !number,
+            Direction::Descending => number,
         }
     }
 
-    /// The values in sortable form whose keys are not below this one.
+    /// The values in sortable form whose keys are not below this one: from the first to the last; none if that is before it.
     pub(crate) fn values_from(&self, key: u64) -> (u64, u64) {
-        match self.direction {
-            Direction::Ascending => (0, !key),
-            Direction::Descending => (key, u64::MAX),
+        let number = self.turned(key);
+        match (self.direction, self.is_by_words()) {
+            (Direction::Ascending, false) => (0, number),
+            (Direction::Descending, false) => (number, u64::MAX),
+            (Direction::Ascending, true) => {
+                number.checked_sub(1).map_or((1, 0), |below| (0, below / 2))
+            }
+            (Direction::Descending, true) => (number / 2, u64::MAX),
         }
     }
 
-    /// The bits of the value with this key.
+    /// The bits of the value with this key, which is no keyword.
     pub fn bits(&self, key: u64) -> u64 {
-        self.kind.from_sortable(self.key(key))
+        self.kind.from_sortable(self.value(key))
+    }
+
+    /// The key that a keyword has in a segment, or would have.
+    fn key_in(&self, segment: &Segment<'_>, word: &[u8]) -> u64 {
+        let mut terms = segment.terms_from(self.field, word);
+        let (place, mut bytes) = (terms.place(), [0; TERM_BYTES_MAX]);
+        let found = terms.next_term(&mut bytes).filter(|_| terms.place() == place + 1);
+        let is_there =
+            found.is_some_and(|term| term.field == self.field && bytes[..term.len] == *word);
+        self.turned(2 * place + u64::from(is_there))
     }
 }
 
@@ -75,29 +137,123 @@ impl Placed for Sorted {
 
 /// Takes matches with their keys.
 pub(crate) struct Sorting<'s> {
-    pub(crate) top: &'s mut Top<Sorted>,
+    pub(crate) first: &'s mut First,
     pub(crate) by: SortBy,
     pub(crate) executor: u32,
+    /// Where keywords order them: what a key has to be above in the segment at hand, or equal to where older segments may have newer
+    /// documents.
+    bar: Option<Option<u64>>,
 }
 
-impl Sorting<'_> {
+impl<'s> Sorting<'s> {
+    pub(crate) fn new(first: &'s mut First, by: SortBy, executor: u32) -> Sorting<'s> {
+        first.top.enter_executor(executor);
+        Sorting { first, by, executor, bar: None }
+    }
+
     /// Whether a match with this key may be among the first.
     pub(crate) fn takes(&self, key: Option<u64>) -> bool {
-        match self.top.worst() {
-            Some((worst, true)) => key >= worst.key,
-            Some((worst, false)) => key > worst.key,
-            None => true,
-        }
+        let is_above = self.bar.is_none_or(|bar| key > bar || (self.executor > 0 && key == bar));
+        is_above
+            && match self.first.top.worst() {
+                Some((worst, true)) => key >= worst.key,
+                Some((worst, false)) => key > worst.key,
+                None => true,
+            }
     }
 
     /// No match counts whose key is below it.
     pub(crate) fn least(&self) -> Option<u64> {
-        self.top.worst().and_then(|(worst, _)| worst.key)
+        let worst = self.first.top.worst().and_then(|(worst, _)| worst.key);
+        worst.max(self.bar.flatten())
+    }
+
+    /// A match in a registered segment, or one whose key is no place.
+    pub(crate) fn offer(&mut self, found: Sorted) {
+        self.first.top.offer(found);
+    }
+
+    /// A match in a fresh segment, with its keyword.
+    pub(crate) fn offer_word(&mut self, word: Option<&[u8]>, sequence: u64, hit: Hit) {
+        self.first.words.offer(word, sequence, hit);
+    }
+
+    /// A registered segment follows. Its own keywords are numbers, and so is what they have to beat.
+    pub(crate) fn enter(&mut self, segment: &Segment<'_>) {
+        if !self.by.is_by_words() {
+            return;
+        }
+        let (by, words) = (self.by, &self.first.words);
+        let key_of = |word: Option<&[u8]>| word.map(|word| by.key_in(segment, word));
+        let after = words.after().map(|(word, sequence)| (key_of(word), sequence));
+        self.bar = words.last().map(|(word, _)| key_of(word));
+        self.first.top.begin(words.wanted(), after);
+        // A segment's matches come newest first.
+        self.first.top.set_has_newer(false);
+    }
+
+    /// What was found in the segment that was entered is put among the rest, with its keywords.
+    pub(crate) fn leave(&mut self, segment: &Segment<'_>) {
+        if !self.by.is_by_words() {
+            return;
+        }
+        let First { top, found, words, .. } = &mut *self.first;
+        top.drain_into(found);
+        let mut terms = segment.terms_from(self.by.field, &[]);
+        let (mut bytes, mut read) = ([0; TERM_BYTES_MAX], None);
+        for Sorted { key, sequence, hit } in found.drain(..) {
+            let place = key.map(|key| self.by.value(key));
+            if let Some(place) = place
+                && read.is_none_or(|(at, _)| at != place)
+            {
+                terms.go_to(place);
+                // One that cannot be read is not what was stored: then the next one is found, or none.
+                let found = terms.next_term(&mut bytes).filter(|_| terms.place() == place + 1);
+                read = found.map(|term| (place, term.len));
+            }
+            let word = match (place, read) {
+                (None, _) => None,
+                (Some(_), Some((_, len))) => Some(&bytes[..len]),
+                (Some(_), None) => continue,
+            };
+            if !words.offer(word, sequence, hit) {
+                break;
+            }
+        }
+        words.settle();
+        self.bar = None;
     }
 }
 
 impl Limit for Sorting<'_> {
     fn wanted(&self) -> usize {
         usize::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Places keep their order, or are turned over, and a key between two of them is above the one and below the other.
+        #[test]
+        fn keys_of_places_have_room_between_them(place in 0u64..1000, between in 0u64..1000) {
+            for direction in [Direction::Ascending, Direction::Descending] {
+                let by = SortBy { field: FieldId(1), kind: ValueKind::Keyword, direction };
+                prop_assert_eq!(by.value(by.key(place)), place);
+                let missing = by.turned(2 * between);
+                let is_before = match direction {
+                    Direction::Ascending => place < between,
+                    Direction::Descending => place >= between,
+                };
+                prop_assert_eq!(by.key(place) > missing, is_before);
+                for least in [missing, by.key(between)] {
+                    let (low, high) = by.values_from(least);
+                    prop_assert_eq!((low..=high).contains(&place), by.key(place) >= least);
+                }
+            }
+        }
     }
 }

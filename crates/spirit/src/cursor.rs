@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use spirit_index::lengths::Statistics;
-use spirit_query::{Counts, Direction};
+use spirit_query::{Counts, Direction, SortKey};
 use spirit_schema::FieldId;
 
 /// A place in the order of hits, to go on from: good for the query and the order that it came from. It writes itself as a
@@ -36,14 +36,19 @@ pub(crate) struct RankedCursor {
 }
 
 /// The place of a hit in the order of a field's values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SortedCursor {
     pub(crate) field: FieldId,
     pub(crate) direction: Direction,
     /// None: the document has no value.
-    pub(crate) key: Option<u64>,
+    pub(crate) key: Option<SortKey>,
     pub(crate) sequence: u64,
 }
+
+/// What the counts of a field begin with.
+const FIELD: char = 'f';
+/// What the digits of a keyword begin with.
+const WORD: char = 'w';
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,6 +67,9 @@ impl fmt::Display for RankedCursor {
         now.map_or(Ok(()), |now| write!(f, ".at{now}"))?;
         let Statistics { documents, tokens } = counts.statistics;
         write!(f, ".{:x}.{sequence}.{documents}.{tokens}", score.to_bits())?;
+        for (field, Statistics { documents, tokens }) in &counts.fields {
+            write!(f, ".{FIELD}{}-{documents}-{tokens}", field.0)?;
+        }
         counts.with_term.iter().try_for_each(|count| write!(f, ".{count}"))
     }
 }
@@ -73,7 +81,14 @@ impl fmt::Display for SortedCursor {
             Direction::Descending => "desc",
         };
         write!(f, ".{direction}.{}.{}", self.field.0, self.sequence)?;
-        self.key.map_or(Ok(()), |key| write!(f, ".{key:x}"))
+        match &self.key {
+            None => Ok(()),
+            Some(SortKey::Number(key)) => write!(f, ".{key:x}"),
+            Some(SortKey::Word(bytes)) => {
+                write!(f, ".{WORD}")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
     }
 }
 
@@ -129,22 +144,49 @@ fn last(text: &str) -> Option<Last> {
 
 fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
     let score = f32::from_bits(u32::from_str_radix(score, 16).ok()?);
-    let mut parts = rest.split('.').map(|part| part.parse::<u64>().ok());
-    let mut number = || parts.next()?;
+    let mut parts = rest.split('.').peekable();
+    let mut number = || parts.next()?.parse::<u64>().ok();
     let (sequence, documents, tokens) = (number()?, number()?, number()?);
-    let with_term = parts.collect::<Option<Vec<u64>>>()?;
-    let counts = Counts { statistics: Statistics { documents, tokens }, with_term };
-    let sound = score.is_finite() && score.is_sign_positive();
+    let mut fields = Vec::new();
+    while let Some(part) = parts.next_if(|part| part.starts_with(FIELD)) {
+        fields.push(field_counts(part.strip_prefix(FIELD)?)?);
+    }
+    let with_term = parts.map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    let counts = Counts { statistics: Statistics { documents, tokens }, fields, with_term };
+    let sound = !score.is_nan() && score.is_sign_positive();
     sound.then_some(RankedCursor { score, sequence, counts, now: None })
+}
+
+fn field_counts(text: &str) -> Option<(FieldId, Statistics)> {
+    let mut parts = text.split('-');
+    let field = FieldId(parts.next()?.parse().ok()?);
+    let (documents, tokens) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    parts.next().is_none().then_some((field, Statistics { documents, tokens }))
 }
 
 fn sorted(direction: Direction, rest: &str) -> Option<SortedCursor> {
     let mut parts = rest.split('.');
     let field = FieldId(parts.next()?.parse().ok()?);
     let sequence = parts.next()?.parse().ok()?;
-    let key = parts.next().map(|key| u64::from_str_radix(key, 16));
+    let key = match parts.next() {
+        None => None,
+        Some(text) => Some(sort_key(text)?),
+    };
     let whole = parts.next().is_none();
-    whole.then_some(SortedCursor { field, direction, key: key.transpose().ok()?, sequence })
+    whole.then_some(SortedCursor { field, direction, key, sequence })
+}
+
+fn sort_key(text: &str) -> Option<SortKey> {
+    let Some(digits) = text.strip_prefix(WORD) else {
+        return u64::from_str_radix(text, 16).ok().map(SortKey::Number);
+    };
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| {
+        pair.iter()
+            .try_fold(0, |byte, digit| Some(byte << 4 | (*digit as char).to_digit(16)? as u8))
+    };
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    bytes.filter(|_| rest.is_empty()).map(|bytes| SortKey::Word(bytes.into()))
 }
 
 #[cfg(test)]
@@ -154,19 +196,29 @@ mod tests {
     #[test]
     fn cursors_read_back() {
         let statistics = Statistics { documents: 7, tokens: 90 };
-        let counts = Counts { statistics, with_term: vec![3, 0] };
+        let counts = Counts { statistics, fields: Vec::new(), with_term: vec![3, 0] };
+        let of_fields = [1, 255].map(|field| (FieldId(field), statistics)).to_vec();
+        let fielded = Counts { fields: of_fields, ..counts.clone() };
         let ranked = RankedCursor { score: 1.25, sequence: 12, counts, now: None };
+        let fielded = RankedCursor { score: 1.25, sequence: 12, counts: fielded, now: None };
         let faded = RankedCursor { now: Some(-5), ..ranked.clone() };
         let (field, direction) = (FieldId(9), Direction::Descending);
-        let valued = SortedCursor { field, direction, key: Some(u64::MAX), sequence: 3 };
-        let without = SortedCursor { direction: Direction::Ascending, key: None, ..valued };
+        let valued =
+            SortedCursor { field, direction, key: Some(SortKey::Number(u64::MAX)), sequence: 3 };
+        let without = SortedCursor { direction: Direction::Ascending, key: None, ..valued.clone() };
+        let word = |word: &[u8]| Some(SortKey::Word(word.into()));
+        let worded = SortedCursor { key: word(b"a.\xff"), ..valued.clone() };
+        let empty = SortedCursor { key: word(b""), ..valued.clone() };
         for (limit, last) in [
             (0, Last::Newest),
             (u64::MAX, Last::Newest),
             (17, Last::Ranked(Box::new(ranked))),
             (17, Last::Ranked(Box::new(faded))),
+            (17, Last::Ranked(Box::new(fielded))),
             (18, Last::Sorted(valued)),
             (u64::MAX, Last::Sorted(without)),
+            (5, Last::Sorted(worded)),
+            (5, Last::Sorted(empty)),
         ] {
             let cursor = Cursor { limit, last };
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
@@ -182,11 +234,17 @@ mod tests {
             "1.at",
             "1.at5.3f800000.1",
             "1.atx.3f800000.1.2.3",
+            "1.3f800000.1.2.3.f1-2",
+            "1.3f800000.1.2.3.f256-2-3",
+            "1.3f800000.1.2.3.f1-2-3-4",
             "1.asc",
             "1.asc.1",
             "1.asc.256.1",
             "1.desc.1.1.x",
             "1.desc.1.1.1.1",
+            "1.desc.1.1.w1",
+            "1.desc.1.1.w1x",
+            "1.desc.1.1.wä",
         ] {
             assert!(text.parse::<Cursor>().is_err(), "{text}");
         }

@@ -7,7 +7,7 @@ use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Counts, Hit, Scored, SortBy, Sorted, Total};
+use spirit_query::{Counts, First, Hit, Scored, SortBy, Total};
 
 use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor};
 use crate::document::StoredValue;
@@ -62,7 +62,7 @@ pub(crate) enum Found<'r> {
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
     /// The hits with what they are sorted by.
-    pub(crate) sorted: &'r [Sorted],
+    pub(crate) first: &'r First,
     pub(crate) by: SortBy,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
@@ -119,9 +119,12 @@ impl<'r> Hits<'r> {
     pub fn sort_values(
         &self,
     ) -> Option<impl ExactSizeIterator<Item = Option<StoredValue>> + use<'r>> {
-        let Found::Sorted(Sorting { sorted, by, .. }) = self.found else { return None };
-        let value = move |key| StoredValue::from_bits(by.kind, by.bits(key));
-        Some(sorted.iter().map(move |found| found.key.and_then(value)))
+        let Found::Sorted(Sorting { first, by, .. }) = self.found else { return None };
+        let value = move |key| match first.word(key) {
+            Some(word) => Some(StoredValue::Text(String::from_utf8_lossy(word).into_owned())),
+            None => StoredValue::from_bits(by.kind, by.bits(key)),
+        };
+        Some(first.found().iter().map(move |found| found.key.and_then(value)))
     }
 
     /// Where the hits lead to can be read while the answer lives.
@@ -197,8 +200,8 @@ impl<'r> Hits<'r> {
                 let ranked = RankedCursor { score, sequence, counts: counts.clone(), now };
                 Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
             }),
-            Found::Sorted(Sorting { sorted, by, limit }) => sorted.last().map(|last| {
-                let Sorted { key, sequence, .. } = *last;
+            Found::Sorted(Sorting { first, by, limit }) => first.found().last().map(|last| {
+                let (key, sequence) = (first.key_of(last), last.sequence);
                 let SortBy { field, direction, .. } = by;
                 let last = Last::Sorted(SortedCursor { field, direction, key, sequence });
                 Cursor { limit, last }

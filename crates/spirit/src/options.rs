@@ -1,4 +1,6 @@
-//! How an index is made: every size and policy, with its default.
+//! How an index is made: every size and policy, with its default. Those of its [second tier](second_tier) are apart.
+
+mod second_tier;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,9 +9,7 @@ use std::time::Duration;
 use spirit_door::trace::Trace;
 use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
-use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
 use spirit_index::nvm::merge::RUN_MAX;
-use spirit_index::nvm::root::Root;
 use spirit_index::packed::Postings;
 use spirit_mem::Residency;
 use spirit_query::Level;
@@ -21,9 +21,8 @@ use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::on_full::OnFull;
-use crate::recovering::{Recovering, Watcher};
+use crate::recovering::Watcher;
 use crate::source::Source;
-use crate::store::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -116,8 +115,6 @@ impl Default for Options {
     }
 }
 
-/// The default second tier, in DRAMs.
-const NVM_SHARE: u64 = 8;
 /// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
 const SEGMENT_SHARE: u64 = 16;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
@@ -290,130 +287,6 @@ impl Options {
         self.retain
     }
 
-    /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
-    /// directory the index is in memory, and its mode is [`Mode::Volatile`].
-    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// Opens the index in the [directory](Self::directory) for reading only, whether or not another process is writing it;
-    /// what adds or deletes is refused with [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
-    ///
-    /// Queries find what is *engraved*: of each executor all operations up to one of them, as of the beginning of the query. That
-    /// lags behind the writer by the segment that is being filled; and what only the log of an index holds that nobody has
-    /// open is not found before somebody opened it for writing. DRAM is what the table of segments needs, whatever is set. At
-    /// most 32 processes read so, with 31 readers each, and need write permission in the directory, where they say what
-    /// they are reading: the writer waits with reusing that. Results that are kept are given up after the *writer's*
-    /// [`reader_lease`](Self::reader_lease).
-    pub fn read_only(mut self, read_only: bool) -> Self {
-        self.read_only = read_only;
-        self
-    }
-
-    /// What survives. Default for an index in a directory: [`Mode::Crash`].
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// What an acknowledged operation survives in [`Mode::Crash`]. Default: the end of the process.
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// The second tier for the whole index, in bytes: a hard cap. Default: eight times the DRAM.
-    pub fn nvm_bytes(mut self, bytes: u64) -> Self {
-        self.nvm_bytes = Some(bytes);
-        self
-    }
-
-    /// The part of the second tier that holds operations of segments not engraved yet, in bytes: how much a start after
-    /// a crash ingests again at most. Default: sixteen segments, or a quarter of the tier if that is less.
-    pub fn log_bytes(mut self, bytes: u64) -> Self {
-        self.log_bytes = Some(bytes);
-        self
-    }
-
-    /// How long an operation waits for those of other threads to be written and synced together with it: worth it where many
-    /// threads add one document at a time and a sync is dear. Default: not at all; then those share a sync that come while
-    /// the last one is under way. Of this start only.
-    pub fn group_wait(mut self, time: Duration) -> Self {
-        self.group_wait = time;
-        self
-    }
-
-    /// Bytes of texts after which such a group is written without waiting for more, and a batch of [`add_all`] is: a smaller one is
-    /// acknowledged earlier. Default: 256 KiB, or a sixteenth of the log if that is less, which is the most. Of this start
-    /// only.
-    ///
-    /// [`add_all`]: crate::Index::add_all
-    pub fn group_bytes(mut self, bytes: u64) -> Self {
-        self.group_bytes = bytes;
-        self
-    }
-
-    /// Reads again what was [added from](crate::Index::add_from) a place, when a start finds it in the log: `read` is given that place.
-    pub fn source(
-        mut self,
-        read: impl Fn(&[u8]) -> std::io::Result<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.source = Some(Source::new(read));
-        self
-    }
-
-    /// Is told how far a start is that has to ingest again what no segment has: after each record of the log.
-    pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
-        self.watcher = Some(Watcher::new(watch));
-        self
-    }
-
-    /// Whether the disk's space for the whole second tier is taken when the index is made. Default: ahead of need.
-    pub fn reserve_full(mut self, full: bool) -> Self {
-        self.reserve_full = full;
-        self
-    }
-
-    /// When segments are copied to the second tier. Default: as soon as they are flushed.
-    pub fn engrave(mut self, policy: EngravePolicy) -> Self {
-        self.engrave = policy;
-        self
-    }
-
-    /// When readers are sent to those copies. Default: when DRAM runs short.
-    pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
-        self.pointer_update = policy;
-        self
-    }
-
-    /// How many engraved segments come together, 1 to 16, before they are merged into the dictionary of the second tier: each
-    /// merge changes words all over it, of which a disk writes whole pages. Default: one; eight at
-    /// [`Durability::Os`] on a disk. Fewer are merged where their space is needed, and when the index closes. Queries find
-    /// everything at once either way.
-    pub fn merge_after(mut self, segments: usize) -> Self {
-        self.merge_after = Some(segments);
-        self
-    }
-
-    /// Where the dictionary of merged segments is read. Default: in DRAM, as far as there is room.
-    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
-        self.dictionary = tier;
-        self
-    }
-
-    /// Writes lines back and fences as persistent memory would need it, whatever the medium: to measure what it costs.
-    pub fn force_barriers(mut self, force: bool) -> Self {
-        self.force_barriers = force;
-        self
-    }
-
-    /// Writes down everything that is stored in the second tier: for proofs.
-    pub fn trace(mut self, trace: Arc<Trace>) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
     /// Reserves the memory and starts the stages.
     pub fn open(self) -> Result<Index, OpenError> {
         Index::open(self)
@@ -444,55 +317,6 @@ impl Options {
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
         }
         Ok(())
-    }
-
-    /// Whether an acknowledged operation is to survive the end of the operating system.
-    pub(crate) fn is_os_level(&self) -> bool {
-        self.mode == Mode::Crash && self.durability == Durability::Os
-    }
-
-    /// Whether operations go to the log until an engraved segment has them: for what survives a crash, and for what a full
-    /// second tier has no room for when the index closes. Where the oldest goes there is always room.
-    pub(crate) fn is_logged(&self) -> bool {
-        match self.mode {
-            Mode::Volatile => false,
-            Mode::Graceful => self.on_full != OnFull::DropOldest,
-            Mode::Crash => true,
-        }
-    }
-
-    /// Takes over what an index was made with; an error names what its root says and this version does not know.
-    pub(crate) fn take_over(&mut self, root: &Root) -> Result<(), &'static str> {
-        self.executors = usize::try_from(root.executors).map_err(|_| "number of executors")?;
-        self.segment_bytes = Some(root.segment_bytes);
-        self.nvm_bytes = Some(root.nvm_bytes * root.executors);
-        self.log_bytes = Some(root.log_bytes);
-        self.positions = root.positions != 0;
-        self.store = root.store != 0;
-        self.strict = root.strict != 0;
-        self.postings = self.postings.or(Some(root.postings()));
-        self.mode = Mode::from_number(root.mode).ok_or("mode")?;
-        self.durability = Durability::from_number(root.level).ok_or("durability")?;
-        self.on_full = OnFull::from_number(root.on_full).ok_or("policy for a full heap")?;
-        self.retain = Some(Duration::from_millis(root.retain_ms)).filter(|age| !age.is_zero());
-        self.document_bytes_max =
-            usize::try_from(root.document_bytes_max).map_err(|_| "longest document")?;
-        self.analyzer = Analyzer::ALL
-            .into_iter()
-            .find(|analyzer| name_word(analyzer.name()) == root.analyzer)
-            .ok_or("analyzer")?;
-        Ok(())
-    }
-
-    /// Each executor's part of the second tier.
-    fn nvm(&self) -> NvmSettings {
-        let executors = self.executors as u64;
-        let bytes = self.nvm_bytes.unwrap_or(self.dram_bytes * NVM_SHARE) / executors / PAGE * PAGE;
-        let log_bytes = self.log_bytes.unwrap_or_else(|| {
-            let wanted = (self.segment() * 16).min(bytes / 4);
-            wanted.max(self.document_bytes_max as u64 * 4)
-        });
-        NvmSettings { bytes, log_bytes: log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE) }
     }
 
     /// The segments' size as asked for, or by default.

@@ -14,8 +14,8 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Hit, Operator, ParseError, Parser, Query, Ranking as Asked,
-    Scored, Scratch, Settings, Sorted, Tally, Top, Total,
+    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total,
 };
 use spirit_schema::Schema;
 
@@ -69,8 +69,7 @@ pub(crate) struct Memory<'i> {
     counts: Counts,
     top: Top,
     scored: Vec<Scored>,
-    pub(crate) first: Top<Sorted>,
-    pub(crate) sorted: Vec<Sorted>,
+    pub(crate) first: First,
 }
 
 impl Memory<'_> {
@@ -85,8 +84,7 @@ impl Memory<'_> {
             counts: Counts::with_capacity(CLAUSES_MAX),
             top: Top::with_capacity(HITS_MAX),
             scored: Vec::with_capacity(HITS_MAX),
-            first: Top::with_capacity(HITS_MAX),
-            sorted: Vec::with_capacity(HITS_MAX),
+            first: First::with_capacity(HITS_MAX),
         }
     }
 }
@@ -235,6 +233,10 @@ fn check(index: &Index, query: &Query) -> Result<(), SearchError> {
     Ok(())
 }
 
+fn check_parameters(parameters: Parameters) -> Result<(), SearchError> {
+    if parameters.are_sound() { Ok(()) } else { Err(SearchError::Parameters) }
+}
+
 fn count(
     index: &Index,
     pins: &Pins,
@@ -289,6 +291,7 @@ fn answer<'r, 'i>(
     let (found, total) = match &search.order {
         Order::Newest => (Found::Newest, newest(index, query, &search, memory)?),
         Order::Relevance(parameters) => {
+            check_parameters(*parameters)?;
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
             let asked = Asked { parameters: *parameters, skips: search.skips, fading };
@@ -300,7 +303,7 @@ fn answer<'r, 'i>(
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
             let (limit, total) = sorting::first(index, query, &search, by, memory)?;
-            (Found::Sorted(Sorting { sorted: &memory.sorted, by, limit }), total)
+            (Found::Sorted(Sorting { first: &memory.first, by, limit }), total)
         }
     };
     Ok(Hits::new(index, &memory.hits, found, total, pinned))

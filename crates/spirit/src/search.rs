@@ -192,6 +192,8 @@ pub enum SearchError {
         /// What it holds, if there is such a field.
         kind: Option<FieldKind>,
     },
+    /// By these parameters a score is no number.
+    Parameters,
     /// A facet cannot be answered.
     Facet(FacetError),
     /// The query has a phrase, and the index was made without positions.
@@ -207,13 +209,16 @@ impl fmt::Display for SearchError {
             SearchError::Cursor => f.write_str(
                 "the cursor is of another query or order: ask with those that it came from, or begin without it",
             ),
+            SearchError::Parameters => f.write_str(
+                "no score is made by these parameters: k1 is a number from 0 on, b one from 0 to 1",
+            ),
             SearchError::Unsortable { field, kind: None } => {
                 write!(f, "no field {field:?} to sort by: ask for one that some document has")
             }
             SearchError::Unsortable { field, kind: Some(kind) } => write!(
                 f,
-                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of integers, floats, \
-                 moments or booleans"
+                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of keywords, integers, \
+                 floats, moments or booleans"
             ),
             SearchError::NoMoments { field, kind: None } => {
                 write!(f, "no field {field:?} by which scores could fade: take one of moments")

@@ -29,7 +29,8 @@ pub(crate) fn sort_by(
         FieldKind::Float => ValueKind::Float,
         FieldKind::Time(_) => ValueKind::Time,
         FieldKind::Boolean => ValueKind::Boolean,
-        FieldKind::Text(_) | FieldKind::Keyword => return Err(unsortable()),
+        FieldKind::Keyword => ValueKind::Keyword,
+        FieldKind::Text(_) => return Err(unsortable()),
     };
     Ok(SortBy { field: found.id, kind, direction })
 }
@@ -44,14 +45,17 @@ pub(crate) fn first<'i>(
 ) -> Result<(u64, Option<Total>), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
         None => None,
-        Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((*last, limit)),
+        Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((last, limit)),
         Some(_) => return Err(SearchError::Cursor),
     };
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = index.numbers.sequence.load(Relaxed);
-    let Memory { limits, scratch, hits, first, sorted, .. } = memory;
+    let Memory { limits, scratch, hits, first, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
-    first.begin(search.k, after.map(|(last, _)| (last.key, last.sequence)));
+    let place = after.map(|(last, _)| (last.key.as_ref(), last.sequence));
+    if !first.begin(by, search.k, place) {
+        return Err(SearchError::Cursor);
+    }
     let mut tally = search.total.map(Tally::up_to);
     for (number, part) in (0..).zip(&index.parts) {
         let snapshot = Snapshot::take(&part.memory);
@@ -60,9 +64,9 @@ pub(crate) fn first<'i>(
             tally.add(snapshot, query, of_all(settings), scratch)?;
         }
     }
-    first.drain_into(sorted);
+    first.finish();
     hits.clear();
-    hits.extend(sorted.iter().map(|found| found.hit));
+    hits.extend(first.found().iter().map(|found| found.hit));
     Ok((after.map_or(now, |(_, limit)| limit), tally.map(Tally::total)))
 }
 

@@ -3,8 +3,13 @@
 
 mod support;
 
+use std::time::Duration;
+
 use spirit::explain::{Evaluator, ExecutorPlan, Source, Worth};
-use spirit::{Algorithm, Analyzer, FieldKind, Index, Occur, Search};
+use spirit::{
+    Algorithm, Analyzer, Document, FieldKind, Index, Occur, Order, Parameters, Recency, Search,
+    TimeUnit, Value,
+};
 use support::tiny;
 
 /// Documents in three flushed segments and a fresh one: `sea` in all, `sky` in every third, `rare` once in a segment, `some` in few.
@@ -131,4 +136,42 @@ fn a_score_is_made_of_its_parts() {
     assert!(explain("sea", "named").unwrap().matches);
     assert_eq!(explain("sea", "nobody"), None);
     assert_eq!(explain("se* *^=3", "0").unwrap().value, 4.0);
+}
+
+/// An explanation ends with the score of the hit whatever that is made of: parameters, age, and what the first page's scores were
+/// computed from, in any executor.
+#[test]
+fn scores_are_explained_as_they_were_asked_for() {
+    let options = tiny(3, 8 << 20).field("at", FieldKind::Time(TimeUnit::Seconds));
+    let index = options.analyzer(Analyzer::Simple).open().unwrap();
+    let text = |n: i64| format!("sea {}", "and sky ".repeat(n as usize % 5));
+    let add = |n: i64| {
+        let at = Value::Time(n * 1000);
+        index.add_document(&Document::new().text(&text(n)).field("at", at)).unwrap();
+    };
+    (0..100).for_each(add);
+    index.flush().unwrap();
+    (100..150).for_each(add);
+    let mut reader = index.reader().unwrap();
+    let by = |k1, b| Search::in_order(20, Order::Relevance(Parameters { k1, b }));
+    let fading = || Recency::new("at", Duration::from_secs(40)).as_of(150_000);
+    for search in [by(1.2, 0.75), by(0.3, 1.0), by(0.0, 0.5), by(1.2, 0.75).recency(fading())] {
+        for query in ["sea", "sea^2 sky", "sea AND sky", "\"and sky\"", "sky* sea", "(sea sky)~2"] {
+            let mut page = search.clone();
+            for _ in 0..2 {
+                let hits = reader.search_text(query, page.clone()).unwrap();
+                let scores: Vec<f32> = hits.scores().unwrap().collect();
+                let found: Vec<_> = hits.keys().unwrap().into_iter().zip(scores).collect();
+                let cursor = hits.cursor().unwrap().unwrap();
+                drop(hits);
+                for (key, score) in &found {
+                    let why = reader.explain_text(query, &page, key).unwrap().unwrap();
+                    assert_eq!(why.value.to_bits(), score.to_bits(), "{key} by {query}:\n{why}");
+                }
+                // What was added since counts on no further page.
+                add(200);
+                page = search.clone().after(cursor);
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod support;
 
 use spirit::{
     Aggregate, Calendar, DateInterval, Document, Facet, FacetError, FieldKind, Index, Search,
-    SearchError, TimeUnit, parse_time,
+    SearchError, TimeUnit, TopTerms, parse_time,
 };
 use support::tiny;
 
@@ -112,5 +112,136 @@ fn the_dead_are_left_out() {
         let counts: Vec<u64> = pages.top.iter().map(|(_, count)| *count).collect();
         assert_eq!(counts, [299, 149, 149]);
         assert_eq!(reader.search_text("*", Search::newest(1)).unwrap().keys().unwrap(), ["598"]);
+    }
+}
+
+/// One facet of each kind.
+fn each_kind() -> [Facet; 7] {
+    let [page, ms, at] = ["page", "ms", "at"].map(str::to_owned);
+    let day = DateInterval::Milliseconds(86_400_000);
+    [
+        Facet::Terms { field: page.clone(), top: 5 },
+        Facet::Cardinality { field: page },
+        Facet::Terms { field: ms.clone(), top: 5 },
+        Facet::Histogram { field: ms.clone(), interval: 10.0 },
+        Facet::Stats { field: ms.clone() },
+        Facet::Percentiles { field: ms, at: vec![50.0] },
+        Facet::Dates { field: at, interval: day },
+    ]
+}
+
+/// Facets of no document at all, of executors and segments that have none of the values, and then of one value.
+#[test]
+fn facets_of_nothing_are_empty() {
+    let nothing = [
+        Aggregate::Terms(TopTerms::default()),
+        Aggregate::Cardinality(0),
+        Aggregate::Terms(TopTerms::default()),
+        Aggregate::Histogram(Vec::new()),
+        Aggregate::Stats(None),
+        Aggregate::Percentiles(Vec::new()),
+        Aggregate::Dates(Vec::new()),
+    ];
+    let options =
+        tiny(3, 8 << 20).field("page", FieldKind::Keyword).field("ms", FieldKind::Integer);
+    let index = options.field("at", FieldKind::Time(TimeUnit::Milliseconds)).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    assert_eq!(reader.aggregate_text("*", &each_kind()).unwrap(), nothing);
+    for number in 0..60 {
+        index.put(&format!("k{number}"), "visit").unwrap();
+        if number == 30 {
+            index.flush().unwrap();
+        }
+    }
+    for query in ["*", "visit", "nobody", "page:*"] {
+        assert_eq!(reader.aggregate_text(query, &each_kind()).unwrap(), nothing, "{query}");
+    }
+    let one = Document::new().text("visit").field("page", "home").field("ms", 7);
+    index.add_document(&one).unwrap();
+    for _ in 0..2 {
+        let found = reader.aggregate_text("visit", &each_kind()).unwrap();
+        assert_eq!(found[1], Aggregate::Cardinality(1));
+        assert_eq!(found[3], Aggregate::Histogram(vec![(0.0, 1)]));
+        assert_eq!(found[5], Aggregate::Percentiles(vec![(50.0, 7.0)]));
+        assert_eq!(found[6], nothing[6]);
+        index.flush().unwrap();
+        index.settle();
+    }
+}
+
+/// Numbers that floating point would make one of are told apart.
+#[test]
+fn whole_numbers_are_told_apart_to_the_last_bit() {
+    const EXACT: i64 = 1 << 53;
+    let index = tiny(1, 8 << 20).open().unwrap();
+    let numbers = [EXACT, EXACT + 1, EXACT + 1, i64::MAX, i64::MAX - 1, i64::MIN, i64::MIN + 1];
+    for number in numbers {
+        index.add_document(&Document::new().field("n", number)).unwrap();
+    }
+    let facets = [
+        Facet::Terms { field: "n".into(), top: 1 },
+        Facet::Cardinality { field: "n".into() },
+        Facet::Stats { field: "n".into() },
+    ];
+    for _ in 0..2 {
+        let found = index.reader().unwrap().aggregate_text("*", &facets).unwrap();
+        let Aggregate::Terms(terms) = &found[0] else { panic!("{found:?}") };
+        assert_eq!(terms.top, [((EXACT + 1).to_string(), 2)]);
+        assert_eq!((terms.others, terms.distinct), (5, 6));
+        assert_eq!(found[1], Aggregate::Cardinality(6));
+        let sum: i128 = numbers.iter().map(|number| i128::from(*number)).sum();
+        let Aggregate::Stats(Some(stats)) = found[2] else { panic!("{found:?}") };
+        assert_eq!((stats.count, stats.sum), (7, sum as f64));
+        index.flush().unwrap();
+        index.settle();
+    }
+}
+
+/// Of values that as many documents have, those are shown that come first, wherever their documents are.
+#[test]
+fn values_that_are_equally_frequent_come_in_their_order() {
+    for executors in [1, 3] {
+        let index = tiny(executors, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
+        for number in 0..200 {
+            let tag = format!("t{:02}", number * 37 % 100);
+            index.add_document(&Document::new().field("tag", &tag)).unwrap();
+            if number == 120 {
+                index.flush().unwrap();
+            }
+        }
+        let top = Facet::Terms { field: "tag".into(), top: 3 };
+        let found = index.reader().unwrap().aggregate_text("*", &[top]).unwrap();
+        let Aggregate::Terms(tags) = &found[0] else { panic!("{found:?}") };
+        let expected = ["t00", "t01", "t02"].map(|tag| (tag.to_owned(), 2));
+        assert_eq!((&tags.top[..], tags.others, tags.distinct), (&expected[..], 194, 100));
+    }
+}
+
+/// Below zero too a bucket begins at the multiple below its numbers; and a document counts once in it, whatever its values are.
+#[test]
+fn negative_numbers_fall_into_the_bucket_below() {
+    let index = tiny(1, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
+    for values in [[-4.5, -4.5], [-4.0, -1.0], [-0.5, 0.0], [1.5, 2.0]] {
+        let document = values.iter().fold(Document::new(), |document, value| {
+            document.field("x", *value).field("n", *value as i64).field("tag", "twice")
+        });
+        index.add_document(&document).unwrap();
+    }
+    let histogram = |field: &str| Facet::Histogram { field: field.into(), interval: 2.0 };
+    let terms = |field: &str| Facet::Terms { field: field.into(), top: 9 };
+    let facets = [histogram("x"), histogram("n"), terms("n"), terms("tag")];
+    for _ in 0..2 {
+        let found = index.reader().unwrap().aggregate_text("*", &facets).unwrap();
+        let floats = [(-6.0, 1), (-4.0, 1), (-2.0, 2), (0.0, 2), (2.0, 1)];
+        assert_eq!(found[0], Aggregate::Histogram(floats.to_vec()));
+        let integers = [(-4.0, 2), (-2.0, 1), (0.0, 2), (2.0, 1)];
+        assert_eq!(found[1], Aggregate::Histogram(integers.to_vec()));
+        let Aggregate::Terms(terms) = &found[2] else { panic!("{found:?}") };
+        let counts: Vec<_> = terms.top.iter().map(|(n, count)| (n.as_str(), *count)).collect();
+        assert_eq!(counts, [("-4", 2), ("-1", 1), ("0", 1), ("1", 1), ("2", 1)]);
+        let Aggregate::Terms(tags) = &found[3] else { panic!("{found:?}") };
+        assert_eq!(tags.top, [("twice".to_owned(), 4)]);
+        index.flush().unwrap();
+        index.settle();
     }
 }

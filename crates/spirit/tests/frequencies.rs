@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use spirit::{Analyzer, Clause, Counts, Index, Level, Options, Parameters, Query, Search};
 use spirit_oracle::{Collection, Oracle, terms_of};
@@ -53,8 +53,10 @@ fn check(index: &Index, oracle: &Oracle) {
         let (all, counts) = best(index, &asked, Search::best(10_000).exhaustive());
         let terms = terms_of(&asked, &|_| true).into_iter();
         let collection = Collection {
-            documents: counts.statistics.documents,
-            words: counts.statistics.tokens,
+            fields: HashMap::from([(
+                "text".to_owned(),
+                (counts.statistics.documents, counts.statistics.tokens),
+            )]),
             with_term: terms.zip(counts.with_term.iter().copied()).collect(),
             parameters: Parameters::default(),
             frequency_max: usize::MAX,

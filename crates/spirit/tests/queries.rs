@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use spirit::{
-    Analyzer, Clause, Document, FieldKind, Index, Limits, Options, Order, Parameters, Query,
-    Search, SearchError, Stop,
+    Analyzer, Clause, Direction, Document, Facet, FieldKind, Index, Limits, Options, Order,
+    Parameters, Query, Search, SearchError, Stop,
 };
 use support::tiny;
 
@@ -58,6 +58,11 @@ fn words_phrases_and_fields_are_found() {
         ("stems:(sky wall)", vec!["c", "b"]),
         ("stems:*", vec!["c", "b", "a"]),
         ("(grey heron wall)~2", vec!["b", "a"]),
+        ("(* heron wall)~2", vec!["b", "a"]),
+        ("(* by:* grey -wall)~3", vec!["c", "a"]),
+        ("(+grey heron wall)~1", vec!["b", "a"]),
+        ("(+by:* heron wall sky)~2", vec!["b"]),
+        ("(grey nobody)~2", vec![]),
         ("+grey -heron", vec!["c"]),
     ] {
         assert_eq!(keys(&index, query), expected, "{query}");
@@ -144,7 +149,7 @@ fn pages_of_the_best_are_not_disturbed() {
 
 #[test]
 fn a_query_ends_in_time() {
-    let index = tiny(1, 8 << 20).open().unwrap();
+    let index = tiny(1, 8 << 20).field("n", FieldKind::Integer).open().unwrap();
     for n in 0..3000 {
         index.add(&format!("word{n} sea")).unwrap();
     }
@@ -153,11 +158,25 @@ fn a_query_ends_in_time() {
     reader.limits(Limits { expansions: 100, ..Limits::default() });
     assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 100 }));
     assert_eq!(reader.count_text("word1"), Ok(1));
+    // Each word is in one segment.
+    reader.limits(Limits { expansions: 2999, ..Limits::default() });
+    assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 2999 }));
+    reader.limits(Limits { expansions: 3000, ..Limits::default() });
+    assert_eq!(reader.count_text("word*"), Ok(3000));
     reader.limits(Limits { timeout: Some(Duration::ZERO), ..Limits::default() });
     assert_eq!(reader.count_text("word* -sea"), stopped(Stop::TimedOut));
     let flag = Arc::new(AtomicBool::new(true));
     reader.limits(Limits { cancelled: Some(flag.clone()), ..Limits::default() });
     assert_eq!(reader.count_text("sea"), stopped(Stop::Cancelled));
+    let cancelled = Some(SearchError::Stopped(Stop::Cancelled));
+    let by_n = Search::by_field(3, "n", Direction::Ascending);
+    for search in [Search::newest(3), Search::best(3), Search::best(3).windows(), by_n] {
+        assert_eq!(reader.search_text("sea", search.clone()).err(), cancelled, "{search:?}");
+    }
+    let terms = [Facet::Terms { field: "n".into(), top: 3 }];
+    assert_eq!(reader.aggregate_text("sea", &terms).err(), cancelled);
+    assert_eq!(reader.count_text_up_to("sea", 3).err(), cancelled);
+    assert_eq!(reader.explain_text("sea", &Search::best(3), "0").err(), cancelled);
     flag.store(false, Relaxed);
     assert_eq!(reader.count_text("word*"), Ok(3000));
 }

@@ -20,14 +20,14 @@ use plan::Options;
 const USAGE: &str = "\
 usage: cargo xtask test [--quick] [--long]
        cargo xtask tidy
-       cargo xtask seeded [--only NAME]
+       cargo xtask seeded [--only NAME...]
 
   test     every check there is, stopping at the first that fails
            --quick  only tidy, fmt, clippy and the tests
            --long   more cases, longer streams, and fuzzing beyond the replay
   tidy     what can be checked by reading: headers, unsafe, layers, links, sizes
-  seeded   bugs put into a copy of the persistent tier, one at a time: tests have to find each
-           --only NAME  this one alone";
+  seeded   bugs put into a copy of the persistent tier and of queries, one at a time: tests have to find each
+           --only NAME...  these alone";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -39,9 +39,9 @@ fn main() -> ExitCode {
             Err(unknown) => wrong_usage(&format!("unknown option {unknown}")),
         },
         ["tidy"] => run::tidy(&root),
-        ["seeded"] => seeded::run(&root, None),
-        ["seeded", "--only", name] => seeded::run(&root, Some(name)),
-        ["seeded", ..] => wrong_usage("seeded takes --only NAME, or nothing"),
+        ["seeded"] => seeded::run(&root, &[]),
+        ["seeded", "--only", names @ ..] if !names.is_empty() => seeded::run(&root, names),
+        ["seeded", ..] => wrong_usage("seeded takes --only and names, or nothing"),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS

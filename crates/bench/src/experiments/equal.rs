@@ -29,7 +29,7 @@ mod tally;
 use serde_json::json;
 
 use crate::Fallible;
-use crate::bench::Bench;
+use crate::bench::{Bench, SHARED};
 use crate::bm25::Statistics;
 use crate::corpus::Corpus;
 use crate::query_sets::columns::Columns;
@@ -107,11 +107,12 @@ pub(super) fn outcome(errors: &[FirstDifference]) -> Fallible<()> {
     }
 }
 
-/// The sets that ask for text alone. The published ones are about an encyclopedia.
+/// The sets that ask for text alone. The published ones are about an encyclopedia, and are asked of both shared corpora.
 pub(super) fn text_sets(bench: &Bench, corpus: &Corpus) -> Fallible<Vec<(&'static str, QuerySet)>> {
     let (most, seed) = (bench.per_class, bench.seed);
     let mut sets = vec![("drawn", drawn::draw(corpus, most, seed))];
-    if let Some(data) = bench.data_with(ARCHIVE).filter(|_| corpus.name == "articles") {
+    if let Some(data) = bench.data_with(ARCHIVE).filter(|_| SHARED.contains(&corpus.name.as_str()))
+    {
         sets.push(("game", game::load(&data, most, seed)?));
         sets.push(("luceneutil", luceneutil::load(&data, most, seed)?));
     }

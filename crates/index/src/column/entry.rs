@@ -43,10 +43,12 @@ pub(crate) struct Entry {
     pub(crate) values: u32,
     /// The first word of what it has, counted from the head.
     pub(crate) first: u32,
-    /// No value is below this.
+    /// No value is below this. Lengths of texts are as they are: of those it is 0, whatever the least one is.
     pub(crate) min: u64,
     /// Nor above this.
     pub(crate) max: u64,
+    /// Of lengths of texts, all of them together.
+    pub(crate) tokens: u64,
 }
 
 /// Words of the parts of a column.
@@ -87,15 +89,18 @@ impl Entry {
         let width = width_bytes(self.width) << 16 | u64::from(self.is_listed) << 24;
         let which = self.field.0 as u64 | (self.kind as u64) << 8 | width;
         let counts = self.values as u64 | (self.first as u64) << 32;
-        [which | (self.rows as u64) << 32, counts, self.min, self.max]
+        let least = if self.kind == ValueKind::Text { self.tokens } else { self.min };
+        [which | (self.rows as u64) << 32, counts, least, self.max]
     }
 
     /// The entry with these words, if they are one's.
     pub(crate) fn from_words(words: &[AtomicU64]) -> Option<Entry> {
-        let [which, counts, min, max] = [0, 1, 2, 3].map(|i| words[i].load(Relaxed));
+        let [which, counts, least, max] = [0, 1, 2, 3].map(|i| words[i].load(Relaxed));
+        let kind = ValueKind::from_number((which >> 8) as u8)?;
+        let (min, tokens) = if kind == ValueKind::Text { (0, least) } else { (least, 0) };
         let entry = Entry {
             field: FieldId(which as u8),
-            kind: ValueKind::from_number((which >> 8) as u8)?,
+            kind,
             width: width_of((which >> 16) as u8)?,
             is_listed: which >> 24 & 1 == 1,
             rows: (which >> 32) as u32,
@@ -103,6 +108,7 @@ impl Entry {
             first: (counts >> 32) as u32,
             min,
             max,
+            tokens,
         };
         (entry.words()[0] == which).then_some(entry)
     }

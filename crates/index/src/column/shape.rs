@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::WORD;
-use super::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head};
+use super::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head, width_bytes};
+use crate::lengths::{LENGTH_BYTES, LENGTH_MAX};
 use crate::values::ValueKind;
 
 /// Why columns are not what they should be, with the offset of what is wrong.
@@ -41,10 +42,16 @@ pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Prob
     if whole { Ok(()) } else { Err((at, "they have another size than their directory says")) }
 }
 
+/// Whether a column can be one of lengths of texts: numbers of 8 or 16 bits, one of a row, which are read as they are.
+fn is_of_lengths(entry: &Entry) -> bool {
+    let is_read = width_bytes(entry.width) <= LENGTH_BYTES;
+    is_read && (1..=LENGTH_MAX as u64).contains(&entry.max) && entry.values == entry.rows
+}
+
 /// Whether a column whose place is `first` can be one of a segment of `rows` rows.
 fn column(entry: &Entry, rows: u32, first: u64) -> Result<(), &'static str> {
-    if entry.kind == ValueKind::Text {
-        return Err("texts have no columns");
+    if entry.kind == ValueKind::Text && !is_of_lengths(entry) {
+        return Err("it cannot be one of lengths");
     }
     if entry.first as u64 != first {
         return Err("its place is not behind the one before");

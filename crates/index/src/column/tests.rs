@@ -7,6 +7,7 @@ use spirit_mem::Residency;
 
 use super::writer::{Layout, Plan};
 use super::*;
+use crate::lengths::LENGTH_MAX;
 use crate::term::TermBuffer;
 use crate::term_order::{Leads, TermOrder};
 use crate::term_sorter::TermSorter;
@@ -33,20 +34,21 @@ fn value(kind: ValueKind) -> BoxedStrategy<u64> {
     match kind {
         ValueKind::Keyword => (0..TERMS).boxed(),
         ValueKind::Boolean => (0u64..2).boxed(),
+        ValueKind::Text => prop_oneof![1u64..40, 1u64..400, Just(LENGTH_MAX as u64)].boxed(),
         _ => any::<u64>().boxed(),
     }
 }
 
 fn given(rows: u32) -> impl Strategy<Value = Given> {
     use ValueKind::*;
-    let kind = prop::sample::select(vec![Keyword, Integer, Float, Time, Boolean]);
+    let kind = prop::sample::select(vec![Text, Keyword, Integer, Float, Time, Boolean]);
     (kind, 0u32..65, any::<u64>(), 0u32..160, 1usize..4).prop_flat_map(
         move |(kind, narrow, low, share, most)| {
+            let most = if kind == Text { 1 } else { most };
             let values = prop::collection::vec(value(kind), 1..=most);
-            let is_term = kind == Keyword || kind == Boolean;
-            let narrowed = move |value: u64| match is_term {
-                true => value,
-                false => low.saturating_add(value.checked_shr(narrow).unwrap_or(0)),
+            let narrowed = move |value: u64| match kind {
+                Text | Keyword | Boolean => value,
+                _ => low.saturating_add(value.checked_shr(narrow).unwrap_or(0)),
             };
             let row = (0u32..100, values).prop_map(move |(chance, values)| {
                 let mut values: Vec<_> = values.into_iter().map(narrowed).collect();
@@ -116,8 +118,12 @@ fn write(region: &Region, rows: u32, fields: &BTreeMap<u8, Given>) -> Layout {
         // What was there before does not show.
         let words = region.view(Span::<AtomicU64>::new(AT, layout.bytes() / WORD));
         words.iter().for_each(|word| word.store(u64::MAX, Relaxed));
-        let mut writer = layout.write(region, AT, TermOrder::at(region, ORDER));
-        values_of(&placed(fields)).for_each(|(row, value)| writer.put(row, value));
+        let is_length = |value: &RowValue| value.kind == ValueKind::Text;
+        let mut lengths = layout.begin(region, AT);
+        let placed = placed(fields);
+        values_of(&placed).filter(|(_, v)| is_length(v)).for_each(|(row, v)| lengths.put(row, v));
+        let mut others = layout.go_on(region, AT, TermOrder::at(region, ORDER));
+        values_of(&placed).filter(|(_, v)| !is_length(v)).for_each(|(row, v)| others.put(row, v));
     }
     layout
 }
@@ -131,7 +137,11 @@ fn check_column(column: &Column<'_>, rows: u32, given: &Given, [from, to]: [u64;
     assert_eq!(column.rows_with(), given.rows.len() as u64);
     assert_eq!(column.is_multi(), given.rows.values().any(|values| values.len() > 1));
     let (min, max) = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
-    if given.kind == ValueKind::Keyword {
+    if given.kind == ValueKind::Text {
+        assert_eq!((column.min(), column.max()), (0, max));
+        let statistics = Statistics { documents: all.len() as u64, tokens: values.iter().sum() };
+        assert_eq!(column.statistics(), statistics);
+    } else if given.kind == ValueKind::Keyword {
         assert!(column.min() <= min && column.max() >= max);
         assert_eq!(column.max() - column.min(), TERMS - 1);
     } else {
@@ -163,6 +173,26 @@ fn check_column(column: &Column<'_>, rows: u32, given: &Given, [from, to]: [u64;
             column.range_bits(level, base + start, within.clone(), &mut bits);
             assert_eq!(bits, expected(&|value| within.contains(value)), "{within:?}");
         }
+    }
+}
+
+/// Lengths are read row by row, and scored by.
+fn check_lengths(lengths: &LengthArray<'_>, rows: u32, given: &Given) {
+    let of_row = |row: u32| match given.kind {
+        ValueKind::Text => given.rows.get(&row).map_or(0, |values| values[0] as u16),
+        _ => u16::from(row < rows),
+    };
+    assert_eq!(lengths.len(), rows as usize);
+    for row in 0..rows + 2 {
+        assert_eq!(lengths.get(row as usize).unwrap_or(0), of_row(row), "row {row}");
+    }
+    if given.kind != ValueKind::Text {
+        return;
+    }
+    let bm25 = spirit_kernel::Bm25 { weight: 1.0, c0: 0.0, c1: 1.0, term: 0 };
+    for row in 0..rows {
+        let score = bm25.score((row + 5) << 8 | 1, lengths.from_rank(5));
+        assert_eq!(score, 1.0 / (1.0 + f32::from(of_row(row))), "row {row}");
     }
 }
 
@@ -198,6 +228,7 @@ proptest! {
             let column = columns.of_field(FieldId(*field)).unwrap();
             let near = [bounds[0] >> shift, column.min().saturating_add(bounds[1] >> shift)];
             check_column(&column, rows, given, near, start);
+            check_lengths(&columns.lengths_of(FieldId(*field)), rows, given);
         }
     }
 

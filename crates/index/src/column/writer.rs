@@ -1,6 +1,6 @@
 //! Writes the columns of a segment, whose values are given twice: first to settle how they are laid out and how much room that
 //! takes, then to be written. Each time those of a field come newest row first, and those of a row in ascending order; fields may
-//! come in any order.
+//! come in any order. Lengths of texts can be written before the rest: block maxima are computed of them.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -32,6 +32,8 @@ struct Planned {
     values: u64,
     min: u64,
     max: u64,
+    /// Of lengths of texts, all of them together.
+    tokens: u64,
     /// The row that the last value was of.
     last: u32,
 }
@@ -45,11 +47,15 @@ impl Plan {
     /// There is a value, in sortable form, in the row with this index, the newest being 0. What numbers terms have does not
     /// matter yet.
     pub(crate) fn add(&mut self, index: u32, RowValue { field, kind, bits }: RowValue) {
-        let none = Planned { kind, rows: 0, values: 0, min: u64::MAX, max: 0, last: NO_ROW };
+        let min = if kind == ValueKind::Text { 0 } else { u64::MAX };
+        let none = Planned { kind, rows: 0, values: 0, min, max: 0, tokens: 0, last: NO_ROW };
         let column = self.columns[field.0 as usize].get_or_insert(none);
         column.rows += u32::from(column.last != index);
         column.values += 1;
         column.last = index;
+        if kind == ValueKind::Text {
+            column.tokens += bits;
+        }
         if kind != ValueKind::Keyword {
             column.min = column.min.min(bits);
             column.max = column.max.max(bits);
@@ -76,9 +82,8 @@ impl Plan {
         let mut at = HEAD_WORDS + count * ENTRY_WORDS;
         let mut entries = Vec::with_capacity(count as usize);
         for (field, column) in (0..=u8::MAX).zip(&self.columns) {
-            let Some(Planned { kind, rows: having, values, min, max, .. }) = *column else {
-                continue;
-            };
+            let Some(planned) = *column else { continue };
+            let Planned { kind, rows: having, values, min, max, tokens, .. } = planned;
             let entry = Entry {
                 field: FieldId(field),
                 kind,
@@ -89,6 +94,7 @@ impl Plan {
                 first: u32::try_from(at).ok()?,
                 min,
                 max,
+                tokens,
             };
             let entry = entry.in_least_room(rows);
             at = entry.end(rows);
@@ -117,20 +123,36 @@ impl Layout {
         self.entries.iter().any(|entry| entry.kind == ValueKind::Keyword)
     }
 
-    /// Begins to write the columns at `at`, where there is room for them. Values that are terms are places in `order`.
-    pub(crate) fn write<'a>(
+    /// Begins to write the columns at `at`, where there is room for them: lengths of texts can be written.
+    pub(crate) fn begin<'a>(&self, region: &'a Region, at: u64) -> ColumnWriter<'a> {
+        let words: &[AtomicU64] = region.view(Span::new(at, self.bytes / WORD));
+        words.iter().for_each(|word| word.store(0, Relaxed));
+        words[0].store(head_word(self.entries.len() as u32, self.rows), Relaxed);
+        self.writer(region, at, |entry| entry)
+    }
+
+    /// Goes on with columns that were [begun](Self::begin): all but lengths of texts can be written. Values that are terms are places in
+    /// `order`.
+    pub(crate) fn go_on<'a>(
         &self,
         region: &'a Region,
         at: u64,
         order: TermOrder<'_>,
     ) -> ColumnWriter<'a> {
+        self.writer(region, at, |entry| with_terms_of(entry, order))
+    }
+
+    fn writer<'a>(
+        &self,
+        region: &'a Region,
+        at: u64,
+        settled: impl Fn(Entry) -> Entry,
+    ) -> ColumnWriter<'a> {
         let words: &[AtomicU64] = region.view(Span::new(at, self.bytes / WORD));
-        words.iter().for_each(|word| word.store(0, Relaxed));
-        words[0].store(head_word(self.entries.len() as u32, self.rows), Relaxed);
         let mut writer = ColumnWriter { columns: vec![None; FIELDS] };
         let places = words[HEAD_WORDS as usize..].chunks(ENTRY_WORDS as usize);
         for (entry, place) in self.entries.iter().zip(places) {
-            let entry = with_terms_of(*entry, order);
+            let entry = settled(*entry);
             place.iter().zip(entry.words()).for_each(|(to, word)| to.store(word, Relaxed));
             let column = Writing::new(region, words, at, entry, self.rows);
             writer.columns[entry.field.0 as usize] = Some(column);

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
-use spirit_mem::Span;
+use spirit_mem::{Region, Span};
 
+use crate::column::Columns;
 use crate::descriptor::SegmentId;
 use crate::fresh::FreshCounts;
-use crate::lengths::LENGTH_BYTES;
+use crate::lengths::{LENGTH_BYTES, LengthArray};
 use crate::memory::{Memory, Partition};
+use crate::term::FieldId;
 use crate::term_order::order_bytes;
 
 /// Each array begins at a line.
@@ -29,6 +31,15 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
+    /// The lengths of the documents in a field.
+    pub(super) fn lengths_of<'a>(&self, region: &'a Region, field: FieldId) -> LengthArray<'a> {
+        match (field, self.columns) {
+            (FieldId::TEXT, _) => LengthArray::new(region.view(self.lengths)),
+            (_, 0) => LengthArray::ones(self.lengths.len() as u32),
+            (_, columns) => Columns::at(region, columns).lengths_of(field),
+        }
+    }
+
     /// Those of a segment with `posting_words` words of posting arrays and so many bytes of columns, or `None` while there is
     /// no room.
     pub(super) fn allocate(

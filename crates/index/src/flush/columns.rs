@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::column::writer::{Layout, Plan};
 use crate::descriptor::Descriptor;
 use crate::extent::Extent;
+use crate::field_lengths::FieldLength;
 use crate::memory::Memory;
 use crate::record_places::RecordPlaces;
 use crate::term_order::TermOrder;
@@ -55,7 +56,20 @@ impl<'a> FreshValues<'a> {
         counts
     }
 
-    /// Writes the columns, at the first of these places; `sorter` has written the order of terms, which is at the other one, last.
+    /// Begins the columns at `at`: writes the lengths of fields of text.
+    pub(super) fn begin(&self, memory: &Memory, layout: &Layout, at: u64) {
+        let mut writer = layout.begin(memory.region(), at);
+        self.each(
+            |ordinal| ordinal,
+            |index, value| {
+                if value.kind == ValueKind::Text {
+                    writer.put(index, value);
+                }
+            },
+        );
+    }
+
+    /// Writes the rest of the columns, at the first of these places; `sorter` has written the order of terms, which is at the other one, last.
     pub(super) fn write(
         &self,
         memory: &Memory,
@@ -66,9 +80,13 @@ impl<'a> FreshValues<'a> {
     ) {
         let region = memory.region();
         let places = if layout.has_terms() { sorter.places(terms as usize) } else { Vec::new() };
-        let mut writer = layout.write(region, at, TermOrder::at(region, order));
+        let mut writer = layout.go_on(region, at, TermOrder::at(region, order));
         let place = |ordinal: u64| places[ordinal as usize] as u64;
-        self.each(place, |index, value| writer.put(index, value));
+        self.each(place, |index, value| {
+            if value.kind != ValueKind::Text {
+                writer.put(index, value);
+            }
+        });
     }
 
     /// Goes through the values of all rows. `place` says where a term is that has an ordinal.
@@ -79,15 +97,22 @@ impl<'a> FreshValues<'a> {
             if first == 0 {
                 continue;
             }
-            let values = Values::new(self.extent.area().get(first as usize..).unwrap_or(&[]));
+            let mut values = Values::new(self.extent.area().get(first as usize..).unwrap_or(&[]));
             row.clear();
-            row.extend(values.filter(|value| value.kind != ValueKind::Text).map(|value| {
+            while let Some(value) = values.next() {
                 let bits = match value.kind {
                     ValueKind::Keyword => place(value.bits),
+                    ValueKind::Text => {
+                        let words = [value.bits, values.next().map_or(0, |own| own.bits)];
+                        FieldLength::from_words(words).length.into()
+                    }
                     kind => kind.sortable(value.bits),
                 };
-                RowValue { bits, ..value }
-            }));
+                // A row that was given up has texts of no length.
+                if value.kind != ValueKind::Text || bits > 0 {
+                    row.push(RowValue { bits, ..value });
+                }
+            }
             row.sort_unstable_by_key(|value| (value.field, value.bits));
             row.iter().for_each(|value| act(index as u32, *value));
         }

@@ -1,9 +1,10 @@
 //! The record of a row's [values](crate::values), written when its tokens are posted: then the ordinals of those that are terms
-//! are known.
+//! are known, and of fields of text what the rows before have.
 
 use super::FreshWriter;
 use crate::batch::BatchToken;
 use crate::extent::Extent;
+use crate::field_lengths::FreshLengths;
 use crate::list::Full;
 use crate::memory::Memory;
 use crate::term::Term;
@@ -21,16 +22,36 @@ impl FreshWriter {
         let words = record_words(values.len());
         let first = self.allocate(extent, words).ok_or(Full)?;
         self.record.clear();
-        for value in values {
+        let mut values = values.iter();
+        while let Some(value) = values.next() {
             let bits = match value.kind {
                 ValueKind::Keyword => ordinal_of(extent, &tokens[value.bits as usize])?.into(),
+                ValueKind::Text => {
+                    let kept = values.next().map_or(0, |length| length.bits);
+                    self.record.extend(self.fields.values(value.field, kept));
+                    continue;
+                }
                 _ => value.bits,
             };
             self.record.push(RowValue { bits, ..*value });
         }
         write_record(&extent.area()[first as usize..][..words as usize], &self.record);
         self.rows.put_record(memory, first);
+        let (lengths, row) = (self.lengths(memory, extent), self.rows());
+        self.fields.note(lengths, row, &self.record);
         Ok(())
+    }
+
+    /// The newest `rows` rows, which nobody has seen, were given up: they are dead from birth.
+    pub fn discount(&mut self, memory: &Memory, rows: u32) {
+        let lengths = self.lengths(memory, &self.extent(memory));
+        self.fields.discount(lengths, self.rows() - rows);
+        self.rows.discount(memory, rows);
+    }
+
+    /// The lengths of its fields of text.
+    fn lengths<'a>(&self, memory: &'a Memory, extent: &Extent<'a>) -> FreshLengths<'a> {
+        FreshLengths::new(memory.region(), memory.geometry(), self.rows.records(), *extent)
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
 //! | `rows` | rows, keys, document vectors, lengths |
+//! | `lengths` | which lengths are a term's documents' |
 //! | `columns` | the values of documents' fields |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
@@ -19,6 +20,7 @@
 //! bytes whatever give an answer.
 
 mod columns;
+mod lengths;
 mod log;
 mod merged;
 mod order;

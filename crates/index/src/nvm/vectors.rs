@@ -24,7 +24,6 @@ use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
 use crate::rows::packed::{Fields, Head};
 use crate::term::{FieldId, Term, hash_bytes};
-use crate::term_order::TermOrder;
 use crate::values::{RowValue, ValueKind};
 use crate::vector;
 
@@ -170,7 +169,7 @@ fn columns() {
     let mut plan = Plan::new();
     values.iter().for_each(|(row, value)| plan.add(*row, *value));
     let layout = plan.layout(3).unwrap();
-    let mut writer = layout.write(&region, 4096, TermOrder::at(&region, 64));
+    let mut writer = layout.begin(&region, 4096);
     values.iter().for_each(|(row, value)| writer.put(*row, *value));
     let words = region.view(Span::<AtomicU64>::new(4096, layout.bytes() / 8));
     let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
@@ -178,6 +177,20 @@ fn columns() {
     let second = [1 << 32 | 0x01_01_06_06, 11 << 32 | 2, 0, 1];
     let contents = [0b101, 295, 2 << 32 | 2, 0x0100];
     assert_eq!(found, [&directory[..], &second[..], &contents[..]].concat());
+}
+
+/// Of a segment of three rows, of which the second newest has four tokens of a field of text.
+#[test]
+fn a_column_of_lengths() {
+    let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
+    let length = RowValue { field: FieldId(7), kind: ValueKind::Text, bits: 4 };
+    let mut plan = Plan::new();
+    plan.add(1, length);
+    let layout = plan.layout(3).unwrap();
+    layout.begin(&region, 4096).put(1, length);
+    let words = region.view(Span::<AtomicU64>::new(4096, layout.bytes() / 8));
+    let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+    assert_eq!(found, [3 << 32 | 1, 1 << 32 | 0x01_01_07, 5 << 32 | 1, 4, 4, 0b010, 0x0400]);
 }
 
 #[test]

@@ -16,6 +16,10 @@ pub(super) struct LivingValues<'s, 'a> {
     pub(super) rows: u32,
 }
 
+fn is_of_lengths(column: &Column<'_>) -> bool {
+    column.kind() == ValueKind::Text
+}
+
 impl LivingValues<'_, '_> {
     /// How their columns are laid out; none if there are more than can be.
     pub(super) fn layout(&self) -> Option<Layout> {
@@ -33,7 +37,17 @@ impl LivingValues<'_, '_> {
         plan.layout(self.rows)
     }
 
-    /// Writes the columns, and the order of terms before, at these places.
+    /// Begins the columns at `at`: writes the lengths of fields of text.
+    pub(super) fn begin(&self, memory: &Memory, layout: &Layout, at: u64) {
+        let mut writer = layout.begin(memory.region(), at);
+        for source in self.sources.iter().rev() {
+            for column in source.segment.columns().filter(is_of_lengths) {
+                self.each(source, &column, |index, value| writer.put(index, value));
+            }
+        }
+    }
+
+    /// Writes the rest of the columns at the first of these places; the order of terms is at the other one.
     pub(super) fn write(
         &self,
         memory: &Memory,
@@ -44,12 +58,12 @@ impl LivingValues<'_, '_> {
     ) {
         let region = memory.region();
         let places = if layout.has_terms() { sorter.places(terms) } else { Vec::new() };
-        let mut writer = layout.write(region, at, TermOrder::at(region, order));
+        let mut writer = layout.go_on(region, at, TermOrder::at(region, order));
         for source in self.sources.iter().rev() {
             let old = TermOrder::at(region, source.segment.descriptor().term_order());
             let place =
                 |place: u64| places[source.ordinals[old.number(place as usize) as usize] as usize];
-            for column in source.segment.columns() {
+            for column in source.segment.columns().filter(|column| !is_of_lengths(column)) {
                 self.each(source, &column, |index, value| {
                     let bits = match value.kind {
                         ValueKind::Keyword => place(value.bits) as u64,

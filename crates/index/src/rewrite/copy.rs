@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use spirit_mem::Span;
 
 use super::columns::LivingValues;
+use crate::column::Columns;
 use crate::column::writer::Layout;
 use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
@@ -15,13 +16,13 @@ use crate::entries::Entry;
 use crate::flush::FlushStop;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::geometry::ROW_BYTES;
-use crate::lengths::{LENGTH_BYTES, Statistics, saturated};
+use crate::lengths::{LENGTH_BYTES, LengthArray, Statistics, saturated};
 use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, RowKey, RowWords};
 use crate::snapshot::{Segment, Snapshot};
-use crate::term::TermBuffer;
+use crate::term::{FieldId, TermBuffer};
 use crate::term_order::{Leads, order_bytes};
 use crate::term_sorter::TermSorter;
 use crate::text_copy::TextCopy;
@@ -92,6 +93,9 @@ impl<'a> Copy<'a> {
         }
         copy.allocate(memory)?;
         copy.copy_rows(memory);
+        if let Some((layout, at)) = &copy.columns {
+            copy.values().begin(memory, layout, *at);
+        }
         copy.copy_texts(memory);
         Ok(copy)
     }
@@ -403,12 +407,23 @@ impl<'a> Copy<'a> {
         if blocks_of(postings) > 0 {
             let start = self.postings.start() + maxima_at(first, postings) * 4;
             let maxima = memory.region().view(Span::<AtomicU64>::new(start, blocks_of(postings)));
-            write_maxima(list, memory.region().view(self.lengths), rank_of(self.rows - 1), maxima);
+            write_maxima(list, self.lengths_of(memory, term), rank_of(self.rows - 1), maxima);
         }
         if is_dense(postings, self.rows) {
             let start = self.postings.start() + bitmap_at(first, postings) * 4;
             let bits = memory.region().view(Span::<AtomicU64>::new(start, bitmap_words(self.rows)));
             spirit_kernel::write_bitmap(list, bits, rank_of(self.rows - 1));
+        }
+    }
+
+    /// The lengths of the documents in the field of a term.
+    fn lengths_of<'m>(&self, memory: &'m Memory, term: TermId) -> LengthArray<'m> {
+        let region = memory.region();
+        let field = Dictionary::new(region, memory.geometry()).record(term).key().field();
+        match &self.columns {
+            _ if field == FieldId::TEXT => LengthArray::new(region.view(self.lengths)),
+            Some((_, at)) => Columns::at(region, *at).lengths_of(field),
+            None => LengthArray::ones(self.rows),
         }
     }
 

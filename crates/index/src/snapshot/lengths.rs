@@ -1,17 +1,35 @@
 //! How long documents are, and how many there are, as a snapshot sees it.
 
 use super::{Segment, Snapshot};
+use crate::column::Column;
+use crate::field_lengths::FreshLengths;
 use crate::lengths::{LENGTH_MAX, LengthArray, RunningCounts, Statistics};
+use crate::posting::rank_of;
+use crate::term::FieldId;
+use crate::values::ValueKind;
 
 impl Snapshot<'_> {
-    /// Documents and kept tokens in all rows that the snapshot sees, those that died among them. Whatever the number of
+    /// Documents that have a text, and its kept tokens, in all rows that the snapshot sees, those that died among them. Whatever the number of
     /// segments, this reads two descriptors and a word of each fresh segment.
     pub fn statistics(&self) -> Statistics {
         let fresh = self.fresh().map(|segment| segment.statistics(segment.rows()));
         fresh.fold(self.registered_statistics(), |sum, of_segment| sum + of_segment)
     }
 
-    /// The same of registered segments. Both versions of a rewritten segment's position have one running total, so the
+    /// The same of a field of text. This reads a column's entry of each registered segment.
+    pub fn field_statistics(&self, field: FieldId) -> Statistics {
+        if field == FieldId::TEXT {
+            return self.statistics();
+        }
+        let fresh = self.fresh().map(|segment| segment.fresh_statistics(field));
+        let registered = self.registered().map(|segment| {
+            let column = segment.column(field, ValueKind::Text);
+            column.map_or(Statistics::default(), |column| column.statistics())
+        });
+        fresh.chain(registered).fold(Statistics::default(), |sum, of_segment| sum + of_segment)
+    }
+
+    /// What [all fields together](Self::statistics) have in registered segments. Both versions of a rewritten segment's position have one running total, so the
     /// first segment is the only one of which it matters which version is seen.
     fn registered_statistics(&self) -> Statistics {
         let window = self.window;
@@ -37,7 +55,44 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// How many tokens of a document were kept. The snapshot sees the row.
+    /// The same of a field.
+    #[inline]
+    pub fn lengths_of(&self, field: FieldId) -> Option<LengthArray<'a>> {
+        if field == FieldId::TEXT { self.lengths() } else { self.lengths_apart(field) }
+    }
+
+    fn lengths_apart(&self, field: FieldId) -> Option<LengthArray<'a>> {
+        let rows = self.lengths()?.len() as u32;
+        let lengths = self.all_columns().map(|columns| columns.lengths_of(field));
+        Some(lengths.unwrap_or(LengthArray::ones(rows)))
+    }
+
+    /// How many tokens of a document's field were kept, saturated at [`LENGTH_MAX`]. The snapshot sees the row.
+    #[inline]
+    pub fn length_of(&self, field: FieldId, local: u32) -> u32 {
+        if field == FieldId::TEXT {
+            return self.length(local).min(LENGTH_MAX as u32);
+        }
+        match self.lengths_apart(field) {
+            Some(lengths) => {
+                let index = lengths.len().checked_sub(1 + local as usize);
+                index.and_then(|index| lengths.get(index)).unwrap_or(0).into()
+            }
+            None => self.fresh_lengths().of_row(local, field).map_or(0, |found| found.length),
+        }
+    }
+
+    /// Documents and kept tokens of a field in the rows that the snapshot sees. For segments of [`Snapshot::fresh`] only.
+    fn fresh_statistics(&self, field: FieldId) -> Statistics {
+        self.fresh_lengths().of_first(self.rows(), field)
+    }
+
+    fn fresh_lengths(&self) -> FreshLengths<'a> {
+        let (region, geometry) = (self.memory.region(), self.memory.geometry());
+        FreshLengths::new(region, geometry, self.descriptor.records(), self.extent())
+    }
+
+    /// How many tokens of a document's text were kept. The snapshot sees the row.
     #[inline]
     pub fn length(&self, local: u32) -> u32 {
         let Some(lengths) = self.lengths() else {
@@ -50,7 +105,8 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The exact length of a document that is as long as the array can say, or longer. Where lists are packed holes are counted.
+    /// The exact length of a document that is as long as the array can say, or longer. Where lists are packed holes are counted, and all
+    /// fields.
     #[cold]
     fn long_length(&self, local: u32) -> u32 {
         let has_vectors = self.memory.geometry().settings.positions;
@@ -58,7 +114,18 @@ impl<'a> Segment<'a> {
             return self.row_table().row(local).tokens(LENGTH_MAX);
         }
         let row = self.vector_row(local);
-        self.vectors().ordinals(row.vector(), row.tokens()).flatten().count() as u32
+        let kept = self.vectors().ordinals(row.vector(), row.tokens()).flatten().count() as u32;
+        kept.saturating_sub(self.kept_apart(local))
+    }
+
+    /// How many terms a document has that are not of its text.
+    fn kept_apart(&self, local: u32) -> u32 {
+        let of_column = |column: Column<'_>| match column.kind() {
+            ValueKind::Text => column.first(rank_of(local)).unwrap_or(0) as u32,
+            ValueKind::Keyword | ValueKind::Boolean => column.of(rank_of(local)).count() as u32,
+            ValueKind::Integer | ValueKind::Float | ValueKind::Time => 0,
+        };
+        self.columns().map(of_column).sum()
     }
 
     /// Documents and kept tokens in its first `rows` rows, which the snapshot sees; of a segment that is registered in all of

@@ -6,7 +6,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::descriptor::Window as Part;
-use spirit_index::lengths::LENGTH_MAX;
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank_of};
 use spirit_index::snapshot::Segment;
@@ -22,7 +21,7 @@ use crate::collect::Limit;
 use crate::explanation::{Explanation, Frequency, Worth};
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Occur};
-use crate::rank::{Counts, Parameters, Weight, Weights, score};
+use crate::rank::{Counts, Parameters, Weight, Weights, boosted, score};
 
 /// What a score is explained by.
 pub(crate) struct Explained<'e> {
@@ -57,7 +56,7 @@ impl Evaluation<'_, Explained<'_>> {
         Some(match self.collector.fading {
             Some(fading) if explained.matches => {
                 let newest = place.last_value(fading.field, ValueKind::Time, rank);
-                explained.faded(fading.factor(newest))
+                explained.faded(fading, newest)
             }
             _ => explained,
         })
@@ -72,7 +71,7 @@ impl Evaluation<'_, Explained<'_>> {
     ) -> Explanation {
         let query = self.query;
         let node = &query.nodes[id as usize];
-        let boost = boost * node.boost;
+        let boost = boosted(boost, node.boost);
         let clauses = match node.kind {
             Kind::Clauses { .. } => {
                 let children = query.children(id);
@@ -120,7 +119,7 @@ impl Evaluation<'_, Explained<'_>> {
                 (bm25, phrase.map_or(0.0, occurs))
             }
         };
-        let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+        let length = place.segment.length_of(query.field_of(id), rank_of(rank));
         let value = score(bm25, frequency, length);
         (value, Worth::Frequency(self.explain_frequency(id, boost, frequency, length)))
     }
@@ -130,14 +129,15 @@ impl Evaluation<'_, Explained<'_>> {
         let of_node = self.query.term_of(id).into_iter();
         let terms = of_node.chain(self.query.children(id).filter_map(|c| self.query.term_of(c)));
         let terms: Vec<u32> = terms.collect();
+        let field = self.query.field_of(id);
         Frequency {
-            idf: terms.iter().map(|term| counts.idf(*term)).sum(),
-            documents: counts.statistics.documents,
+            idf: terms.iter().map(|term| counts.idf(field, *term)).sum(),
+            documents: counts.of_field(field).documents,
             with_terms: terms.iter().map(|term| counts.with_term[*term as usize]).collect(),
             boost,
             frequency,
             length,
-            average: counts.average(),
+            average: counts.average(field),
             parameters,
         }
     }

@@ -16,16 +16,20 @@ mod phrase;
 mod term;
 mod tree;
 
+use std::sync::atomic::AtomicU32;
+
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::posting::rank_of;
+use spirit_index::term::FieldId;
 use spirit_kernel::{Bm25, Lengths};
 
-use super::{Evaluation, Place};
+use super::{Evaluation, Place, words_of};
 use crate::collect::{Hit, Limit};
 use crate::fade::Fading;
 use crate::plan::RankedPlan;
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
+use lists::List;
 
 /// Takes matches with their scores.
 pub(crate) struct Ranked<'r> {
@@ -118,10 +122,22 @@ impl Evaluation<'_, Ranked<'_>> {
         self.collector.weights.of_term(term)
     }
 
-    /// The lengths of a registered segment's documents.
-    fn lengths<'l>(place: &'l Place<'_>) -> Lengths<'l> {
-        let lengths = place.segment.lengths().map(|lengths| lengths.from_rank(place.base));
-        lengths.unwrap_or(Lengths::new(&[], place.base)).with(place)
+    /// How long a field is in a registered segment's documents.
+    fn lengths<'l>(place: &'l Place<'_>, field: FieldId) -> Lengths<'l> {
+        let lengths = place.segment.lengths_of(field).map(|lengths| lengths.from_rank(place.base));
+        lengths.unwrap_or(Lengths::NONE).with(place)
+    }
+
+    /// The field of a term.
+    fn field(&self, term: usize) -> FieldId {
+        self.query.terms[term].field()
+    }
+
+    /// The list of a term that a segment has open, with `words` of scratch memory.
+    fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l> {
+        let (leaf, field) = (&self.scratch.leaves[term], self.field(term));
+        let (words, lengths) = (words_of(words, term), Self::lengths(place, field));
+        List::of(leaf, &place.context, words, self.bm25(term), field, lengths)
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.

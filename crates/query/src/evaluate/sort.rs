@@ -1,10 +1,12 @@
 //! Evaluation in the order of a field's values: window by window, where only rows are looked at whose value may be among the first.
 //!
-//! Segments whose values are all behind those that were found are passed over.
+//! Segments whose values are all behind those that were found are passed over. Of keywords a fresh segment has no order: each document's are
+//! compared by their bytes.
 
 use spirit_index::column::Column;
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::posting::rank_of;
+use spirit_index::term::TERM_BYTES_MAX;
 use spirit_kernel as kernel;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones};
@@ -35,6 +37,7 @@ impl Evaluation<'_, Sorting<'_>> {
         }
         let by = self.collector.by;
         let column = place.segment.column(by.field, by.kind);
+        self.collector.enter(&place.segment);
         let first = column.map(|column| match by.direction {
             Direction::Ascending => by.key(column.min()),
             Direction::Descending => by.key(column.max()),
@@ -44,6 +47,7 @@ impl Evaluation<'_, Sorting<'_>> {
                 this.sort_window(place, column, window, bits);
             });
         }
+        self.collector.leave(&place.segment);
     }
 
     fn sort_window(
@@ -77,10 +81,37 @@ impl Evaluation<'_, Sorting<'_>> {
     /// A match in a fresh segment, whose values are in its row.
     fn offer_fresh(&mut self, place: &Place<'_>, rank: u32) {
         let by = self.collector.by;
+        if by.is_by_words() {
+            return self.offer_fresh_word(place, rank);
+        }
         let values = place.segment.values(rank_of(rank));
         let keys = values.filter(|value| (value.field, value.kind) == (by.field, by.kind));
         let key = keys.map(|value| by.key(by.kind.sortable(value.bits))).max();
         self.offer_sorted(place, rank, key);
+    }
+
+    /// The same where its keywords are terms of the segment, which has them in no order.
+    fn offer_fresh_word(&mut self, place: &Place<'_>, rank: u32) {
+        let (by, local) = (self.collector.by, rank_of(rank));
+        if place.has_dead && place.segment.is_dead(local) {
+            return;
+        }
+        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let (mut first, mut other) = ([0; TERM_BYTES_MAX], [0; TERM_BYTES_MAX]);
+        let mut first_len: Option<usize> = None;
+        let values = place.segment.values(local);
+        for value in values.filter(|value| (value.field, value.kind) == (by.field, by.kind)) {
+            let (_, len) = extent.write_term(value.bits as u32, &mut other);
+            let comes_first =
+                |first_len: usize| by.direction.compare(&other[..len], &first[..first_len]).is_lt();
+            if first_len.is_none_or(comes_first) {
+                std::mem::swap(&mut first, &mut other);
+                first_len = Some(len);
+            }
+        }
+        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let word = first_len.map(|len| &first[..len]);
+        self.collector.offer_word(word, place.segment.sequence(local), hit);
     }
 
     fn offer_sorted(&mut self, place: &Place<'_>, rank: u32, key: Option<u64>) {
@@ -90,6 +121,6 @@ impl Evaluation<'_, Sorting<'_>> {
         }
         let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
         let sequence = place.segment.sequence(local);
-        self.collector.top.offer(Sorted { key, sequence, hit });
+        self.collector.offer(Sorted { key, sequence, hit });
     }
 }

@@ -149,18 +149,17 @@ impl Counts {
             return bits.fill(0);
         }
         for (number, word) in bits.iter_mut().enumerate() {
-            // Compared from the highest digit down: where all were equal the count is enough.
-            let (mut more, mut equal) = (0, u64::MAX);
+            // Compared from the highest digit down: where none was smaller the count is enough.
+            let (mut more, mut least) = (0, u64::MAX);
             for (power, digit) in self.digits.iter().enumerate().rev() {
                 let digit = digit[number];
                 if minimum >> power & 1 == 1 {
-                    equal &= digit;
+                    least &= digit;
                 } else {
-                    more |= equal & digit;
-                    equal &= !digit;
+                    more |= least & digit;
                 }
             }
-            *word &= more | equal;
+            *word &= more | least;
         }
     }
 }

@@ -147,6 +147,23 @@ mod tests {
         }
     }
 
+    /// Half of a number is below itself, so the middle of some is their middle, and a number's own percentile is the number.
+    #[test]
+    fn percentiles_of_few_numbers_are_exact() {
+        let mut digest = Digest::default();
+        [50.0, 10.0, 40.0, 20.0, 30.0].iter().for_each(|number| digest.add(*number));
+        for (share, expected) in [(0.1, 10.0), (0.3, 20.0), (0.5, 30.0), (0.6, 35.0), (0.9, 50.0)] {
+            let found = digest.at(share).unwrap();
+            assert!((found - expected).abs() < 1e-9, "{found} at {share}");
+        }
+        let mut many = Digest::default();
+        (0..=100_000).for_each(|number| many.add(f64::from(number)));
+        for share in [0.001, 0.25, 0.5, 0.9] {
+            let found = many.at(share).unwrap();
+            assert!((found - share * 100_000.0).abs() < 50.0, "{found} at {share}");
+        }
+    }
+
     #[test]
     fn nothing_has_no_percentiles() {
         assert_eq!(Digest::default().at(0.5), None);

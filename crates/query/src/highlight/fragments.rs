@@ -150,19 +150,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A text of words and, of each, which term it is; and its marks.
-    fn text_of(words: &[(u8, Option<u32>)]) -> (String, Vec<Mark>) {
+    /// A text of words of one letter and, of each, which term it is; and its marks.
+    fn text_of(words: &[(u8, Option<u32>)], letter: char) -> (String, Vec<Mark>) {
         let (mut text, mut marks) = (String::new(), Vec::new());
+        let mut characters = 0;
         for (length, term) in words {
-            let start = text.len();
-            text.extend(std::iter::repeat_n('x', usize::from(*length)));
+            let (start, length) = (text.len(), usize::from(*length));
+            text.extend(std::iter::repeat_n(letter, length));
             if let Some(number) = *term {
                 let bytes = start..text.len();
-                marks.push(Mark { bytes: bytes.clone(), characters: bytes, number });
+                marks.push(Mark { bytes, characters: characters..characters + length, number });
             }
             text.push(' ');
+            characters += length + 1;
         }
         (text, marks)
+    }
+
+    /// How many terms and marks are in so many characters of the text, from a mark on.
+    fn worth_from(marks: &[Mark], first: usize, characters: usize) -> (usize, usize) {
+        let end = marks[first].characters.start + characters;
+        let inside = marks[first..].iter().take_while(|mark| mark.characters.end <= end);
+        let numbers: Vec<u32> = inside.map(|mark| mark.number).collect();
+        (numbers.iter().collect::<BTreeSet<_>>().len(), numbers.len())
     }
 
     /// How many terms and marks are in a part of the text.
@@ -179,14 +189,11 @@ mod tests {
         fn no_other_part_shows_more(
             words in proptest::collection::vec((1u8..9, proptest::option::of(0u32..5)), 1..40),
             characters in 1usize..60,
+            letter in prop::sample::select(vec!['x', 'é', '日']),
         ) {
-            let (text, marks) = text_of(&words);
+            let (text, marks) = text_of(&words, letter);
             let chosen = choose(&text, &marks, characters, 1);
-            let best = marks
-                .iter()
-                .map(|mark| mark.bytes.start..mark.bytes.start + characters)
-                .map(|part| worth(&marks, &part))
-                .max();
+            let best = (0..marks.len()).map(|first| worth_from(&marks, first, characters)).max();
             // A single mark is shown even if it is longer.
             let best = best.map(|best| best.max((1, 1)));
             prop_assert!(worth(&marks, &chosen[0]) >= best.unwrap_or_default());
@@ -196,8 +203,9 @@ mod tests {
         fn all_terms_are_shown_if_there_are_fragments_enough(
             words in proptest::collection::vec((1u8..9, proptest::option::of(0u32..5)), 1..40),
             characters in 1usize..60,
+            letter in prop::sample::select(vec!['x', 'é', '日']),
         ) {
-            let (text, marks) = text_of(&words);
+            let (text, marks) = text_of(&words, letter);
             let chosen = choose(&text, &marks, characters, 5);
             prop_assert!(chosen.windows(2).all(|pair| pair[0].end <= pair[1].start));
             let shown = chosen.iter().flat_map(|part| &marks[within(&marks, part)]);

@@ -33,6 +33,10 @@ fn what_is_asked_for_is_marked_and_nothing_else() {
     assert_eq!(marked(&phrase, "grey heron, heron grey"), "[grey] [heron], heron grey");
     let near = Clause::near(&["grey", "heron"], 2);
     assert_eq!(marked(&near, "heron grey; grey"), "[heron] [grey]; grey");
+    // What stands between the words of a match is no part of it.
+    let apart = Clause::near(&["test", "with", "from", "zero"], 2);
+    let text = "test with slop different from zero";
+    assert_eq!(marked(&apart, text), "[test] [with] slop different [from] [zero]");
     let both = Clause::any([phrase, heron.clone()]);
     assert_eq!(marked(&both, "heron; grey; grey heron"), "[heron]; grey; [grey] [heron]");
     let without = heron.and_not(Clause::any([Clause::term("sea"), Clause::prefix("gr")]));
@@ -264,6 +268,9 @@ proptest! {
             let marks = highlighter.marks(&text);
             let shown = snippets.iter().any(|snippet| !snippet.marks.is_empty());
             prop_assert_eq!(shown, !marks.is_empty() && !snippets.is_empty());
+            // What shows nothing is shown only if there is nothing to show.
+            let each = snippets.iter().all(|snippet| !snippet.marks.is_empty());
+            prop_assert!(each || marks.is_empty());
             for snippet in &snippets {
                 for mark in &snippet.marks {
                     let (start, end) = (snippet.range.start + mark.start, snippet.range.start + mark.end);

@@ -32,11 +32,9 @@ impl Collector<'_> {
         let of_text = self.batch.kept_since(first);
         let cut = Cut { schema: &schema, counts: Vec::new() };
         let counts = cut.all(self, fields);
-        if self.batch.kept_since(first) > of_text {
-            self.batch.push_value(FieldId::TEXT, ValueKind::Text, of_text as u64);
-            for (field, kept) in counts {
-                self.batch.push_value(field, ValueKind::Text, kept);
-            }
+        self.batch.set_apart(self.batch.kept_since(first) - of_text);
+        for (field, kept) in counts.into_iter().filter(|(_, kept)| *kept > 0) {
+            self.batch.push_length(field, kept);
         }
         self.batch.sort_values();
         Ok(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Explanation, Parameters, Query, QueryPlan, Ranking as Asked, Scoring};
 
-use super::{Memory, Reader, check, count_terms, ranked};
+use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
 use crate::hits::Pinned;
 use crate::recency;
 use crate::search::{Order, Search, SearchError};
@@ -59,7 +59,10 @@ impl Reader<'_> {
         check(index, query)?;
         let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let (parameters, after) = match search.order {
-            Order::Relevance(parameters) => (parameters, search.after.as_ref()),
+            Order::Relevance(parameters) => {
+                check_parameters(parameters)?;
+                (parameters, search.after.as_ref())
+            }
             Order::Newest | Order::Field { .. } => (Parameters::default(), None),
         };
         let schema = index.schema();

@@ -29,6 +29,7 @@ use spirit_index::values::{RowValue, ValueKind};
 use spirit_oracle::{self as oracle, Oracle};
 use support::columns::check_columns;
 use support::directory::Directory;
+use support::field_lengths::check_field_lengths;
 
 #[derive(Clone, Copy, Debug)]
 struct Policy {
@@ -213,6 +214,7 @@ fn check(index: &Index, oracle: &Oracle) {
     }
     if index.options().get_store() {
         check_columns(index).unwrap();
+        check_field_lengths(index);
     }
     facets::check_facets(index, &newest_first);
     let hits = reader.search_text("*", Search::newest(HITS_MAX)).unwrap();
@@ -236,15 +238,20 @@ fn check(index: &Index, oracle: &Oracle) {
             columns::check_row(&schema, &segment, local, document);
             continue;
         };
-        let term_of = |value: RowValue| match value.kind {
+        let bytes_of = |value: RowValue| match value.kind {
+            ValueKind::Text => {
+                u64::from(segment.length_of(value.field, local)).to_le_bytes().to_vec()
+            }
             ValueKind::Keyword => {
                 let record = segment.extent().record(value.bits as u32);
                 record.key().low.to_le_bytes().to_vec()
             }
             _ => value.bits.to_le_bytes().to_vec(),
         };
-        let found: Vec<_> =
-            segment.values(local).map(|value| (value.field, value.kind, term_of(value))).collect();
+        let mut found: Vec<_> =
+            segment.values(local).map(|value| (value.field, value.kind, bytes_of(value))).collect();
+        // A length has two.
+        found.dedup_by(|b, a| b.1 == ValueKind::Text && (a.0, a.1) == (b.0, b.1));
         let mut expected = values(&schema, document);
         for (field, kind, bytes) in &mut expected {
             if *kind == ValueKind::Keyword {

@@ -33,19 +33,17 @@ pub(crate) fn terms(schema: &Schema, document: &oracle::Document) -> Vec<(FieldI
     all
 }
 
-/// The values that a row has, keywords as their terms.
+/// The values that a row has, keywords as their terms, texts as how many terms they have.
 pub(crate) fn values(
     schema: &Schema,
     document: &oracle::Document,
 ) -> Vec<(FieldId, ValueKind, Vec<u8>)> {
     let terms = terms(schema, document);
     let mut all = Vec::new();
-    if terms.iter().any(|(field, terms)| field.0 > 0 && !terms.is_empty()) {
-        for (field, terms) in &terms {
-            if schema.get(*field).unwrap().kind.is_text() {
-                let count = (terms.len() as u64).to_le_bytes().to_vec();
-                all.push((*field, ValueKind::Text, count));
-            }
+    for (field, terms) in terms.iter().filter(|(field, terms)| field.0 > 0 && !terms.is_empty()) {
+        if schema.get(*field).unwrap().kind.is_text() {
+            let count = (terms.len() as u64).to_le_bytes().to_vec();
+            all.push((*field, ValueKind::Text, count));
         }
     }
     for (name, given) in &document.fields {

@@ -1,10 +1,11 @@
 //! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
 
-use spirit::{Document, FieldKind, Index, Mode, OnFull, Options};
+use spirit::{Analyzer, Document, FieldKind, Index, Mode, OnFull, Options};
 use spirit_index::snapshot::Snapshot;
 
 use crate::support::columns::check_columns;
 use crate::support::directory::Directory;
+use crate::support::field_lengths::check_field_lengths;
 use crate::support::following::{follow, wait_until};
 use crate::support::{Chance, size_of_run, tiny};
 
@@ -20,7 +21,11 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
     let rare = format!("rare{}", chance.below(9));
     // Words of the text come before all keywords, so that these have other places in each segment.
     let text = format!("red w{}", chance.below(2000));
+    let title = "sea ".repeat(chance.below(5) as usize) + "sky";
     let mut document = Document::new().key(key).text(&text).field("views", number);
+    if number % 2 == 0 {
+        document = document.field("title", &*title);
+    }
     document = document.field("channel", channels[0]).field("score", number as f64 / 7.0);
     if number % 3 == 0 {
         document = document.field("channel", channels[1]).field("flag", number % 2 == 0);
@@ -32,7 +37,8 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
 }
 
 fn with_keywords(options: Options) -> Options {
-    options.store(true).field("channel", FieldKind::Keyword)
+    let options = options.store(true).field("channel", FieldKind::Keyword);
+    options.field("title", FieldKind::Text(Analyzer::Simple))
 }
 
 /// Keys are given again and again, so that most rows die, and some documents stay for long.
@@ -42,9 +48,12 @@ fn churn(index: &Index, documents: u64, chance: &mut Chance) {
         put(index, &format!("k{key}"), chance);
         if number % 200 == 0 {
             check_columns(index).unwrap();
+            check_field_lengths(index);
         }
     }
     index.settle();
+    let [lengths, blocks] = check_field_lengths(index);
+    assert!(lengths > 0 && blocks > 0);
 }
 
 /// Of floating-point numbers equal ones are the same, and what is none is above all.

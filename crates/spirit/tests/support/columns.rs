@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use spirit::{FieldId, Index, Level};
+use spirit::{FieldId, Index, Level, Schema};
 use spirit_index::column::Column;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::posting::rank_of;
+use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_index::term::TERM_BYTES_MAX;
 use spirit_index::values::ValueKind;
 use spirit_schema::{FieldValue, encoded};
+
+use super::field_lengths::lengths_of;
 
 /// The values of a segment's fields: rank and value, in the order of both.
 type Naive = BTreeMap<(FieldId, ValueKind), Vec<(u32, u64)>>;
@@ -18,7 +21,8 @@ type Naive = BTreeMap<(FieldId, ValueKind), Vec<(u32, u64)>>;
 /// Looks at every segment that readers see flushed, of an index that keeps its documents; says how many values there are.
 pub(crate) fn check_columns(index: &Index) -> Result<u64, String> {
     assert!(index.options().get_store(), "documents are what columns are held to");
-    index.memories().map(check_memory).sum()
+    let schema = index.schema();
+    index.memories().map(|memory| check_memory(memory, &schema)).sum()
 }
 
 /// Reads all that columns have, whatever that is; says how much.
@@ -40,18 +44,18 @@ pub(crate) fn read_columns(index: &Index) -> u64 {
     index.memories().map(in_memory).sum()
 }
 
-fn check_memory(memory: &Memory) -> Result<u64, String> {
+fn check_memory(memory: &Memory, schema: &Schema) -> Result<u64, String> {
     let pin = memory.pins().acquire().unwrap();
     memory.pins().pin(&pin);
     let snapshot = Snapshot::take(memory);
-    let checked = snapshot.registered().map(|segment| check_segment(&segment)).sum();
+    let checked = snapshot.registered().map(|segment| check_segment(&segment, schema)).sum();
     memory.pins().unpin(&pin);
     memory.pins().release(pin);
     checked
 }
 
-fn check_segment(segment: &Segment<'_>) -> Result<u64, String> {
-    let mut naive = naive(segment)?;
+fn check_segment(segment: &Segment<'_>, schema: &Schema) -> Result<u64, String> {
+    let mut naive = naive(segment, schema)?;
     let mut count = 0;
     for column in segment.columns() {
         let which = (column.field(), column.kind());
@@ -98,16 +102,20 @@ fn counts_are_right(column: &Column<'_>, expected: &[(u32, u64)]) -> bool {
     let mut ranks: Vec<u32> = expected.iter().map(|(rank, _)| *rank).collect();
     ranks.dedup();
     let is_keyword = column.kind() == ValueKind::Keyword;
+    if column.kind() == ValueKind::Text && column.statistics().tokens != values().sum::<u64>() {
+        return false;
+    }
+    let is_length = column.kind() == ValueKind::Text && column.min() == 0;
     let (least, highest) = (values().min().unwrap(), values().max().unwrap());
     column.values() == expected.len() as u64
         && column.rows_with() == ranks.len() as u64
         && column.is_multi() == (ranks.len() < expected.len())
-        && (column.min() == least || is_keyword && column.min() < least)
+        && (column.min() == least || is_length || is_keyword && column.min() < least)
         && (column.max() == highest || is_keyword && column.max() > highest)
 }
 
 /// What the stored documents of a segment say.
-fn naive(segment: &Segment<'_>) -> Result<Naive, String> {
+fn naive(segment: &Segment<'_>, schema: &Schema) -> Result<Naive, String> {
     let (mut all, mut scratch) = (Naive::new(), TextScratch::default());
     for local in (0..segment.rows()).rev() {
         let mut document = Vec::new();
@@ -116,6 +124,13 @@ fn naive(segment: &Segment<'_>) -> Result<Naive, String> {
         let Some(end) = document.iter().position(|byte| *byte == encoded::TEXT_END) else {
             continue;
         };
+        let row = segment.row_table().row(local);
+        if row.key().kind() == KeyKind::None || row.has_lived(local) {
+            for (field, length) in lengths_of(schema, &document) {
+                let lengths = all.entry((field, ValueKind::Text)).or_default();
+                lengths.push((rank_of(local), length.into()));
+            }
+        }
         for (field, value) in encoded::values(&document[end + 1..]) {
             let (kind, value) = match value {
                 FieldValue::Text(_) | FieldValue::Keyword("") => continue,

@@ -9,8 +9,6 @@ use spirit_oracle as oracle;
 /// The values of a document's fields, in the order given.
 pub(crate) type Fields = Vec<(String, oracle::Value)>;
 
-/// Fields of values that are no words.
-pub(crate) const VALUED: [&str; 4] = ["views", "score", "at", "flag"];
 /// All fields.
 const NAMES: [&str; 6] = ["title", "channel", "views", "score", "at", "flag"];
 

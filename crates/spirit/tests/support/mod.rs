@@ -5,6 +5,7 @@
 pub(crate) mod columns;
 pub(crate) mod directory;
 pub(crate) mod disk;
+pub(crate) mod field_lengths;
 pub(crate) mod fields;
 pub(crate) mod following;
 pub(crate) mod steps;

@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spirit::{
     Algorithm, Bool, Clause, Counts, FieldKind, HITS_MAX, Index, Operator, Order, Parameters,
-    Postings, Query, Reader, Search, SearchError, Total,
+    Postings, Query, Reader, Schema, Search, SearchError, Total,
 };
 use spirit_oracle::{Collection, Oracle, terms_of};
 
@@ -274,6 +274,15 @@ fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(St
     assert_eq!(reader.explain(&query, &search, "nobody").unwrap(), None);
 }
 
+/// Documents and words of the text, and of the fields that scores are computed of, by name.
+pub(crate) fn fields_of(schema: &Schema, counts: &Counts) -> HashMap<String, (u64, u64)> {
+    let named = counts.fields.iter().map(|(id, statistics)| {
+        (schema.get(*id).expect("a field of the schema").name.clone(), *statistics)
+    });
+    let text = ("text".to_owned(), counts.statistics);
+    named.chain([text]).map(|(name, of)| (name, (of.documents, of.tokens))).collect()
+}
+
 fn check_scores(
     index: &Index,
     oracle: &Oracle,
@@ -289,8 +298,7 @@ fn check_scores(
     let terms = terms_of(asked, &has_terms);
     assert_eq!(terms.len(), counts.with_term.len(), "{asked}");
     let collection = Collection {
-        documents: counts.statistics.documents,
-        words: counts.statistics.tokens,
+        fields: fields_of(&schema, counts),
         with_term: terms.into_iter().zip(counts.with_term.iter().copied()).collect(),
         parameters: Parameters::default(),
         frequency_max: if index.options().get_positions() { usize::MAX } else { 255 },

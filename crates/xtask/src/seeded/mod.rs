@@ -32,11 +32,11 @@ fn every_bug() -> impl Iterator<Item = &'static Bug> {
     bugs::BUGS.iter().chain(query_bugs::BUGS)
 }
 
-/// All bugs, or the one that is named.
-pub(crate) fn run(root: &Path, only: Option<&str>) -> ExitCode {
-    let bugs: Vec<Bug> =
-        every_bug().filter(|bug| only.is_none_or(|name| bug.name == name)).copied().collect();
-    if bugs.is_empty() {
+/// All bugs, or those that are named.
+pub(crate) fn run(root: &Path, only: &[&str]) -> ExitCode {
+    let is_asked_for = |bug: &&Bug| only.is_empty() || only.contains(&bug.name);
+    let bugs: Vec<Bug> = every_bug().filter(is_asked_for).copied().collect();
+    if !only.is_empty() && bugs.len() < only.len() {
         let names: Vec<&str> = every_bug().map(|bug| bug.name).collect();
         eprintln!("xtask: no such bug; there are {}", names.join(", "));
         return ExitCode::from(2);

@@ -6,6 +6,7 @@
 mod layers;
 mod links;
 mod masked;
+mod proofs;
 mod rust;
 mod text;
 
@@ -56,6 +57,11 @@ pub(crate) fn check(root: &Path) -> io::Result<Report> {
         // What is not UTF-8 is no text.
         let Ok(content) = String::from_utf8(std::fs::read(root.join(path))?) else { continue };
         check_file(path, &content, &paths, &mut report);
+        if path.ends_with(".md") {
+            let folder = root.join(path).parent().map(Path::to_owned).unwrap_or_default();
+            let beside = |target: &str| std::fs::read_to_string(folder.join(target)).ok();
+            report.findings.extend(proofs::missing(path, &content, beside));
+        }
     }
     report.findings.extend(layers::check(root)?);
     report.findings.sort();

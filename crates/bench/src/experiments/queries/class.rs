@@ -1,5 +1,6 @@
 //! A class of queries: whether the bars are for it, and how many times as long the peers take.
 
+use super::FORMS;
 use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use crate::peers::System;
@@ -7,8 +8,8 @@ use crate::peers::System;
 /// Sets that the bars are for.
 const PUBLISHED: [&str; 2] = ["game", "luceneutil"];
 
-/// A peer in one of its ways: how many times our P50 its own is, or why it has none.
-pub(super) type Ratio = (System, String, Result<f64, String>);
+/// A peer in one of its ways: how many times our P50 its own is, of each form of our index, or why it has none.
+pub(super) type Ratio = (System, String, Result<[f64; FORMS.len()], String>);
 
 /// What was measured of a class.
 pub(super) struct Class {
@@ -30,15 +31,15 @@ impl Class {
         format!("{} {}", self.set, self.name)
     }
 
-    /// A peer's fastest way against ours. An answer that is not the same is as good as none.
-    pub(super) fn ratio(&self, system: System, modes: &[&str]) -> Result<f64, String> {
+    /// A peer's fastest way against a form of ours. An answer that is not the same is as good as none.
+    pub(super) fn ratio(&self, form: usize, system: System, modes: &[&str]) -> Result<f64, String> {
         if self.differs {
             return Err(format!("{}: answers differ", self.label()));
         }
         let ways = self.ratios.iter();
         let mut ratios = ways
             .filter(|(peer, mode, _)| *peer == system && modes.contains(&mode.as_str()))
-            .map(|(.., ratio)| ratio.clone());
+            .map(|(.., ratios)| ratios.clone().map(|ratios| ratios[form]));
         let first = ratios.next().ok_or("not asked for")??;
         ratios.try_fold(first, |least, ratio| Ok(least.min(ratio?)))
     }
@@ -94,18 +95,18 @@ mod tests {
     #[test]
     fn a_bar_is_against_the_fastest_way_and_equal_answers() {
         let ratios = vec![
-            (System::Tantivy, "slow".to_owned(), Ok(9.0)),
-            (System::Tantivy, "fast".to_owned(), Ok(3.0)),
+            (System::Tantivy, "slow".to_owned(), Ok([9.0, 8.0])),
+            (System::Tantivy, "fast".to_owned(), Ok([3.0, 4.0])),
             (System::Lucene, "slow".to_owned(), Err("broken".to_owned())),
         ];
         let name = "Term".to_owned();
         let mut class = Class { set: "game", name, is_plain: true, differs: false, ratios };
-        assert_eq!(class.ratio(System::Tantivy, &["slow", "fast"]), Ok(3.0));
-        assert_eq!(class.ratio(System::Tantivy, &["slow"]), Ok(9.0));
-        assert!(class.ratio(System::Lucene, &["slow"]).is_err());
+        assert_eq!(class.ratio(0, System::Tantivy, &["slow", "fast"]), Ok(3.0));
+        assert_eq!(class.ratio(1, System::Tantivy, &["slow"]), Ok(8.0));
+        assert!(class.ratio(0, System::Lucene, &["slow"]).is_err());
         assert!(class.has_bar());
         class.differs = true;
-        assert!(class.ratio(System::Tantivy, &["slow"]).is_err());
+        assert!(class.ratio(0, System::Tantivy, &["slow"]).is_err());
     }
 
     #[test]

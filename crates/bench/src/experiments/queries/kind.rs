@@ -3,9 +3,10 @@
 use spirit::{Query, Reader, Search};
 
 use super::class::{Class, geometric_mean};
+use super::{AT_REST, FORMS};
 use crate::engine;
 use crate::peers::System;
-use crate::report::{Bound, bar};
+use crate::report::{Bound, bar, number};
 
 const K: usize = 10;
 
@@ -50,27 +51,40 @@ pub(super) const KINDS: [Kind; 3] = [
 ];
 
 impl Kind {
-    /// The bars: over all plain classes of the published sets, and for the worst of them.
+    /// Over all plain classes of the published sets, and for the worst of them: the bars, which are for our index at rest as the peers' is,
+    /// and the same of the live one.
     pub(super) fn verdicts(&self, corpus: &str, classes: &[Class]) {
         let barred: Vec<&Class> = classes.iter().filter(|class| class.has_bar()).collect();
         if barred.is_empty() {
             return;
         }
         for (system, times) in self.bars {
-            let ratios: Result<Vec<(f64, &Class)>, String> = barred
-                .iter()
-                .map(|class| Ok((class.ratio(system, self.against)?, *class)))
-                .collect();
-            let what =
-                format!("{corpus}: {}, geometric mean of {} classes", self.name, barred.len());
-            let mean = ratios.as_ref().map_err(Clone::clone);
-            let mean = mean.map(|all| geometric_mean(all.iter().map(|(ratio, _)| *ratio)));
-            bar(&what, Bound::AtLeast(times), "×", system.name(), &mean);
-            let Ok(ratios) = ratios else { continue };
-            let slowest = ratios.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-            let Some((ratio, class)) = slowest else { continue };
-            let what = format!("{corpus}: {}, slowest class ({})", self.name, class.label());
-            bar(&what, Bound::AtLeast(1.0), "×", system.name(), &Ok(ratio));
+            for (form, name) in FORMS.iter().enumerate() {
+                let of_class =
+                    |class: &&Class| Ok((class.ratio(form, system, self.against)?, class.label()));
+                let ratios: Result<Vec<_>, String> = barred.iter().map(of_class).collect();
+                let what = format!("{corpus}, {name}: {}", self.name);
+                let mean = ratios.as_ref().map_err(Clone::clone);
+                let mean = mean.map(|all| geometric_mean(all.iter().map(|(ratio, _)| *ratio)));
+                let slowest = ratios.unwrap_or_default();
+                let slowest = slowest.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+                let mean_of = format!("{what}, geometric mean of {} classes", barred.len());
+                if form != AT_REST {
+                    if let (Ok(mean), Some((ratio, class))) = (mean, slowest) {
+                        let [mean, ratio] = [mean, ratio].map(number);
+                        let system = system.name();
+                        println!(
+                            "     {mean_of}: {mean}× {system}; slowest class ({class}) {ratio}×"
+                        );
+                    }
+                    continue;
+                }
+                bar(&mean_of, Bound::AtLeast(times), "×", system.name(), &mean);
+                if let Some((ratio, class)) = slowest {
+                    let what = format!("{what}, slowest class ({class})");
+                    bar(&what, Bound::AtLeast(1.0), "×", system.name(), &Ok(ratio));
+                }
+            }
         }
     }
 }

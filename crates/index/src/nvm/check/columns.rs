@@ -137,9 +137,14 @@ impl Look<'_> {
     }
 }
 
-/// The least and the highest value are there.
+/// The least and the highest value are there; of lengths all of them, and the highest.
 fn ends(column: &Column<'_>, kind: ValueKind) -> Verdict {
     let has = |wanted| column.iter().any(|(_, value)| value == wanted);
+    if kind == ValueKind::Text {
+        let tokens: u64 = column.iter().map(|(_, length)| length).sum();
+        let is_right = tokens == column.statistics().tokens && has(column.max()) && !has(0);
+        return if is_right { Ok(()) } else { Err("its lengths are not those that it says") };
+    }
     if !has(column.min()) || !has(column.max()) {
         return Err("it does not have its least or its highest value");
     }

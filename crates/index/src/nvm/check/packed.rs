@@ -15,6 +15,14 @@ use crate::nvm::section::{Kind, Section};
 use crate::packed::{PACKED_BLOCK, PackedList, Positions};
 use crate::posting::{FREQUENCY_MAX, frequency, local, rank, rank_of};
 
+/// What a term leads to.
+#[derive(Clone, Copy)]
+struct Led {
+    entry: Entry,
+    /// The number of the [array](super::lengths::Lengths) that has its documents' lengths.
+    lengths: Option<usize>,
+}
+
 impl Lists<'_> {
     /// Looks at all packed terms, and the lists that they lead to; says how many postings of documents there are.
     pub(super) fn packed_terms(&mut self, checked: &mut Checked) -> u64 {
@@ -28,25 +36,26 @@ impl Lists<'_> {
             checked.note("packed terms", start, "they are damaged, or not in order");
         }
         let mut cursor = terms.cursor(0);
-        let entries = std::iter::from_fn(|| {
-            let entry = cursor.term().map(|(_, _, entry)| entry)?;
+        let all = std::iter::from_fn(|| {
+            let (field, _, entry) = cursor.term()?;
             cursor.advance();
-            Some(entry)
+            Some(Led { entry, lengths: self.lengths.of_field(field) })
         });
-        let mut entries: Vec<Entry> = entries.collect();
+        let mut all: Vec<Led> = all.collect();
         // As the lists lie.
-        entries.sort_unstable_by_key(Entry::packed_at);
+        all.sort_unstable_by_key(|list| list.entry.packed_at());
         let mut postings = 0;
-        for entry in entries {
-            if let Err(why) = self.packed_term(entry, &mut postings) {
+        for list in all {
+            if let Err(why) = self.packed_term(list, &mut postings) {
                 checked.note("packed terms", start, why);
             }
-            checked.counts.postings += entry.postings as u64;
+            checked.counts.postings += list.entry.postings as u64;
         }
         postings
     }
 
-    fn packed_term(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
+    fn packed_term(&mut self, list: Led, postings: &mut u64) -> Verdict {
+        let entry = list.entry;
         if (entry.alone != 0) != (entry.postings == 1 && self.counts.is_some()) {
             return Err("one says where its only posting is, or does not, as is not done there");
         }
@@ -54,14 +63,15 @@ impl Lists<'_> {
             0 => Err("one has no postings"),
             1 => {
                 self.posting(entry.payload, postings)?;
-                self.alone(entry)
+                self.alone(list)
             }
-            _ => self.packed(entry, postings),
+            _ => self.packed(list, postings),
         }
     }
 
     /// Looks at a packed list.
-    fn packed(&mut self, entry: Entry, postings: &mut u64) -> Verdict {
+    fn packed(&mut self, list: Led, postings: &mut u64) -> Verdict {
+        let Led { entry, lengths: number } = list;
         let Some(at) = entry.packed_at().filter(|_| self.room().hold(entry)) else {
             return Err("its postings leave the segment's packed lists");
         };
@@ -75,17 +85,18 @@ impl Lists<'_> {
         let words = Span::new(start + at as u64 * 4, (bytes / 4).saturating_sub(at as u64));
         let list = PackedList::new(words, entry.postings, base);
         let (lasts, maxima) = (list.lasts(region), list.maxima(region));
+        let lengths = self.lengths.array(number);
         let mut next = base;
         for block in 0..list.blocks() {
             let mut words = [0; PACKED_BLOCK];
             let unpacked = list.unpack(region, Level::detect(), block, &mut words);
             let words = &mut words[..unpacked.count];
             let positions = list.positions(region, unpacked.positions_at);
-            next = self.block(words, next, positions, postings)?;
+            next = self.block(number, words, next, positions, postings)?;
             if lasts.get(block).is_some_and(|last| rank(last.load(Relaxed)) + 1 != next) {
                 return Err("its skip data are not those of its postings");
             }
-            let expected = maxima_of(spirit_kernel::run_of(words), self.rows.lengths(), base);
+            let expected = maxima_of(spirit_kernel::run_of(words), lengths, base);
             if maxima.get(block).is_some_and(|word| word.load(Relaxed) != expected.word()) {
                 return Err("its block maxima are not those of its postings");
             }
@@ -96,6 +107,7 @@ impl Lists<'_> {
     /// Looks at the postings of a block, the first of which is not before rank `next`; returns what that is of the next block.
     fn block(
         &mut self,
+        number: Option<usize>,
         words: &[u32],
         mut next: u32,
         positions: Positions<'_>,
@@ -106,25 +118,31 @@ impl Lists<'_> {
                 return Err("its postings do not ascend");
             }
             next = rank(*word) + 1;
-            self.positions(*word, positions.of_last(&words[..=index]))?;
+            self.positions(number, *word, positions.of_last(&words[..=index]))?;
         }
         Ok(next)
     }
 
     /// Looks at where a posting that has no list is.
-    fn alone(&mut self, entry: Entry) -> Verdict {
+    fn alone(&mut self, list: Led) -> Verdict {
+        let Led { entry, lengths: number } = list;
         let (posting, at) = (entry.payload, entry.alone & !ALONE);
         if frequency(posting) == 1 {
-            return self.positions(posting, std::iter::once(at));
+            return self.positions(number, posting, std::iter::once(at));
         }
         let Section { start, bytes, .. } = self.segment.sections.get(Kind::PackedLists);
         let words = Span::new(start + at as u64 * 4, (bytes / 4).saturating_sub(at as u64));
         let words = self.part.region.get(words).unwrap_or(&[]);
-        self.positions(posting, Positions::new(words).of_last(&[posting]))
+        self.positions(number, posting, Positions::new(words).of_last(&[posting]))
     }
 
     /// Looks at the positions of a posting.
-    fn positions(&mut self, posting: u32, positions: impl Iterator<Item = u32>) -> Verdict {
+    fn positions(
+        &mut self,
+        number: Option<usize>,
+        posting: u32,
+        positions: impl Iterator<Item = u32>,
+    ) -> Verdict {
         let Some(counts) = &mut self.counts else { return Ok(()) };
         let row = local(posting);
         if !self.rows.is_document(row) {
@@ -142,8 +160,10 @@ impl Lists<'_> {
         {
             return Err("it has not as many positions as its postings say");
         }
-        let sum = &mut counts[row as usize];
-        *sum = sum.saturating_add(count);
+        if let Some(number) = number {
+            let sum = &mut counts[number][row as usize];
+            *sum = sum.saturating_add(count);
+        }
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_mem::Span;
 
+use super::lengths::Lengths;
 use super::rows::{self, Rows, Vectors, digest};
 use super::segment::Segment;
 use super::{Checked, Part};
@@ -19,17 +20,18 @@ use crate::posting::{frequency, local, rank, rank_of};
 pub(super) fn check(
     part: &Part<'_>,
     segment: &Segment,
+    lengths: &Lengths<'_>,
     mut vectors: Vectors,
     checked: &mut Checked,
 ) {
-    let mut lists = Lists::of(part, segment);
+    let mut lists = Lists::of(part, segment, lengths);
     let postings = if segment.sections.are_packed() {
         lists.packed_terms(checked)
     } else {
         lists.nodes(&mut vectors, checked)
     };
     if let Some(counts) = lists.counts {
-        rows::check_counts(part, segment, &counts, checked);
+        rows::check_counts(part, segment, lengths, &counts, checked);
     }
     if postings != segment.entry.posting_count {
         let why = "there are not as many postings of documents as the segment's slot says";
@@ -42,6 +44,7 @@ pub(super) struct Lists<'a> {
     pub(super) part: &'a Part<'a>,
     pub(super) segment: &'a Segment,
     pub(super) rows: Rows<'a>,
+    pub(super) lengths: &'a Lengths<'a>,
     /// Where posting arrays begin.
     start: u64,
     words: &'a [AtomicU32],
@@ -51,20 +54,32 @@ pub(super) struct Lists<'a> {
     ordinal: Option<u32>,
     /// What the postings of the last list add up to.
     sum: u64,
-    /// By row: how many positions lists have of it. None if they have none.
-    pub(super) counts: Option<Vec<u32>>,
+    /// By array of lengths and by row: how many positions lists have of it. None if they have none.
+    pub(super) counts: Option<Vec<Vec<u32>>>,
 }
 
 pub(super) type Verdict = Result<(), &'static str>;
 
 impl<'a> Lists<'a> {
-    fn of(part: &'a Part<'a>, segment: &'a Segment) -> Lists<'a> {
+    fn of(part: &'a Part<'a>, segment: &'a Segment, lengths: &'a Lengths<'a>) -> Lists<'a> {
         let section = segment.sections.get(Kind::Postings);
         let words = part.region.get(Span::new(section.start, section.bytes / 4)).unwrap_or(&[]);
         let rows = Rows::of(part, segment);
-        let counts = rows::has_positions(part, segment).then(|| vec![0; rows.len() as usize]);
+        let none = || vec![vec![0; rows.len() as usize]; lengths.arrays().len()];
+        let counts = rows::has_positions(part, segment).then(none);
         let start = section.start;
-        Lists { part, segment, rows, start, words, taken: 0, ordinal: None, sum: 0, counts }
+        Lists {
+            part,
+            segment,
+            rows,
+            lengths,
+            start,
+            words,
+            taken: 0,
+            ordinal: None,
+            sum: 0,
+            counts,
+        }
     }
 
     /// Looks at all nodes, and the lists that they lead to; says how many postings of documents there are.
@@ -150,9 +165,9 @@ impl<'a> Lists<'a> {
         let words = self.part.words(at, blocks * 8);
         let base_rank = rank_of(self.rows.len() - 1);
         let mut found = list.chunks(BLOCK_POSTINGS as usize).zip(words);
-        let right = found.all(|(block, word)| {
-            maxima_of(block, self.rows.lengths(), base_rank).word() == word.load(Relaxed)
-        });
+        let lengths = self.lengths.array(self.lengths.number_of(node.ordinal));
+        let right = found
+            .all(|(block, word)| maxima_of(block, lengths, base_rank).word() == word.load(Relaxed));
         if right && words.len() as u64 == blocks {
             Ok(())
         } else {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
+use super::lengths::Lengths;
 use super::log::LogEnd;
 use super::segment::Segment;
 use super::{Checked, Part};
@@ -52,14 +53,13 @@ impl<'a> Rows<'a> {
 
     /// What the array of lengths says of a row.
     fn length(&self, local: u32) -> Option<u16> {
-        let index = self.lengths.len().checked_sub(1 + local as usize)?;
-        self.lengths.get(index)
+        length_in(&self.lengths, local)
     }
 
-    /// How many tokens of a document count, of which so many were kept. One that was given up counts nothing; but in a backup the last
-    /// row may seem to have died so that died later.
-    fn counted(&self, local: u32, kept: u32) -> u32 {
-        let given_up = !self.row(local).has_lived(local) && self.length(local) == Some(0);
+    /// How many tokens of a document count, of which so many were kept, and whose length in a field is said to be `said`. One that was
+    /// given up counts nothing; but in a backup the last row may seem to have died so that died later.
+    fn counted(&self, local: u32, said: u16, kept: u32) -> u32 {
+        let given_up = !self.row(local).has_lived(local) && said == 0;
         if given_up { 0 } else { kept }
     }
 
@@ -102,6 +102,11 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// What an array of lengths says of a row.
+fn length_in(lengths: &LengthArray<'_>, local: u32) -> Option<u16> {
+    lengths.get(lengths.len().checked_sub(1 + local as usize)?)
+}
+
 /// What document vectors say of a segment's postings: for each term a sum over its documents, which a list that has the
 /// same documents with the same frequencies has too. None if vectors are not kept.
 pub(super) struct Vectors(Option<Vec<u64>>);
@@ -134,12 +139,13 @@ pub(super) fn digest(local: u32, frequency: u32) -> u64 {
 pub(super) fn check(
     part: &Part<'_>,
     segment: &Segment,
+    lengths: &Lengths<'_>,
     sequence_start: u64,
     checked: &mut Checked,
 ) -> Vectors {
     let has_vectors = part.geometry.settings.positions && !segment.sections.are_packed();
     let sums = has_vectors.then(|| vec![0; segment.entry.terms as usize]);
-    let mut walk = Walk { sums, ..Walk::new(part, segment) };
+    let mut walk = Walk { sums, ..Walk::new(part, segment, lengths) };
     walk.is_counted_later = has_positions(part, segment);
     walk.sequence = sequence_start;
     for local in 0..walk.rows.len() {
@@ -164,18 +170,21 @@ pub(super) fn has_positions(part: &Part<'_>, segment: &Segment) -> bool {
     part.geometry.settings.positions && segment.sections.are_packed()
 }
 
-/// Looks at the lengths of documents whose positions were counted in their segment's lists.
+/// Looks at the lengths of documents whose positions were counted in their segment's lists, array by array of lengths.
 pub(super) fn check_counts(
     part: &Part<'_>,
     segment: &Segment,
-    counts: &[u32],
+    lengths: &Lengths<'_>,
+    counts: &[Vec<u32>],
     checked: &mut Checked,
 ) {
-    let mut walk = Walk::new(part, segment);
-    for (local, count) in (0..walk.rows.len()).zip(counts) {
+    let mut walk = Walk::new(part, segment, lengths);
+    for local in 0..walk.rows.len() {
         let is_document = walk.rows.is_document(local);
-        let counted = if is_document { walk.rows.counted(local, *count) } else { 0 };
-        if let Err(why) = walk.length(local, counted) {
+        let of_row = |counts: &Vec<u32>| if is_document { counts[local as usize] } else { 0 };
+        walk.counts.clear();
+        walk.counts.extend(counts.iter().map(of_row));
+        if let Err(why) = walk.lengths(local) {
             checked.note("row", walk.rows.place(local), why);
         }
     }
@@ -186,6 +195,9 @@ pub(super) fn check_counts(
 struct Walk<'a> {
     segment: &'a Segment,
     rows: Rows<'a>,
+    lengths: &'a Lengths<'a>,
+    /// By array of lengths, how many tokens of the document at hand were kept.
+    counts: Vec<u32>,
     /// One past the sequence number of the last row that came to life.
     sequence: u64,
     /// The sequence number of the last row, counted from the segment's base.
@@ -207,10 +219,12 @@ struct Walk<'a> {
 type Verdict = Result<(), &'static str>;
 
 impl<'a> Walk<'a> {
-    fn new(part: &Part<'a>, segment: &'a Segment) -> Walk<'a> {
+    fn new(part: &Part<'a>, segment: &'a Segment, lengths: &'a Lengths<'a>) -> Walk<'a> {
         Walk {
             segment,
             rows: Rows::of(part, segment),
+            lengths,
+            counts: Vec::new(),
             sequence: 0,
             newest: 0,
             number: segment.entry.numbers_start,
@@ -240,9 +254,12 @@ impl<'a> Walk<'a> {
         self.units += self.key(key, lived)? + self.vector(local)?;
         let tokens = self.rows.tokens(local);
         self.tokens += tokens as u64;
-        if !self.is_counted_later {
-            let kept = if self.sums.is_some() { self.ordinals.len() as u32 } else { tokens };
-            self.length(local, self.rows.counted(local, kept))?;
+        if self.sums.is_some() {
+            self.count();
+            self.lengths(local)?;
+        } else if !self.is_counted_later {
+            let said = self.rows.length(local).unwrap_or(0);
+            self.length(local, self.rows.counted(local, said, tokens))?;
         }
         if lived { self.sequence(row) } else { Ok(()) }
     }
@@ -266,7 +283,29 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at a document's length, of which so many tokens count.
+    /// Counts the tokens of the document at hand for each array of lengths.
+    fn count(&mut self) {
+        self.counts.clear();
+        self.counts.resize(self.lengths.arrays().len(), 0);
+        for number in self.ordinals.iter().filter_map(|ordinal| self.lengths.number_of(*ordinal)) {
+            self.counts[number] += 1;
+        }
+    }
+
+    /// Looks at a document's lengths, of whose tokens so many were kept as were counted.
+    fn lengths(&mut self, local: u32) -> Verdict {
+        let said = self.rows.length(local).unwrap_or(0);
+        self.length(local, self.rows.counted(local, said, self.counts[0]))?;
+        for (array, count) in self.lengths.arrays().iter().zip(&self.counts).skip(1) {
+            let said = length_in(array, local).unwrap_or(0);
+            if said != saturated(self.rows.counted(local, said, *count)) {
+                return Err("its length in a field is not that of its document");
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the length of a document's text, of which so many tokens count.
     fn length(&mut self, local: u32, kept: u32) -> Verdict {
         self.kept += Statistics::of(kept);
         let right = self.rows.length(local) == Some(saturated(kept));

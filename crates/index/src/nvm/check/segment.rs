@@ -1,5 +1,7 @@
 //! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
 
+use super::lengths::Lengths;
+use super::rows::Rows;
 use super::slots::Found;
 use super::{Checked, Part, columns, order, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
@@ -93,9 +95,11 @@ fn check(
     checked.counts.merged_segments += u64::from(segment.is_merged);
     checked.counts.rows += rows;
     checked.counts.terms += terms;
-    let vectors = rows::check(part, &segment, before.map_or(0, |b| b.sequence_end), checked);
+    let lengths = Lengths::of(part, &segment, Rows::of(part, &segment).lengths());
+    let sequence_start = before.map_or(0, |b| b.sequence_end);
+    let vectors = rows::check(part, &segment, &lengths, sequence_start, checked);
     columns::check(part, &segment, &vectors, checked);
-    postings::check(part, &segment, vectors, checked);
+    postings::check(part, &segment, &lengths, vectors, checked);
     if part.geometry.settings.store {
         texts::check(part, &segment, checked);
     }

@@ -4,11 +4,11 @@
 use super::lists::BLOCK;
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Algorithm, Lengths, Run};
+use spirit_kernel::{Algorithm, Run};
 
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
-use crate::evaluate::{Place, words_of};
+use crate::evaluate::Place;
 use crate::plan::TERMS_INLINE;
 use crate::rank::MORE;
 
@@ -48,14 +48,11 @@ impl Evaluation<'_, Ranked<'_>> {
 
     /// A segment in which all terms have lists.
     fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
-        let lengths = Self::lengths(place);
         // Lent, since what lists are read in is not to be seen to change.
         let words = std::mem::take(&mut self.scratch.words);
         let mut lists = [List::NONE; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {
-            let leaf = &self.scratch.leaves[*term as usize];
-            let bm25 = self.bm25(*term as usize);
-            *list = List::of(leaf, &place.context, words_of(&words, *term as usize), bm25, lengths);
+            *list = self.list(place, *term as usize, &words);
         }
         let lists = &mut lists[..terms.len()];
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -94,11 +91,12 @@ impl Evaluation<'_, Ranked<'_>> {
         block: Run<'_>,
         ahead: &Parts<Ahead>,
     ) {
-        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
-        let bm25 = lists[shortest].bm25;
+        let List { bm25, lengths, .. } = lists[shortest];
         let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
-        let bar = bar(self.limit(), others.iter().map(|other| (lists[*other].bm25, ahead[*other])));
+        let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
+        let bar = bar(self.limit(), &lists[shortest], ahead_of);
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
         if found > FEW {
@@ -114,7 +112,7 @@ impl Evaluation<'_, Ranked<'_>> {
         for (word, score) in words[..found].iter().zip(&scores) {
             let mut parts = ahead.map(|ahead| ahead.bound);
             parts[shortest] = *score;
-            if self.complete(lists, others, lengths, rank(*word), &mut parts) {
+            if self.complete(lists, others, rank(*word), &mut parts) {
                 // In the order of the terms, so that a document's score does not depend on what else there is.
                 let score = parts[..lists.len()].iter().sum();
                 if score > self.collector.top.threshold() {
@@ -130,7 +128,6 @@ impl Evaluation<'_, Ranked<'_>> {
         &self,
         lists: &mut [List<'_>],
         others: &[usize],
-        lengths: Lengths<'_>,
         rank: u32,
         parts: &mut Parts<f32>,
     ) -> bool {
@@ -139,7 +136,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 return false;
             }
             let Some(word) = lists[*other].find(self.settings.level, rank) else { return false };
-            parts[*other] = lists[*other].bm25.score(word, lengths);
+            parts[*other] = lists[*other].score(word);
             true
         })
     }

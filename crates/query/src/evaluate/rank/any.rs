@@ -7,12 +7,12 @@
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bm25, Lengths, Level};
+use spirit_kernel::Level;
 
 use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
-use crate::evaluate::{OUT, Place, words_of};
+use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
@@ -62,14 +62,9 @@ impl Evaluation<'_, Ranked<'_>> {
                 others: 0,
                 others_bound: 0.0,
             };
-            let lengths = Self::lengths(&place);
-            for term in terms {
-                let leaf = &self.scratch.leaves[*term as usize];
-                if leaf.postings > 0 {
-                    let bm25 = self.bm25(*term as usize);
-                    let words = words_of(&words, *term as usize);
-                    streams.lists[streams.len] =
-                        List::of(leaf, &place.context, words, bm25, lengths);
+            for term in terms.iter().map(|term| *term as usize) {
+                if self.scratch.leaves[term].postings > 0 {
+                    streams.lists[streams.len] = self.list(&place, term, &words);
                     streams.len += 1;
                 }
             }
@@ -117,8 +112,8 @@ impl Evaluation<'_, Ranked<'_>> {
         first: u32,
         end: u32,
     ) -> bool {
-        let (level, lengths) = (self.settings.level, Self::lengths(place));
-        let mut candidates = self.window_candidates(streams, lengths, first, end);
+        let level = self.settings.level;
+        let mut candidates = self.window_candidates(streams, first, end);
         if kernel::count_bits(level, &candidates.together) > FEW {
             // Most of these have one of the terms only.
             kernel::and_window(level, &mut candidates.together, &streams.twice(level, first, end));
@@ -134,7 +129,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let mut score = 0.0;
             for list in &mut streams.lists[..streams.len] {
                 if let Some(word) = list.find(level, rank) {
-                    score += list.bm25.score(word, lengths);
+                    score += list.score(word);
                 }
             }
             if score > self.collector.top.threshold() {
@@ -146,24 +141,19 @@ impl Evaluation<'_, Ranked<'_>> {
 
     /// The documents of a window that may be among the best. Each list is asked for documents that none before was asked for: those
     /// with none of the terms before.
-    fn window_candidates(
-        &self,
-        streams: &Streams<'_>,
-        lengths: Lengths<'_>,
-        first: u32,
-        end: u32,
-    ) -> Candidates {
+    fn window_candidates(&self, streams: &Streams<'_>, first: u32, end: u32) -> Candidates {
         let (level, limit) = (self.settings.level, self.limit());
         let mut found = Candidates { alone: [0; WORDS], together: [0; WORDS] };
         let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
         for turn in (streams.others..streams.len).rev() {
             let mut list = streams.lists[streams.order[turn]];
-            let bar = bar(limit, streams.up_to(turn));
+            let bar = bar(limit, &list, streams.up_to(turn));
             while let Some(mut run) = list.take_run(level, end) {
                 while !run.is_empty() {
                     let (words, scores) = (&mut words, &mut scores);
+                    let List { lengths, bm25, .. } = list;
                     let progress =
-                        kernel::score_above(level, run, lengths, list.bm25, bar, words, scores);
+                        kernel::score_above(level, run, lengths, bm25, bar, words, scores);
                     for (word, score) in words[..progress.found].iter().zip(&*scores) {
                         found.add(rank(*word).wrapping_sub(first), score * MORE > limit);
                     }
@@ -183,7 +173,7 @@ impl Evaluation<'_, Ranked<'_>> {
         end: u32,
         scores: &mut [f32],
     ) {
-        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let level = self.settings.level;
         let mut bits = [0; WORDS];
         let words = ((end - first) as usize).div_ceil(64);
         let (bits, scores) = (&mut bits[..words], &mut scores[..words * 64]);
@@ -192,7 +182,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let mut list = streams.lists[*list];
             while let Some(run) = list.take_run(level, end) {
                 kernel::set_bits(level, run, first, bits);
-                kernel::add_scores(level, run, lengths, list.bm25, first, scores);
+                kernel::add_scores(level, run, list.lengths, list.bm25, first, scores);
             }
         }
         let (mut out, mut from) = ([0; OUT], 0);
@@ -204,21 +194,14 @@ impl Evaluation<'_, Ranked<'_>> {
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
             for bit in &out[..found] {
                 let score = scores[*bit as usize];
-                self.rank_candidate(place, streams, lengths, first + bit, score);
+                self.rank_candidate(place, streams, first + bit, score);
             }
             from = next;
         }
     }
 
     /// A document whose essential lists give it `score`.
-    fn rank_candidate(
-        &mut self,
-        place: &Place<'_>,
-        streams: &Streams<'_>,
-        lengths: Lengths<'_>,
-        rank: u32,
-        score: f32,
-    ) {
+    fn rank_candidate(&mut self, place: &Place<'_>, streams: &Streams<'_>, rank: u32, score: f32) {
         let level = self.settings.level;
         let (mut score, mut left) = (score, streams.others_bound);
         for other in (0..streams.others).rev() {
@@ -228,7 +211,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let number = streams.order[other];
             left -= streams.ahead[number].bound;
             if let Some(word) = streams.lists[number].look_up(level, rank) {
-                score += streams.lists[number].bm25.score(word, lengths);
+                score += streams.lists[number].score(word);
             }
         }
         if score * MORE <= self.collector.top.threshold() {
@@ -238,7 +221,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut exact = 0.0;
         for list in &streams.lists[..streams.len] {
             if let Some(word) = list.look_up(level, rank) {
-                exact += list.bm25.score(word, lengths);
+                exact += list.score(word);
             }
         }
         if exact > self.collector.top.threshold() {
@@ -290,8 +273,8 @@ impl Streams<'_> {
     }
 
     /// The lists that come before one in their order, and what they can be in the window.
-    fn up_to(&self, turn: usize) -> impl Iterator<Item = (Bm25, Ahead)> + '_ {
-        self.order[..turn].iter().map(|list| (self.lists[*list].bm25, self.ahead[*list]))
+    fn up_to(&self, turn: usize) -> impl Iterator<Item = (&List<'_>, Ahead)> + '_ {
+        self.order[..turn].iter().map(|list| (&self.lists[*list], self.ahead[*list]))
     }
 
     /// Divides the lists into those that are essential to score more than `limit` and others; says whether that can be

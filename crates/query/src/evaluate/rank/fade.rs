@@ -29,7 +29,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         match self.collector.fading {
             None => score,
             Some(fading) => {
-                score * fading.factor(place.last_value(fading.field, ValueKind::Time, rank))
+                fading.faded(score, place.last_value(fading.field, ValueKind::Time, rank))
             }
         }
     }

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::lengths::LENGTH_MAX;
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::term::FieldId;
 use spirit_kernel::{Bm25, Frequencies};
 
 use super::gate::Gate;
@@ -55,7 +55,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
-        let bm25 = self.bm25(term);
+        let (bm25, field) = (self.bm25(term), self.field(term));
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = std::mem::take(&mut self.scratch.words);
         loop {
@@ -64,7 +64,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             let run = leaf.run(&place.context, own);
             leaf.advance(run.len());
             for word in run.iter().map(|word| word.load(Relaxed)) {
-                let length = length(place, word);
+                let length = length(place, field, word);
                 if !gate.lets_pass(frequency(word), length) {
                     continue;
                 }
@@ -103,7 +103,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
 
     /// Marks a term's documents in a window.
     fn mark(&mut self, place: &Place<'_>, term: usize, first: u32, marked: &mut Marked) {
-        let gate = Gate::new(self.bm25(term), self.limit());
+        let (gate, field) = (Gate::new(self.bm25(term), self.limit()), self.field(term));
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -116,7 +116,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 count += 1;
                 let (number, mask) = (bit / 64, 1 << (bit % 64));
                 let again = marked.once[number] & mask != 0;
-                if again || gate.lets_pass(frequency(word), length(place, word)) {
+                if again || gate.lets_pass(frequency(word), length(place, field, word)) {
                     marked.candidates[number] |= mask;
                 }
                 marked.once[number] |= mask;
@@ -137,7 +137,8 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 let words = words_of(&self.scratch.words, scoring);
                 let run = self.scratch.leaves[scoring].run(&place.context, words);
                 let word = run[0].load(Relaxed);
-                sum += score_of(place, self.bm25(*term as usize), word, length(place, word));
+                let length = length(place, self.field(*term as usize), word);
+                sum += score_of(place, self.bm25(*term as usize), word, length);
             }
         }
         if sum > self.collector.top.threshold() {
@@ -146,10 +147,10 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 }
 
-/// The length of a posting's document, as an array would have it.
+/// How long a field is in a posting's document, as an array would have it.
 #[inline]
-fn length(place: &Place<'_>, word: u32) -> u32 {
-    place.segment.length(rank_of(rank(word))).min(LENGTH_MAX as u32)
+fn length(place: &Place<'_>, field: FieldId, word: u32) -> u32 {
+    place.segment.length_of(field, rank_of(rank(word)))
 }
 
 fn score_of(place: &Place<'_>, bm25: Bm25, word: u32, length: u32) -> f32 {

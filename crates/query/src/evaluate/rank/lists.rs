@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_index::maxima::{BLOCK_POSTINGS, Maxima};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
+use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
@@ -25,6 +26,9 @@ pub(super) struct List<'l> {
     /// Of a list without maxima: what is ahead, all of it.
     whole: Ahead,
     pub(super) bm25: Bm25,
+    /// The field of its term, and how long that is in each document.
+    field: FieldId,
+    pub(super) lengths: Lengths<'l>,
     at: usize,
 }
 
@@ -54,17 +58,25 @@ impl Ahead {
     }
 }
 
-/// What a posting has to score by itself to be among the best, if lists of which this is ahead can add to it. `threshold` is the
-/// score to beat.
-pub(super) fn bar(threshold: f32, others: impl Iterator<Item = (Bm25, Ahead)>) -> Bar {
-    let (mut weight, mut highest) = (0.0, 0);
-    for (bm25, ahead) in others.filter(|(_, ahead)| ahead.frequency > 0) {
-        weight += bm25.weight;
-        highest = highest.max(ahead.frequency);
+/// What a posting of `own` has to score by itself to be among the best, if lists of which this is ahead can add to it. `threshold` is the
+/// score to beat. What a list of another field adds does not depend on the same length.
+pub(super) fn bar<'o, 'l: 'o>(
+    threshold: f32,
+    own: &List<'_>,
+    others: impl Iterator<Item = (&'o List<'l>, Ahead)>,
+) -> Bar {
+    let (mut weight, mut highest, mut apart) = (0.0, 0, 0.0);
+    for (list, ahead) in others.filter(|(_, ahead)| ahead.frequency > 0) {
+        if list.field == own.field {
+            weight += list.bm25.weight;
+            highest = highest.max(ahead.frequency);
+        } else {
+            apart += ahead.bound;
+        }
     }
     let frequency = if highest < FREQUENCY_MAX { highest as f32 } else { WITHOUT_END };
     let rest = (highest > 0).then_some(Rest { weight, frequency });
-    Bar { threshold: threshold.min(threshold / MORE), rest }
+    Bar { threshold: threshold.min(threshold / MORE) - apart, rest }
 }
 
 impl<'l> List<'l> {
@@ -74,6 +86,8 @@ impl<'l> List<'l> {
         maxima: &[],
         whole: Ahead::NOTHING,
         bm25: Bm25::NOTHING,
+        field: FieldId::TEXT,
+        lengths: Lengths::NONE,
         at: 0,
     };
 
@@ -84,7 +98,8 @@ impl<'l> List<'l> {
         context: &Context<'l>,
         words: &'l [AtomicU32],
         bm25: Bm25,
-        lengths: Lengths<'_>,
+        field: FieldId,
+        lengths: Lengths<'l>,
     ) -> List<'l> {
         let (region, level) = (context.lists.region, context.level);
         let (source, maxima) = match (leaf.packed(), leaf.list(context)) {
@@ -97,22 +112,27 @@ impl<'l> List<'l> {
                 (Source::Run(&words[..1]), &[][..])
             }
         };
-        let mut list = List { source, maxima, whole: Ahead::NOTHING, bm25, at: 0 };
+        let mut list = List { source, maxima, whole: Ahead::NOTHING, bm25, field, lengths, at: 0 };
         if maxima.is_empty() {
-            list.look_at_all(level, lengths);
+            list.look_at_all(level);
         }
         list
     }
 
     /// A list without maxima is short.
-    fn look_at_all(&mut self, level: Level, lengths: Lengths<'_>) {
+    fn look_at_all(&mut self, level: Level) {
         let mut scores = [0.0; BLOCK];
         let run = self.block_run(0);
-        let count = kernel::score_run(level, run, lengths, self.bm25, &mut scores);
+        let count = kernel::score_run(level, run, self.lengths, self.bm25, &mut scores);
         for (word, score) in run.iter().zip(&scores[..count]) {
             let frequency = frequency(word.load(Relaxed));
             self.whole = self.whole.or(Ahead { bound: *score, frequency });
         }
+    }
+
+    /// What one of its postings adds to a score.
+    pub(super) fn score(&self, word: u32) -> f32 {
+        self.bm25.score(word, self.lengths)
     }
 
     /// How many postings it has.

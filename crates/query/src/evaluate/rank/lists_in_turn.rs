@@ -6,7 +6,6 @@
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::Lengths;
 
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
@@ -43,7 +42,7 @@ impl Evaluation<'_, Ranked<'_>> {
         order: &[usize],
         turn: usize,
     ) {
-        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let level = self.settings.level;
         let (own, later) = (order[turn], &order[turn + 1..]);
         let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
         let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
@@ -63,12 +62,13 @@ impl Evaluation<'_, Ranked<'_>> {
             if self.is_beaten(bound * MORE) || !self.meter.step() {
                 continue;
             }
-            let bar = bar(self.limit(), later.iter().map(|list| (lists[*list].bm25, ahead[*list])));
-            let (block, bm25) = (lists[own].block_run(number), lists[own].bm25);
+            let ahead_of = later.iter().map(|list| (&lists[*list], ahead[*list]));
+            let bar = bar(self.limit(), &lists[own], ahead_of);
+            let (block, List { bm25, lengths, .. }) = (lists[own].block_run(number), lists[own]);
             let found =
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
             for word in &words[..found.found] {
-                self.rank_with_others(place, lists, &order[..turn], rank(*word), lengths);
+                self.rank_with_others(place, lists, &order[..turn], rank(*word));
             }
         }
     }
@@ -80,7 +80,6 @@ impl Evaluation<'_, Ranked<'_>> {
         lists: &mut [List<'_>],
         before: &[usize],
         rank: u32,
-        lengths: Lengths<'_>,
     ) {
         let level = self.settings.level;
         if before.iter().any(|list| lists[*list].find(level, rank).is_some()) {
@@ -90,7 +89,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut score = 0.0;
         for list in lists {
             if let Some(word) = list.look_up(level, rank) {
-                score += list.bm25.score(word, lengths);
+                score += list.score(word);
             }
         }
         if score > self.collector.top.threshold() {

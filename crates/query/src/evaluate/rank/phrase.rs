@@ -6,8 +6,8 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::lengths::LENGTH_MAX;
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Run};
 
@@ -24,6 +24,7 @@ use crate::sloppy::Occurrence;
 /// A phrase in a segment, and what it is looked for in.
 struct Search<'s> {
     node: NodeId,
+    field: FieldId,
     bm25: Bm25,
     /// Whether no word may be moved.
     is_exact: bool,
@@ -51,6 +52,7 @@ impl Evaluation<'_, Ranked<'_>> {
         else {
             return;
         };
+        let field = self.query.field_of(node);
         // Lent, since what lists are read in is not to be seen to change.
         let words = std::mem::take(&mut self.scratch.words);
         let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
@@ -58,12 +60,14 @@ impl Evaluation<'_, Ranked<'_>> {
         for (list, term) in lists.iter_mut().zip(terms) {
             let leaf = &self.scratch.leaves[*term as usize];
             let (bm25, words) = (Bm25 { term: *term, ..bm25 }, words_of(&words, *term as usize));
-            *list = List::of(leaf, &place.context, words, bm25, Self::lengths(place));
+            let lengths = Self::lengths(place, field);
+            *list = List::of(leaf, &place.context, words, bm25, field, lengths);
         }
         let lists = &mut lists[..terms.len()];
         lists.sort_unstable_by_key(|list| list.len());
         let mut search = Search {
             node,
+            field,
             bm25,
             is_exact: slop == 0,
             phrase: None,
@@ -85,7 +89,7 @@ impl Evaluation<'_, Ranked<'_>> {
         for number in 0..lists[0].len().div_ceil(BLOCK) {
             if self.may_have(lists, number, search) && self.meter.step() {
                 let block = lists[0].block_run(number);
-                let candidates = self.candidates(place, lists, block, search);
+                let candidates = self.candidates(lists, block, search);
                 self.offer_candidates(place, &candidates, search);
             }
         }
@@ -109,16 +113,14 @@ impl Evaluation<'_, Ranked<'_>> {
     /// The documents of a block that have all terms, and may be among the best by how often.
     fn candidates(
         &self,
-        place: &Place<'_>,
         lists: &mut [List<'_>],
         block: Run<'_>,
         search: &Search<'_>,
     ) -> Candidates {
-        let (level, lengths) = (self.settings.level, Self::lengths(place));
+        let (level, List { bm25, lengths, .. }) = (self.settings.level, lists[0]);
         let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
         let limit = if search.is_exact { self.limit() } else { -1.0 };
         let bar = Bar::at(limit.min(limit / MORE));
-        let bm25 = lists[0].bm25;
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
         let others = &mut lists[1..];
@@ -175,11 +177,11 @@ impl Evaluation<'_, Ranked<'_>> {
             search.phrase = self.phrase_in(place, search.node, search.words);
         }
         let Some(phrase) = &search.phrase else { return };
-        let (bm25, words) = (search.bm25, search.words);
+        let (field, bm25, words) = (search.field, search.bm25, search.words);
         let mut room = Room { place, words, occurrences: &mut *search.occurrences };
         phrase.each(&mut room, ranks, Wanted::Frequency, |number, frequency| {
             let rank = ranks[number];
-            let length = place.segment.length(rank_of(rank)).min(LENGTH_MAX as u32);
+            let length = place.segment.length_of(field, rank_of(rank));
             let score = score(bm25, frequency, length);
             if frequency > 0.0 && !self.is_beaten(score) {
                 self.offer_scored(place, rank, score);

@@ -8,7 +8,7 @@ use super::lists::BLOCK;
 use spirit_index::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bar, Bm25};
+use spirit_kernel::{Bar, Bm25, Lengths};
 
 use super::Ranked;
 use crate::evaluate::{Evaluation, OUT, Place};
@@ -38,22 +38,23 @@ impl Evaluation<'_, Ranked<'_>> {
         let leaf = &self.scratch.leaves[term];
         let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
         let list = leaf.run(&place.context, words);
+        let lengths = Self::lengths(place, self.field(term));
         // What an entry holds itself is read before anything is lent to others.
         if let [only] = list {
             let word = only.load(Relaxed);
-            let score = bm25.score(word, Self::lengths(place));
+            let score = bm25.score(word, lengths);
             return self.offer_scored(place, rank(word), score);
         }
         if let Some(list) = leaf.packed() {
-            return self.rank_packed(place, list, bm25);
+            return self.rank_packed(place, list, lengths, bm25);
         }
         let Some(list) = leaf.list(&place.context) else { return };
         match leaf.maxima(&place.context) {
             Some(maxima) => {
                 self.raise_floor(place, maxima, bm25);
-                self.rank_blocks(place, list, maxima, bm25);
+                self.rank_blocks(place, list, maxima, lengths, bm25);
             }
-            None => self.rank_words(place, list, bm25),
+            None => self.rank_words(place, list, lengths, bm25),
         }
     }
 
@@ -62,12 +63,13 @@ impl Evaluation<'_, Ranked<'_>> {
         place: &Place<'_>,
         list: &[AtomicU32],
         maxima: &[AtomicU64],
+        lengths: Lengths<'_>,
         bm25: Bm25,
     ) {
         let mut gate = Gate::new(bm25, self.limit());
         for (block, maxima) in list.chunks(BLOCK).zip(maxima) {
             if gate.is_open(maxima.load(Relaxed)) && self.meter.step() {
-                self.rank_words(place, block, bm25);
+                self.rank_words(place, block, lengths, bm25);
                 if self.limit() != gate.threshold() {
                     gate = Gate::new(bm25, self.limit());
                 }
@@ -76,7 +78,13 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// The same of a packed list: blocks are unpacked that can beat what was found.
-    fn rank_packed(&mut self, place: &Place<'_>, list: PackedList, bm25: Bm25) {
+    fn rank_packed(
+        &mut self,
+        place: &Place<'_>,
+        list: PackedList,
+        lengths: Lengths<'_>,
+        bm25: Bm25,
+    ) {
         let region = place.context.lists.region;
         let maxima = list.maxima(region);
         self.raise_floor(place, maxima, bm25);
@@ -86,7 +94,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let is_open = maxima.get(block).is_none_or(|maxima| gate.is_open(maxima.load(Relaxed)));
             if is_open && self.meter.step() {
                 let count = list.unpack(region, self.settings.level, block, &mut words).count;
-                self.rank_words(place, kernel::run_of(&mut words[..count]), bm25);
+                self.rank_words(place, kernel::run_of(&mut words[..count]), lengths, bm25);
                 if self.limit() != gate.threshold() {
                     gate = Gate::new(bm25, self.limit());
                 }
@@ -94,8 +102,13 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    fn rank_words(&mut self, place: &Place<'_>, mut list: &[AtomicU32], bm25: Bm25) {
-        let lengths = Self::lengths(place);
+    fn rank_words(
+        &mut self,
+        place: &Place<'_>,
+        mut list: &[AtomicU32],
+        lengths: Lengths<'_>,
+        bm25: Bm25,
+    ) {
         let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
         while !list.is_empty() {
             let bar = Bar::at(self.collector.top.threshold());

@@ -5,8 +5,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::lengths::LENGTH_MAX;
 use spirit_index::posting::rank_of;
+use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths};
 
@@ -57,8 +57,8 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     fn rank_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
-        if place.segment.lengths().is_none() {
-            self.note_lengths(place, window, bits);
+        if place.is_fresh() {
+            self.note_lengths(place, FieldId::TEXT, window, bits);
         }
         let mut all = std::mem::take(&mut self.scratch.scores);
         let scores = &mut all[..bits.len() * 64];
@@ -77,12 +77,12 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = all;
     }
 
-    /// Puts the lengths of a window's matches where those of a registered segment would be.
-    fn note_lengths(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
+    /// Puts the lengths of a window's matches where those of a registered segment would be: those of the text apart from others.
+    fn note_lengths(&mut self, place: &Place<'_>, field: FieldId, window: Window, bits: &[u64]) {
+        let to = self.scratch.lengths(field);
         for bit in ones(bits) {
-            let length = place.segment.length(rank_of(window.rank(bit)));
-            let length = length.min(LENGTH_MAX as u32) as u16;
-            self.scratch.lengths[bit].store(length, Relaxed);
+            let length = place.segment.length_of(field, rank_of(window.rank(bit)));
+            to[bit].store(length as u16, Relaxed);
         }
     }
 
@@ -153,13 +153,17 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let scoring = self.query.terms.len() + term;
         let level = self.settings.level;
-        let lengths = match place.segment.lengths() {
-            Some(lengths) => lengths.from_rank(place.base),
-            None => Lengths::new(&self.scratch.lengths, window.start),
+        let field = self.field(term);
+        if place.is_fresh() && field != FieldId::TEXT {
+            self.note_lengths(place, field, window, bits);
+        }
+        let Scratch { leaves, words, lengths, field_lengths, .. } = &mut *self.scratch;
+        let noted = if field == FieldId::TEXT { lengths } else { field_lengths };
+        let lengths = match place.is_fresh() {
+            true => Lengths::new(noted, window.start).with(place),
+            false => Self::lengths(place, field),
         };
-        let lengths = lengths.with(place);
-        let leaf = &mut self.scratch.leaves[scoring];
-        let words = words_of(&self.scratch.words, scoring);
+        let (leaf, words) = (&mut leaves[scoring], words_of(words, scoring));
         loop {
             let run = leaf.run(&place.context, words);
             let start = window.start;
@@ -182,10 +186,11 @@ impl Evaluation<'_, Ranked<'_>> {
         scores: &mut [f32],
     ) {
         let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else { return };
+        let field = self.query.field_of(node);
         let Scratch { words, occurrences, .. } = &mut *self.scratch;
         let mut room = Room { place, words, occurrences };
         phrase.each_bit(&mut room, window, bits, Wanted::Frequency, |bit, frequency| {
-            let length = place.segment.length(rank_of(window.rank(bit))).min(LENGTH_MAX as u32);
+            let length = place.segment.length_of(field, rank_of(window.rank(bit)));
             scores[bit] += score(bm25, frequency, length);
         });
     }

@@ -1,0 +1,287 @@
+//! Scores of documents with several fields of text: each by its own lengths, average and number of documents. Long lists, in every form that
+//! segments have, with and without early termination.
+
+mod support;
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use spirit::explain::Worth;
+use spirit::{
+    Analyzer, Clause, Counts, Document, FieldKind, Index, Options, Parameters, Postings, Query,
+    Search, Word,
+};
+use spirit_index::rows::KeyKind;
+use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_oracle::{Collection, Oracle, Value, terms_of};
+use support::directory::Directory;
+use support::field_lengths::check_field_lengths;
+use support::{Chance, join, size_of_run, tiny};
+
+const DOCUMENTS: u64 = 4000;
+
+fn options() -> Options {
+    tiny(1, 64 << 20)
+        .segment_bytes(1 << 20)
+        .store(true)
+        .field("title", FieldKind::Text(Analyzer::Simple))
+        .field("note", FieldKind::Text(Analyzer::Simple))
+        .field("level", FieldKind::Keyword)
+}
+
+/// Words of which the first are frequent; short texts now and then, and long ones.
+fn words(chance: &mut Chance, most: u64) -> String {
+    let count = if chance.below(9) == 0 { most * 7 } else { chance.below(most + 1) };
+    let word = |chance: &mut Chance| format!("w{} ", chance.below(20).min(chance.below(20)));
+    (0..count).map(|_| word(chance)).collect()
+}
+
+/// Most have a title, few a note, and some no text.
+fn fill(index: &Index, oracle: &mut Oracle, chance: &mut Chance) {
+    for number in 0..DOCUMENTS {
+        let text = if number % 11 == 0 { String::new() } else { words(chance, 30) };
+        let (title, note) = (words(chance, 5), words(chance, 12));
+        let mut given = vec![("level", ["info", "error"][usize::from(number % 5 == 0)])];
+        if number % 10 > 0 {
+            given.push(("title", &*title));
+        }
+        if number % 97 == 0 {
+            given.push(("note", &*note));
+            given.push(("note", "w1 again"));
+        }
+        let document = Document::new().text(&text);
+        let document = given.iter().fold(document, |all, (name, value)| all.field(name, *value));
+        let fields = given.iter().map(|(name, value)| match *name {
+            "level" => ((*name).to_owned(), Value::Text((*value).to_owned())),
+            _ => ((*name).to_owned(), Value::Words((*value).to_owned())),
+        });
+        let added = index.add_document(&document).unwrap();
+        assert_eq!(added, Some(number));
+        oracle.add_document(None, &text, fields.collect());
+        if number % 1500 == 1499 {
+            index.flush().unwrap();
+        }
+    }
+}
+
+fn queries() -> Vec<Clause> {
+    let of = |field: &str, word: &str| {
+        Clause::Term(Word { field: field.to_owned(), text: word.to_owned() })
+    };
+    let phrase = |field: &str| {
+        let words = ["w0", "w1"].map(|word| Some(word.to_owned())).to_vec();
+        Clause::Phrase { field: field.to_owned(), words, slop: 0 }
+    };
+    let (text, title, note) = (of("text", "w0"), of("title", "w0"), of("note", "w1"));
+    vec![
+        title.clone(),
+        note.clone(),
+        of("title", "w19"),
+        of("level", "error"),
+        Clause::any([text.clone(), title.clone()]),
+        Clause::any([of("text", "w17"), of("title", "w18"), of("title", "w3")]),
+        Clause::any([title.clone(), note.clone(), of("level", "error"), of("text", "w12")]),
+        Clause::all([text.clone(), title.clone()]),
+        Clause::all([of("title", "w0"), of("title", "w1"), of("text", "w2")]),
+        Clause::all([of("level", "info"), of("title", "w5")]),
+        phrase("title"),
+        phrase("text"),
+        Clause::any([phrase("title"), text.clone()]),
+        Clause::all([Clause::any([text, note]), title, Clause::Everything]),
+    ]
+}
+
+fn best(index: &Index, query: &Query, search: Search) -> (Vec<(String, f32)>, Counts) {
+    let mut reader = index.reader().unwrap();
+    let hits = reader.search(query, search).unwrap();
+    let scores: Vec<f32> = hits.scores().unwrap().collect();
+    (hits.keys().unwrap().into_iter().zip(scores).collect(), hits.counts().unwrap().clone())
+}
+
+fn check(index: &Index, oracle: &Oracle) {
+    let [lengths, blocks] = check_field_lengths(index);
+    let are_packed = index.options().get_postings() == Postings::Packed;
+    assert!(lengths > DOCUMENTS / 2 && (blocks > 0 || are_packed));
+    let schema = index.schema();
+    for asked in queries() {
+        let query = Query::in_schema(&asked, &schema).unwrap();
+        let (all, counts) = best(index, &query, Search::best(10_000).exhaustive());
+        let named =
+            counts.fields.iter().map(|(id, of)| (schema.get(*id).unwrap().name.clone(), of));
+        let fields = named.chain([("text".to_owned(), &counts.statistics)]);
+        let collection = Collection {
+            fields: fields.map(|(name, of)| (name, (of.documents, of.tokens))).collect(),
+            with_term: terms_of(&asked, &|_| true)
+                .into_iter()
+                .zip(counts.with_term.iter().copied())
+                .collect::<HashMap<_, _>>(),
+            parameters: Parameters::default(),
+            frequency_max: usize::MAX,
+        };
+        let scores: HashMap<&str, f32> = all.iter().map(|(key, score)| (&**key, *score)).collect();
+        assert_eq!(all.len(), oracle.matches(&asked).count(), "{asked}");
+        for document in oracle.matches(&asked) {
+            let expected = collection.score(&asked, document).unwrap();
+            let score = f64::from(scores[&*document.key]);
+            let near = (score - expected).abs() <= 1e-4 * expected.max(1e-3);
+            assert!(near, "{} scores {score}, not {expected}, by {asked}", document.key);
+        }
+        for k in [1, 10, 300] {
+            for search in [Search::best(k), Search::best(k).windows()] {
+                let (found, _) = best(index, &query, search);
+                assert_eq!(found, all[..k.min(all.len())], "the best {k} of {asked}");
+            }
+        }
+        check_pages(index, &query, &all);
+    }
+}
+
+fn check_pages(index: &Index, query: &Query, all: &[(String, f32)]) {
+    let mut reader = index.reader().unwrap();
+    let (mut paged, mut search) = (Vec::new(), Search::best(13));
+    for _ in 0..4 {
+        let hits = reader.search(query, search).unwrap();
+        paged.extend(hits.keys().unwrap());
+        let Some(cursor) = hits.cursor().unwrap() else { break };
+        let cursor = cursor.to_string().parse().unwrap();
+        search = Search::best(13).after(cursor);
+    }
+    let expected: Vec<&String> = all.iter().take(4 * 13).map(|(key, _)| key).collect();
+    assert!(paged.iter().eq(expected));
+}
+
+#[test]
+fn fields_are_scored_by_themselves_in_memory() {
+    let index = options().open().unwrap();
+    let mut oracle = Oracle::default();
+    fill(&index, &mut oracle, &mut Chance::new(1));
+    check(&index, &oracle);
+    index.flush().unwrap();
+    index.settle();
+    check(&index, &oracle);
+}
+
+#[test]
+fn fields_are_scored_by_themselves_in_the_second_tier() {
+    for (postings, positions) in
+        [(Postings::Raw, true), (Postings::Packed, true), (Postings::Packed, false)]
+    {
+        let directory = Directory::new();
+        let options = || {
+            let options = options().directory(directory.path()).nvm_bytes(64 << 20);
+            options.log_bytes(4 << 20).postings(postings).positions(positions)
+        };
+        let index = options().open().unwrap();
+        let mut oracle = Oracle::default();
+        fill(&index, &mut oracle, &mut Chance::new(2));
+        index.settle();
+        if positions {
+            check(&index, &oracle);
+        }
+        index.close().unwrap();
+        let report = spirit::check(directory.path()).unwrap();
+        assert!(report.is_sound(), "{report}");
+        let index = options().open().unwrap();
+        index.settle();
+        if positions {
+            check(&index, &oracle);
+        }
+    }
+}
+
+#[test]
+fn a_score_says_which_field_it_is_of() {
+    let index = options().open().unwrap();
+    let documents = [
+        Document::new().text("sea and sky").field("title", "the sea").field("level", "info"),
+        Document::new().text("sea").field("title", "an old man and the sea"),
+        Document::new().field("title", "sky"),
+    ];
+    for state in 0..3 {
+        if state == 0 {
+            for document in &documents {
+                index.add_document(document).unwrap();
+            }
+        } else {
+            index.flush().unwrap();
+            index.settle();
+        }
+        let mut reader = index.reader().unwrap();
+        let search = Search::best(9);
+        let mut explain = |query: &str| reader.explain_text(query, &search, "0").unwrap().unwrap();
+        for (query, length, documents, average) in
+            [("sea", 3, 2, 2.0), ("title:sea", 2, 3, 3.0), ("title:\"the sea\"", 2, 3, 3.0)]
+        {
+            let found = explain(query);
+            let Worth::Frequency(parts) = &found.worth else { panic!("{found}") };
+            let said = (parts.length, parts.documents, parts.average);
+            assert_eq!(said, (length, documents, average), "{query} in state {state}");
+        }
+        let level = explain("level:info");
+        assert_eq!((level.worth, level.value), (Worth::Constant, 1.0));
+    }
+}
+
+/// Rows that are given up since the rest of their group has no room beside them count in no field.
+#[test]
+fn rows_that_were_given_up_have_no_lengths() {
+    let directory = Directory::new();
+    let options = options().segment_bytes(64 << 10).directory(directory.path());
+    let options = options.nvm_bytes(64 << 20).log_bytes(1 << 20).document_bytes_max(4 << 10);
+    let index = options.open().unwrap();
+    for group in 0..40u64 {
+        let title = format!("all titles of group{group}");
+        let document = || Document::new().text("all").field("title", &*title);
+        let documents: Vec<_> = (0..200).map(|_| document()).collect();
+        index.add_document_group(&documents, &group.to_le_bytes()).unwrap();
+        check_field_lengths(&index);
+    }
+    index.settle();
+    assert_eq!(check_field_lengths(&index)[0], 40 * 200);
+    let given_up = |segment: &Segment<'_>| {
+        let lived = |local: &u32| {
+            let row = segment.row_table().row(*local);
+            row.key().kind() == KeyKind::None || row.has_lived(*local)
+        };
+        (0..segment.rows()).filter(|local| !lived(local)).count()
+    };
+    let snapshot = Snapshot::take(index.memories().next().unwrap());
+    let given_up: usize = snapshot.segments().map(|segment| given_up(&segment)).sum();
+    assert!(given_up > 0, "some group began in a segment that had no room for all of it");
+    index.close().unwrap();
+    let report = spirit::check(directory.path()).unwrap();
+    assert!(report.is_sound(), "{report}");
+}
+
+/// Whatever a snapshot sees of a field adds up, while documents are added, flushed, engraved and dropped beside it.
+#[test]
+fn snapshots_add_up_while_segments_move() {
+    let directory = Directory::new();
+    let options = tiny(1, 3 << 20).directory(directory.path()).nvm_bytes(3 << 20).store(true);
+    let options = options.log_bytes(256 << 10).document_bytes_max(64 << 10).merge_after(2);
+    let index = options.field("title", FieldKind::Text(Analyzer::Simple)).open().unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let look = || {
+            let mut looks = 0;
+            while !done.load(Relaxed) {
+                check_field_lengths(&index);
+                looks += 1;
+            }
+            looks
+        };
+        let reader = scope.spawn(look);
+        let chance = &mut Chance::new(7);
+        for number in 0..4 * size_of_run("SPIRIT_STEPS", 1500) {
+            let (key, title) = (format!("k{}", chance.below(2000)), words(chance, 6));
+            let document = Document::new().key(&key).text("some text");
+            let document =
+                if number % 3 == 0 { document } else { document.field("title", &*title) };
+            index.add_document(&document).unwrap();
+        }
+        done.store(true, Relaxed);
+        assert!(join([reader])[0] > 0);
+    });
+}
