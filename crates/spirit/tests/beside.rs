@@ -22,7 +22,7 @@ const CLASSES: u64 = 17;
 
 /// Documents that come beside the queries, in all.
 fn adds() -> u64 {
-    size_of_run("SPIRIT_BESIDE_ADDS", 8000)
+    size_of_run("SPIRIT_BESIDE_ADDS", 60_000)
 }
 
 fn options(directory: &Directory, pointer_update: PointerUpdate) -> Options {

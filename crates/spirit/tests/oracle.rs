@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use spirit::{Analyzer, Index, Level, OnFull, Options};
 use spirit_oracle::Oracle;
 use support::fields::declared;
+use support::size_of_run;
 use support::steps::{Step, apply, check, step};
 
 fn level() -> impl Strategy<Value = Level> {
@@ -41,8 +42,8 @@ fn run(index: &Index, steps: &[Step]) {
 }
 
 proptest! {
-    // PROPTEST_CASES asks for more.
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(200), ..ProptestConfig::default() })]
+    // PROPTEST_CASES asks for more, or for fewer where all takes longer.
+    #![proptest_config(ProptestConfig::with_cases(size_of_run("PROPTEST_CASES", 200) as u32))]
 
     #[test]
     fn one_executor_is_the_naive_index(
