@@ -9,7 +9,7 @@ use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths, Level};
 
-use super::lists::{Ahead, List, bar};
+use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{OUT, Place, words_of};
@@ -155,11 +155,12 @@ impl Evaluation<'_, Ranked<'_>> {
     ) -> Candidates {
         let (level, limit) = (self.settings.level, self.limit());
         let mut found = Candidates { alone: [0; WORDS], together: [0; WORDS] };
-        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; OUT], [0.0; OUT]);
         for turn in (streams.others..streams.len).rev() {
             let mut list = streams.lists[streams.order[turn]];
             let bar = bar(limit, streams.up_to(turn));
-            while let Some(mut run) = list.take_run(level, end) {
+            while let Some(block) = list.take_block(level, end) {
+                let mut run = list.sift(level, block, bar, &mut room);
                 while !run.is_empty() {
                     let (words, scores) = (&mut words, &mut scores);
                     let progress =

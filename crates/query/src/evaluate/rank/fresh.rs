@@ -15,7 +15,7 @@ use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
-use crate::plan::RankedPlan;
+use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
 
 /// Documents of a window.
@@ -31,15 +31,17 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     pub(super) fn rank_fresh(&mut self, plan: &RankedPlan) {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
+            let (terms, excludes) = (plan.sought(), !plan.excluded().is_empty());
+            let is_term = plan.way == RankedWay::Term && !excludes;
             for term in 0..self.query.terms.len() {
                 self.open_fresh(&place, term);
-                if !matches!(plan, RankedPlan::Term(_)) {
+                if !is_term {
                     self.open_fresh_scoring(&place, term);
                 }
             }
-            match plan {
-                RankedPlan::Term(term) => self.rank_fresh_term(&place, *term as usize),
-                RankedPlan::Any(terms, count) => self.rank_fresh_any(&place, &terms[..*count]),
+            match plan.way {
+                RankedWay::Term if is_term => self.rank_fresh_term(&place, terms[0] as usize),
+                RankedWay::Any if !excludes => self.rank_fresh_any(&place, terms),
                 _ => self.rank_segment(&place),
             }
         }
@@ -64,6 +66,10 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             let run = leaf.run(&place.context, own);
             leaf.advance(run.len());
             for word in run.iter().map(|word| word.load(Relaxed)) {
+                // A document is as long as its terms are frequent: most are told without a look at its length.
+                if !gate.lets_pass(frequency(word), frequency(word)) {
+                    continue;
+                }
                 let length = length(place, word);
                 if !gate.lets_pass(frequency(word), length) {
                     continue;

@@ -46,7 +46,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let (level, lengths) = (self.settings.level, Self::lengths(place));
         let (own, later) = (order[turn], &order[turn + 1..]);
         let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
-        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         for number in 0..lists[own].len().div_ceil(BLOCK) {
             let mut bound = lists[own].block(number).bound;
             if self.is_beaten((bound + later_bound) * MORE) {
@@ -64,7 +64,8 @@ impl Evaluation<'_, Ranked<'_>> {
                 continue;
             }
             let bar = bar(self.limit(), later.iter().map(|list| (lists[*list].bm25, ahead[*list])));
-            let (block, bm25) = (lists[own].block_run(number), lists[own].bm25);
+            let (block, bm25) = ((number, lists[own].block_run(number)), lists[own].bm25);
+            let block = lists[own].sift(level, block, bar, &mut room);
             let found =
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
             for word in &words[..found.found] {
