@@ -51,10 +51,9 @@ fn frequent_avx512(run: Run, least: u32, out: &mut [u32]) -> usize {
         let hits = _mm512_cmpge_epu32_mask(_mm512_and_si512(words, mask), least_16);
         // No more were found than looked at, and for these there is room.
         let Some(to) = out[found..].first_chunk_mut::<16>() else { break };
+        let packed = _mm512_maskz_compress_epi32(hits, words);
         // SAFETY: the array is 64 writable bytes.
-        unsafe {
-            _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(hits, words));
-        }
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), packed) };
         found += hits.count_ones() as usize;
     }
     frequent_each(rest, least, out, found)

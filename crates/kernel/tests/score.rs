@@ -166,7 +166,8 @@ fn numbers_that_are_none_are_so_everywhere() {
 #[test]
 fn words_are_told_by_their_frequency() {
     for count in [0, 1, 7, 8, 16, 31, 32, 33, 100] {
-        let run: Vec<u32> = (0..count).map(|rank| rank << 8 | (rank * 37 + 255) % 256).collect();
+        let run: Vec<u32> =
+            (0..count).map(|rank| (rank << 8) | ((rank * 37 + 255) % 256)).collect();
         for (least, room) in
             [(0, 128), (1, 128), (9, 128), (255, 128), (256, 128), (u32::MAX, 128), (9, 0), (9, 17)]
         {

@@ -18,6 +18,7 @@ use super::text_index::TextEntry;
 use crate::column::writer::Plan;
 use crate::descriptor::{SegmentId, State};
 use crate::entries::{ALONE, Entry};
+use crate::maxima::Maxima;
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
@@ -105,6 +106,14 @@ fn packed_lists() {
     let sea = Term::new(FieldId(0), b"sea").unwrap().key;
     let [_, first, second, _] = Node::new(entry, 5, sea).words();
     assert_eq!([first, second], [0x8000_0003_0000_0006, 0x0000_0005_FFFF_FA01]);
+}
+
+#[test]
+fn block_maxima() {
+    let three = [(1, 20), (3, 100), (2, 30)];
+    assert_eq!(Maxima::of(three).word(), 0x1E02_4903);
+    let five = [(2, 15), (10, 200), (6, 70), (8, 120), (4, 40)];
+    assert_eq!(Maxima::of(five).word(), 0x520A_4106_2804_0F02);
 }
 
 #[test]

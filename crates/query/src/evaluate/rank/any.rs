@@ -47,6 +47,7 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with any of some terms in the registered segments at hand.
     pub(super) fn rank_any(&mut self, terms: &[u32]) {
         let oldest = self.part.oldest;
+        terms.iter().for_each(|term| self.raise_floor(*term as usize));
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
@@ -85,9 +86,6 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
         let level = self.settings.level;
         let mut scores = std::mem::take(&mut self.scratch.scores);
-        for list in &streams.lists[..streams.len] {
-            self.raise_floor(place, list.maxima(), list.bm25);
-        }
         // What a document had to score when too many of a window might have.
         let mut too_low = 0.0;
         let mut start = place.first;

@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::maxima::{Maxima, Pair};
+use spirit_index::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel::Bm25;
 
 use super::gate::Gate;
@@ -18,7 +18,7 @@ use crate::rank::{MORE, score};
 const WANTED_MAX: usize = 128;
 
 /// The best that documents with a term are certain to score, as many as are wanted.
-pub(super) struct Floor {
+struct Floor {
     highest: [f32; WANTED_MAX],
     wanted: usize,
     /// The index of the lowest of them.
@@ -29,30 +29,43 @@ pub(super) struct Floor {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
+    /// Raises what a match has to score by what the blocks of a term's lists promise, all those in the segments at hand; none was visited.
+    pub(super) fn raise_floor(&mut self, term: usize) {
+        let Some(mut floor) = self.floor(self.bm25(term)) else { return };
+        let region = self.snapshot.memory().region();
+        let leaf = &self.scratch.leaves[term];
+        let entries = leaf.entries(self.lists());
+        for entry in (0..leaf.left).rev().map(|index| entries.get(index)) {
+            if entry.segment.position() < self.part.oldest || !self.meter.step() {
+                break;
+            }
+            if entry.postings <= BLOCK_POSTINGS || self.snapshot.skips(entry.segment) {
+                continue;
+            }
+            let segment = self.snapshot.of(entry.segment);
+            let Some(place) = self.place(segment, false) else { continue };
+            let maxima = match segment.packed(entry) {
+                Some(packed) => packed.maxima(region),
+                None => segment.flushed().maxima(entry).map_or(&[][..], |span| region.view(span)),
+            };
+            floor.add(&place, maxima);
+        }
+        self.collector.top.raise(floor.level());
+    }
+
     /// A floor for a term; none where it is not certain that what blocks promise is found.
-    pub(super) fn floor(&self, bm25: Bm25) -> Option<Floor> {
+    fn floor(&self, bm25: Bm25) -> Option<Floor> {
         let Ranked { top, skips, fading, plan, .. } = &self.collector;
         let is_sure = *skips && fading.is_none() && plan.excluded().is_empty();
         let wanted = top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k))?;
         let gate = Gate::new(bm25, top.threshold().max(0.0));
         Some(Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 })
     }
-
-    /// Raises what a match has to score by what a list's blocks promise.
-    pub(super) fn raise_floor(&mut self, place: &Place<'_>, maxima: &[AtomicU64], bm25: Bm25) {
-        if maxima.is_empty() {
-            return;
-        }
-        if let Some(mut floor) = self.floor(bm25) {
-            floor.add(place, maxima);
-            self.collector.top.raise(floor.level());
-        }
-    }
 }
 
 impl Floor {
     /// Takes note of a list's blocks, unless something can keep the documents that they speak of from being found.
-    pub(super) fn add(&mut self, place: &Place<'_>, maxima: &[AtomicU64]) {
+    fn add(&mut self, place: &Place<'_>, maxima: &[AtomicU64]) {
         if !place.whole || place.has_dead {
             return;
         }
@@ -77,7 +90,7 @@ impl Floor {
     }
 
     /// As many documents as are wanted score above it.
-    pub(super) fn level(&self) -> f32 {
+    fn level(&self) -> f32 {
         // Scores may come out a little lower than what is computed from other lengths.
         (self.highest[self.lowest] / MORE).next_down()
     }

@@ -6,8 +6,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::lengths::LENGTH_MAX;
+use spirit_index::lengths::{LENGTH_MAX, RunningCounts};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::snapshot::Segment;
 use spirit_kernel::{Bm25, Frequencies};
 
 use super::gate::Gate;
@@ -58,6 +59,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
         let bm25 = self.bm25(term);
+        let lengths = RowLengths::of(place);
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = std::mem::take(&mut self.scratch.words);
         loop {
@@ -70,7 +72,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 if !gate.lets_pass(frequency(word), frequency(word)) {
                     continue;
                 }
-                let length = length(place, word);
+                let length = lengths.length(word);
                 if !gate.lets_pass(frequency(word), length) {
                     continue;
                 }
@@ -110,6 +112,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     /// Marks a term's documents in a window.
     fn mark(&mut self, place: &Place<'_>, term: usize, first: u32, marked: &mut Marked) {
         let gate = Gate::new(self.bm25(term), self.limit());
+        let lengths = RowLengths::of(place);
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -122,7 +125,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 count += 1;
                 let (number, mask) = (bit / 64, 1 << (bit % 64));
                 let again = marked.once[number] & mask != 0;
-                if again || gate.lets_pass(frequency(word), length(place, word)) {
+                if again || gate.lets_pass(frequency(word), lengths.length(word)) {
                     marked.candidates[number] |= mask;
                 }
                 marked.once[number] |= mask;
@@ -143,7 +146,12 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 let words = words_of(&self.scratch.words, scoring);
                 let run = self.scratch.leaves[scoring].run(&place.context, words);
                 let word = run[0].load(Relaxed);
-                sum += score_of(place, self.bm25(*term as usize), word, length(place, word));
+                sum += score_of(
+                    place,
+                    self.bm25(*term as usize),
+                    word,
+                    RowLengths::of(place).length(word),
+                );
             }
         }
         if sum > self.collector.top.threshold() {
@@ -152,10 +160,29 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 }
 
-/// The length of a posting's document, as an array would have it.
-#[inline]
-fn length(place: &Place<'_>, word: u32) -> u32 {
-    place.segment.length(rank_of(rank(word))).min(LENGTH_MAX as u32)
+/// The lengths of a segment's documents, as an array would have them.
+struct RowLengths<'p> {
+    segment: &'p Segment<'p>,
+    /// Asked for once, since there may be thousands of documents.
+    counts: Option<RunningCounts<'p>>,
+}
+
+impl<'p> RowLengths<'p> {
+    fn of(place: &'p Place<'_>) -> RowLengths<'p> {
+        let segment = &place.segment;
+        RowLengths { segment, counts: segment.running_counts() }
+    }
+
+    /// That of a posting's document.
+    #[inline]
+    fn length(&self, word: u32) -> u32 {
+        let local = rank_of(rank(word));
+        let length = match &self.counts {
+            Some(counts) => counts.length(local),
+            None => self.segment.length(local),
+        };
+        length.min(LENGTH_MAX as u32)
+    }
 }
 
 fn score_of(place: &Place<'_>, bm25: Bm25, word: u32, length: u32) -> f32 {

@@ -180,11 +180,6 @@ impl<'l> List<'l> {
         self.at = 0;
     }
 
-    /// The maxima of its blocks; none if it is short.
-    pub(super) fn maxima(&self) -> &'l [AtomicU64] {
-        self.maxima
-    }
-
     /// Goes on to the first posting at or behind a rank.
     pub(super) fn go_to(&mut self, level: Level, rank: u32) {
         self.at = self.seek(level, rank);

@@ -24,9 +24,6 @@ impl Evaluation<'_, Ranked<'_>> {
         let order = &mut order[..lists.len()];
         order.iter_mut().enumerate().for_each(|(number, at)| *at = number);
         order.sort_unstable_by_key(|list| lists[*list].len());
-        for list in &*lists {
-            self.raise_floor(place, list.maxima(), list.bm25);
-        }
         let had_newer = self.collector.top.set_has_newer(true);
         for turn in 0..order.len() {
             lists.iter_mut().for_each(List::rewind);

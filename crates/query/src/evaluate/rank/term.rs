@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::gate::Gate;
 use super::lists::BLOCK;
-use spirit_index::maxima::BLOCK_POSTINGS;
 use spirit_index::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
@@ -19,7 +18,7 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of a term's documents in the registered segments at hand.
     pub(super) fn rank_term(&mut self, term: usize) {
         let bm25 = self.bm25(term);
-        self.raise_floor_of_all(term, bm25);
+        self.raise_floor(term);
         let entries = self.scratch.leaves[term].entries(self.lists());
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = entries.get(index);
@@ -35,30 +34,6 @@ impl Evaluation<'_, Ranked<'_>> {
             self.open_excluded(&segment);
             self.rank_list(&place, term, bm25);
         }
-    }
-
-    /// Raises what a match has to score by what the blocks of all lists promise.
-    fn raise_floor_of_all(&mut self, term: usize, bm25: Bm25) {
-        let Some(mut floor) = self.floor(bm25) else { return };
-        let region = self.snapshot.memory().region();
-        let leaf = &self.scratch.leaves[term];
-        let entries = leaf.entries(self.lists());
-        for entry in (0..leaf.left).rev().map(|index| entries.get(index)) {
-            if entry.segment.position() < self.part.oldest || !self.meter.step() {
-                break;
-            }
-            if entry.postings <= BLOCK_POSTINGS || self.snapshot.skips(entry.segment) {
-                continue;
-            }
-            let segment = self.snapshot.of(entry.segment);
-            let Some(place) = self.place(segment, false) else { continue };
-            let maxima = match segment.packed(entry) {
-                Some(packed) => packed.maxima(region),
-                None => segment.flushed().maxima(entry).map_or(&[][..], |span| region.view(span)),
-            };
-            floor.add(&place, maxima);
-        }
-        self.collector.top.raise(floor.level());
     }
 
     fn rank_list(&mut self, place: &Place<'_>, term: usize, bm25: Bm25) {
