@@ -1,8 +1,7 @@
 //! The best documents in segments that are not registered yet: their lists have no maxima, and lengths are in rows.
 //!
 //! For a term and for any of several, they are asked last, though they are the newest: what other segments have found is what a posting
-//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, documents with two of them are looked up, and of those
-//! with one the few that are among the best by it alone.
+//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, scores are added up window by window.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,19 +12,11 @@ use spirit_kernel::{Bm25, Frequencies};
 
 use super::gate::Gate;
 use super::{Evaluation, Ranked};
-use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
+use crate::evaluate::window::{Bits, RANKS, WORDS};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
-
-/// Documents of a window.
-struct Marked {
-    /// Those with any of the terms,
-    once: Bits,
-    /// those that are to be looked up.
-    candidates: Bits,
-}
 
 impl<'a> Evaluation<'a, Ranked<'_>> {
     /// Offers what may be among the best in the segments that are not registered.
@@ -33,16 +24,16 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
             let (terms, excludes) = (plan.sought(), !plan.excluded().is_empty());
-            let is_term = plan.way == RankedWay::Term && !excludes;
+            let is_listed = matches!(plan.way, RankedWay::Term | RankedWay::Any) && !excludes;
             for term in 0..self.query.terms.len() {
                 self.open_fresh(&place, term);
-                if !is_term {
+                if !is_listed {
                     self.open_fresh_scoring(&place, term);
                 }
             }
             match plan.way {
-                RankedWay::Term if is_term => self.rank_fresh_term(&place, terms[0] as usize),
-                RankedWay::Any if !excludes => self.rank_fresh_any(&place, terms),
+                RankedWay::Term if is_listed => self.rank_fresh_term(&place, terms[0] as usize),
+                RankedWay::Any if is_listed => self.rank_fresh_any(&place, terms),
                 _ => self.rank_segment(&place),
             }
         }
@@ -91,28 +82,35 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut scores = std::mem::take(&mut self.scratch.scores);
         let mut start = place.first;
         loop {
             let seeks = terms.iter().map(|term| self.seek(place, *term as usize, start));
             let first = seeks.min().unwrap_or(END);
             if first >= END || !self.meter.step() {
-                return;
+                break;
             }
-            let mut marked = Marked { once: [0; WORDS], candidates: [0; WORDS] };
+            let mut bits = [0; WORDS];
+            // In the order of the terms, so that a document's score does not depend on what else there is.
             for term in terms {
-                self.mark(place, *term as usize, first, &mut marked);
+                self.add_fresh(place, *term as usize, first, &mut bits, &mut scores);
             }
-            for bit in ones(&marked.candidates) {
-                self.rank_fresh_candidate(place, terms, first + bit as u32);
-            }
+            self.offer_above(place, first, &bits, &scores);
             start = first.saturating_add(RANKS).min(END);
         }
+        self.scratch.scores = scores;
     }
 
-    /// Marks a term's documents in a window.
-    fn mark(&mut self, place: &Place<'_>, term: usize, first: u32, marked: &mut Marked) {
-        let gate = Gate::new(self.bm25(term), self.limit());
-        let lengths = RowLengths::of(place);
+    /// Adds what a term gives to the documents of a window.
+    fn add_fresh(
+        &mut self,
+        place: &Place<'_>,
+        term: usize,
+        first: u32,
+        bits: &mut Bits,
+        scores: &mut [f32],
+    ) {
+        let (bm25, lengths) = (self.bm25(term), RowLengths::of(place));
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -123,39 +121,16 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                     return leaf.advance(count);
                 }
                 count += 1;
-                let (number, mask) = (bit / 64, 1 << (bit % 64));
-                let again = marked.once[number] & mask != 0;
-                if again || gate.lets_pass(frequency(word), lengths.length(word)) {
-                    marked.candidates[number] |= mask;
-                }
-                marked.once[number] |= mask;
+                let (own, mask) = (&mut bits[bit / 64], 1 << (bit % 64));
+                // What a window before has left there does not count.
+                let before = if *own & mask == 0 { 0.0 } else { scores[bit] };
+                *own |= mask;
+                scores[bit] = before + score_of(place, bm25, word, lengths.length(word));
             }
             leaf.advance(count);
             if !leaf.refill(&place.context, words) {
                 return;
             }
-        }
-    }
-
-    fn rank_fresh_candidate(&mut self, place: &Place<'_>, terms: &[u32], wanted: u32) {
-        // In the order of the terms, so that a document's score does not depend on what else there is.
-        let mut sum = 0.0;
-        for term in terms {
-            let scoring = self.query.terms.len() + *term as usize;
-            if self.seek(place, scoring, wanted) == wanted {
-                let words = words_of(&self.scratch.words, scoring);
-                let run = self.scratch.leaves[scoring].run(&place.context, words);
-                let word = run[0].load(Relaxed);
-                sum += score_of(
-                    place,
-                    self.bm25(*term as usize),
-                    word,
-                    RowLengths::of(place).length(word),
-                );
-            }
-        }
-        if sum > self.collector.top.threshold() {
-            self.offer_scored(place, wanted, sum);
         }
     }
 }
