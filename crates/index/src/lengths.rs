@@ -193,7 +193,7 @@ pub(crate) fn counts_at(geometry: &Geometry, chunk: u64) -> u64 {
 
 /// The running counts of a segment that is, or was, fresh.
 #[derive(Clone, Copy)]
-pub(crate) struct RunningCounts<'a> {
+pub struct RunningCounts<'a> {
     region: &'a Region,
     geometry: &'a Geometry,
     chunks: &'a [AtomicU64],
@@ -208,11 +208,16 @@ impl<'a> RunningCounts<'a> {
 
     /// The word of a row that was written.
     pub(crate) fn word(&self, local: u32) -> &'a AtomicU64 {
+        &self.region.view(Span::<AtomicU64>::new(self.place(local), 1))[0]
+    }
+
+    /// Where the word of a row is.
+    #[inline]
+    fn place(&self, local: u32) -> u64 {
         let shift = self.geometry.row_shift;
         let chunk = self.chunks[(local >> shift) as usize].load(Acquire);
         let inside = (local & ((1 << shift) - 1)) as u64;
-        let at = counts_at(self.geometry, chunk) + inside * COUNT_BYTES;
-        &self.region.view(Span::<AtomicU64>::new(at, 1))[0]
+        counts_at(self.geometry, chunk) + inside * COUNT_BYTES
     }
 
     /// What the first `rows` rows have, which were written.
@@ -224,8 +229,17 @@ impl<'a> RunningCounts<'a> {
     }
 
     /// The length of a row that was written.
-    pub(crate) fn length(&self, local: u32) -> u32 {
-        (self.of_first(local + 1) - self.of_first(local)).tokens as u32
+    #[inline]
+    pub fn length(&self, local: u32) -> u32 {
+        let inside = local & ((1 << self.geometry.row_shift) - 1);
+        if inside == 0 {
+            return (self.of_first(local + 1) - self.of_first(local)).tokens as u32;
+        }
+        // Neighbours in a chunk are found together.
+        let pair = Span::<AtomicU64>::new(self.place(local) - COUNT_BYTES, 2);
+        let count = |word: &AtomicU64| Statistics::from_word(word.load(Relaxed));
+        let words = self.region.view(pair);
+        (count(&words[1]) - count(&words[0])).tokens as u32
     }
 
     /// Writes the lengths of a segment that takes no more rows, as an array has them.

@@ -21,6 +21,7 @@ pub mod flushed;
 pub mod fresh;
 pub mod geometry;
 pub mod keys;
+mod length_class;
 pub mod lengths;
 pub mod line_table;
 pub mod list;

@@ -1,31 +1,33 @@
 //! Block maxima: how high the postings of a block can score, told without looking at any.
 //!
-//! A score grows with the frequency and falls with the length of the document. The highest frequency of a block and its
-//! shortest document are seldom one posting's, and together they promise much more than any of them holds. So a block has
-//! its shortest document thrice: of all postings, of those that are there twice, and of those that are there four times.
-//! A posting is below one of the three [`levels`](Maxima::levels), whatever the formula.
+//! A score grows with the frequency, and with the frequency by the length of the document: its *density*. So a posting scores no more than one
+//! that is as frequent and as dense, whatever the formula's parameters. Of a block only those count which no other is above in both,
+//! the [frontier](Frontier): seldom more than four.
 //!
 //! | bits of a block's word | |
 //! |---|---|
-//! | 0 .. 8 | highest frequency, saturated as in postings |
-//! | 8 .. 16 | 0 |
-//! | 16 .. 32 | shortest length, saturated as in the array of lengths; 65535 if there is no posting |
-//! | 32 .. 48 | the same of postings with a frequency of 2 or more |
-//! | 48 .. 64 | the same of 4 or more |
+//! | 0 .. 8 | a pair's frequency, saturated as in postings |
+//! | 8 .. 16 | its length's [class](crate::length_class) |
+//! | 16 .. 64 | three more pairs, or zeros |
 //!
-//! Lengths are those of the term's field; where that is not of text, and what it has scores the same for all, they are 1. Postings of rows
-//! that have no length, since they never came to life, are left out.
+//! Pairs descend by frequency: then each is a posting. If there were more than four, some were joined, the higher frequency with the higher density,
+//! and pairs ascend. Lengths are those of the term's field; where that is not of text, and what it has scores the same for all, they are 1. Postings of rows
+//! that count nothing, which never came to life, are left out.
+
+mod frontier;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::lengths::{LENGTH_MAX, LengthArray};
+use crate::length_class::{class_of, longest_of, shortest_of};
+use crate::lengths::LengthArray;
 use crate::posting::{frequency, rank};
+use frontier::{Frontier, Point};
 
 /// Postings of a block; the last one of a list may have fewer. Lists of no more have no maxima.
 pub const BLOCK_POSTINGS: u32 = 128;
-/// The frequencies from which on a block has its shortest document.
-pub const LEVELS: [u32; 3] = [1, 2, 4];
+/// Pairs of a block.
+const PAIRS: usize = 4;
 
 /// Blocks of a list that have maxima.
 #[inline(always)]
@@ -35,62 +37,95 @@ pub fn blocks_of(postings: u32) -> u64 {
 
 /// What the postings of a block can be at best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Maxima {
-    /// The highest frequency, saturated.
+pub struct Maxima([Pair; PAIRS]);
+
+/// A frequency, saturated, and the class of a length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pair {
+    /// 0: there is no pair.
     pub frequency: u8,
-    /// The shortest length, saturated, of postings with a frequency of at least 1, 2 and 4.
-    pub lengths: [u16; 3],
+    class: u8,
+}
+
+impl Pair {
+    /// The least length of its class.
+    #[inline(always)]
+    pub fn shortest(self) -> u32 {
+        shortest_of(self.class)
+    }
+
+    /// The greatest length of its class.
+    #[inline]
+    pub fn longest(self) -> u32 {
+        longest_of(self.class)
+    }
 }
 
 impl Maxima {
-    /// Of no postings.
-    pub const NONE: Maxima = Maxima { frequency: 0, lengths: [LENGTH_MAX; 3] };
+    /// Those of postings with these frequencies, saturated, and lengths. One of length 0 does not count.
+    #[inline]
+    pub fn of(postings: impl IntoIterator<Item = (u8, u16)>) -> Maxima {
+        let mut frontier = Frontier::of(postings);
+        let are_postings = frontier.len() <= PAIRS;
+        while frontier.len() > PAIRS {
+            frontier.join_cheapest();
+        }
+        let mut pairs = [Pair::default(); PAIRS];
+        for (at, pair) in pairs.iter_mut().enumerate().take(frontier.len()) {
+            let Point { frequency, length } = frontier.point(at);
+            *pair = Pair { frequency, class: class_of(length) };
+        }
+        if !are_postings {
+            pairs.reverse();
+        }
+        Maxima(pairs)
+    }
 
     /// From a block's word.
     #[inline(always)]
     pub fn from_word(word: u64) -> Maxima {
-        let lengths = [word >> 16, word >> 32, word >> 48].map(|bits| bits as u16);
-        Maxima { frequency: word as u8, lengths }
+        Maxima([0, 1, 2, 3].map(|number| {
+            let [frequency, class] = ((word >> (16 * number)) as u16).to_le_bytes();
+            Pair { frequency, class }
+        }))
     }
 
     /// To a block's word.
     pub fn word(self) -> u64 {
-        let [one, two, four] = self.lengths.map(u64::from);
-        self.frequency as u64 | one << 16 | two << 32 | four << 48
+        let bits = |(number, pair): (usize, &Pair)| {
+            (u64::from(pair.class) << 8 | u64::from(pair.frequency)) << (16 * number)
+        };
+        self.0.iter().enumerate().map(bits).sum()
     }
 
-    /// Three frequencies, each with a length: no posting of the block has a higher frequency and a shorter document than all
-    /// of them. A frequency of [`FREQUENCY_MAX`](crate::posting::FREQUENCY_MAX) stands for any that is as high or higher.
-    #[inline]
-    pub fn levels(self) -> [(u32, u32); 3] {
-        let highest = self.frequency as u32;
-        let [one, two, four] = self.lengths.map(u32::from);
-        [(highest.min(1), one), (highest.min(3), two), (highest, four)]
+    /// Each posting of the block is at most as frequent, and at most as dense in the shortest of its length's class, as one of them. A frequency of
+    /// [`FREQUENCY_MAX`](crate::posting::FREQUENCY_MAX) stands for any that is as high or higher.
+    #[inline(always)]
+    pub fn pairs(self) -> [Pair; PAIRS] {
+        self.0
     }
 
-    fn add(&mut self, frequency: u32, length: u16) {
-        self.frequency = self.frequency.max(frequency as u8);
-        for (level, shortest) in LEVELS.iter().zip(&mut self.lengths) {
-            if frequency >= *level {
-                *shortest = length.min(*shortest);
-            }
-        }
+    /// The highest frequency, saturated.
+    #[inline(always)]
+    pub fn frequency(self) -> u8 {
+        self.0[0].frequency.max(self.0[PAIRS - 1].frequency)
+    }
+
+    /// Whether each pair is a posting of the block, with a length of that class.
+    #[inline(always)]
+    pub fn are_postings(self) -> bool {
+        self.0[0].frequency >= self.0[1].frequency
     }
 }
 
 /// The maxima of a block of postings in a segment whose documents have these lengths in the field of the term, whose newest row has the rank `base_rank`.
 pub(crate) fn maxima_of(block: &[AtomicU32], lengths: LengthArray<'_>, base_rank: u32) -> Maxima {
-    let mut maxima = Maxima::NONE;
-    for word in block {
+    Maxima::of(block.iter().map(|word| {
         let word = word.load(Relaxed);
         // A damaged posting is of no row.
         let index = rank(word).wrapping_sub(base_rank) as usize;
-        let length = lengths.get(index).unwrap_or(0);
-        if length > 0 {
-            maxima.add(frequency(word), length);
-        }
-    }
-    maxima
+        (frequency(word) as u8, lengths.get(index).unwrap_or(0))
+    }))
 }
 
 /// Writes the maxima of a list.
@@ -112,20 +147,26 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::atomic::AtomicU16;
 
-    /// Higher for a higher frequency and for a shorter document.
-    fn score(frequency: u32, length: u32) -> f64 {
-        frequency as f64 / (frequency as f64 + 0.3 + 0.02 * length as f64)
+    /// A score's share of its weight.
+    fn share(frequency: u32, length: u32, (c0, c1): (f64, f64)) -> f64 {
+        frequency as f64 / (frequency as f64 + c0 + c1 * length as f64)
+    }
+
+    /// Postings as short documents have them, and as long ones.
+    fn any_postings() -> impl Strategy<Value = Vec<(u32, u32)>> {
+        let ends =
+            (prop_oneof![2u32..30, Just(300)], prop_oneof![Just(60u32), Just(900), Just(70_000)]);
+        ends.prop_flat_map(|(frequency, length)| {
+            prop::collection::vec((1..frequency, 0..length), 1..400)
+        })
     }
 
     proptest! {
-        /// The word says the highest and the shortest, no posting scores more than its block's best level, and none of the levels
-        /// is higher than the highest frequency in the shortest document.
+        /// No posting scores more than its block's best pair, whatever the parameters, and pairs are postings if it says so.
         #[test]
         fn no_posting_is_above_its_block(
-            postings in (prop_oneof![2u32..6, Just(300)], prop_oneof![Just(60u32), Just(70_000)])
-                .prop_flat_map(|(frequency, length)| {
-                    prop::collection::vec((1..frequency, 0..length), 1..400)
-                }),
+            postings in any_postings(),
+            parameters in (0.0f64..3.0, prop_oneof![Just(0.0), 0.0f64..0.3]),
         ) {
             let rows = postings.len() as u32;
             let of = |row: u32| postings[row as usize];
@@ -139,15 +180,19 @@ mod tests {
                 let maxima = Maxima::from_word(word.load(Relaxed));
                 prop_assert_eq!(maxima.word(), word.load(Relaxed));
                 let counted: Vec<_> = block.iter().map(|row| of(*row)).filter(|(_, l)| *l > 0).collect();
-                for (level, shortest) in LEVELS.iter().zip(maxima.lengths) {
-                    let naive = counted.iter().filter(|(f, _)| f >= level).map(|(_, l)| *l).min();
-                    prop_assert_eq!(shortest as u32, naive.unwrap_or(u32::MAX).min(65_535));
-                }
                 let highest = counted.iter().map(|(f, _)| *f).max().unwrap_or(0);
-                prop_assert_eq!(maxima.frequency as u32, highest.min(255));
-                let best = |(f, l): (u32, u32)| score(if f == 255 { u32::MAX } else { f }, l);
-                let bound = maxima.levels().into_iter().map(best).fold(0.0, f64::max);
-                prop_assert!(counted.iter().all(|(f, l)| score(*f, *l) <= bound));
+                prop_assert_eq!(maxima.frequency() as u32, highest.min(255));
+                let best = |pair: Pair| {
+                    let frequency = if pair.frequency == 255 { u32::MAX } else { pair.frequency as u32 };
+                    if frequency == 0 { 0.0 } else { share(frequency, pair.shortest(), parameters) }
+                };
+                let bound = maxima.pairs().into_iter().map(best).fold(0.0, f64::max) + 1e-12;
+                prop_assert!(counted.iter().all(|(f, l)| share(*f, (*l).min(65_535), parameters) <= bound));
+                for pair in maxima.pairs().into_iter().filter(|pair| pair.frequency > 0) {
+                    let is = |(f, l): &(u32, u32)| (*f).min(255) == pair.frequency as u32
+                        && (pair.shortest()..=pair.longest()).contains(&(*l).min(65_535));
+                    prop_assert!(!maxima.are_postings() || counted.iter().any(is));
+                }
             }
         }
     }

@@ -47,6 +47,8 @@ pub struct Rest {
     pub weight: f32,
     /// The highest frequency of any of them: above 0.
     pub frequency: f32,
+    /// They do not add more, whatever the length.
+    pub most: f32,
 }
 
 impl Bar {
@@ -227,7 +229,7 @@ impl Bm25 {
         let Some(rest) = bar.rest else { return bar.threshold };
         let length = f32::from(lengths.of(word >> FREQUENCY_BITS));
         let share = rest.frequency / (rest.frequency + self.c0 + self.c1 * length);
-        bar.threshold - rest.weight * share
+        bar.threshold - (rest.weight * share).min(rest.most)
     }
 
     /// What the scores of 16 words have to beat.
@@ -241,7 +243,7 @@ impl Bm25 {
         let below = _mm512_set1_ps(rest.frequency + self.c0);
         let below = _mm512_add_ps(below, self.of_length_16(words, lengths));
         let added = _mm512_mul_ps(_mm512_set1_ps(rest.weight), _mm512_div_ps(above, below));
-        _mm512_sub_ps(threshold, added)
+        _mm512_sub_ps(threshold, _mm512_min_ps(added, _mm512_set1_ps(rest.most)))
     }
 
     /// The same of 8 words.
@@ -255,7 +257,7 @@ impl Bm25 {
         let below = _mm256_set1_ps(rest.frequency + self.c0);
         let below = _mm256_add_ps(below, self.of_length_8(words, lengths));
         let added = _mm256_mul_ps(_mm256_set1_ps(rest.weight), _mm256_div_ps(above, below));
-        _mm256_sub_ps(threshold, added)
+        _mm256_sub_ps(threshold, _mm256_min_ps(added, _mm256_set1_ps(rest.most)))
     }
 
     /// What the lengths of 16 words' documents add below the line.

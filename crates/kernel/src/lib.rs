@@ -67,6 +67,7 @@ mod window;
 
 mod above;
 mod bm25;
+mod frequent;
 mod score;
 
 mod phrase;
@@ -81,6 +82,7 @@ pub use classify::classify_lower;
 pub use combine::{and_not_window, and_window, count_bits, or_window};
 pub use crc::crc32c_words;
 pub use edges::{EDGE_BLOCKS, Edges, MIXED};
+pub use frequent::frequent;
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use level::Level;
 pub use phrase::{each_occurrence, find_phrase, phrase_count, token_units};

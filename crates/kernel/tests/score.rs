@@ -5,8 +5,8 @@ mod common;
 use common::{RANK_MAX, is_set, shared, shared_units, words_of};
 use proptest::prelude::*;
 use spirit_kernel::{
-    Bar, Bm25, Frequencies, Lengths, Level, Rest, add_scores, add_scores_where, score_above,
-    score_run,
+    Bar, Bm25, Frequencies, Lengths, Level, Rest, add_scores, add_scores_where, frequent,
+    score_above, score_run,
 };
 
 const BM25: Bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123, term: 0 };
@@ -47,9 +47,9 @@ fn check(run: &[u32], lengths: &[u16], base: u32, bm25: Bm25) {
         for threshold in [f32::NEG_INFINITY, 0.0, 2.0, scores.iter().copied().fold(0.0, f32::max)] {
             let bars = vec![threshold; run.len()];
             check_above(level, run, lengths, bm25, &scores, (Bar::at(threshold), &bars));
-            let rest = Rest { weight: 1.7, frequency: 3.0 };
+            let rest = Rest { weight: 1.7, frequency: 3.0, most: 1.2 };
             let others = Bm25 { weight: rest.weight, ..bm25 };
-            let added = |word: &u32| score(word & !0xFF | 3, units_of, base, others);
+            let added = |word: &u32| score(word & !0xFF | 3, units_of, base, others).min(rest.most);
             let bars: Vec<f32> = run.iter().map(|word| threshold - added(word)).collect();
             let bar = Bar { threshold, rest: Some(rest) };
             check_above(level, run, lengths, bm25, &scores, (bar, &bars));
@@ -193,6 +193,25 @@ fn numbers_that_are_none_are_so_everywhere() {
     check(&run, &[0; 30], 0, Bm25 { weight: 0.0, c0: 0.0, c1: 0.0, term: 0 });
     check(&run, &[9; 30], 0, Bm25 { weight: 1.0, c0: 0.0, c1: f32::INFINITY, term: 0 });
     check(&run, &[9; 30], 0, Bm25 { weight: -1.0, c0: -1.0, c1: -1e-30, term: 0 });
+}
+
+#[test]
+fn words_are_told_by_their_frequency() {
+    for count in [0, 1, 7, 8, 16, 31, 32, 33, 100] {
+        let run: Vec<u32> =
+            (0..count).map(|rank| (rank << 8) | ((rank * 37 + 255) % 256)).collect();
+        for (least, room) in
+            [(0, 128), (1, 128), (9, 128), (255, 128), (256, 128), (u32::MAX, 128), (9, 0), (9, 17)]
+        {
+            let looked_at = run.iter().take(room).copied();
+            let expected: Vec<u32> = looked_at.filter(|word| word & 0xFF >= least).collect();
+            for level in Level::all_supported() {
+                let mut out = vec![7; room];
+                let found = frequent(level, &shared(&run), least, &mut out);
+                assert_eq!(out[..found], expected, "{level:?}, at least {least}");
+            }
+        }
+    }
 }
 
 /// Every term is in the document of rank `r` so often as `r` and its number say.

@@ -197,6 +197,38 @@ impl Leaf {
         self.postings = entry.postings;
     }
 
+    /// Opens the term's list in a segment, if it has one there; newer segments are passed by.
+    pub(crate) fn open_at(&mut self, lists: Lists<'_>, segment: &Segment<'_>) {
+        let id = segment.id();
+        self.close();
+        while let Some(index) = self.left.checked_sub(1) {
+            let entry = self.entries(lists).get(index);
+            if entry.segment.position() < id.position() {
+                return;
+            }
+            self.left = index;
+            if entry.segment == id {
+                self.open_entry(segment, index, entry);
+            }
+        }
+    }
+
+    /// Whether the list that is open in a registered segment, whose newest row has the rank `base`, has a posting of rank `wanted`.
+    pub(crate) fn has(&self, context: &Context<'_>, base: u32, wanted: u32) -> bool {
+        if let Some(bits) = self.bits {
+            let (bits, bit) = (context.lists.region.view(bits), wanted.wrapping_sub(base) as usize);
+            return bits
+                .get(bit / 64)
+                .is_some_and(|word| word.load(Relaxed) >> (bit % 64) & 1 == 1);
+        }
+        if let Some(packed) = self.packed() {
+            return packed.has(context.lists.region, context.level, wanted);
+        }
+        let list = self.whole(context).unwrap_or(&[]);
+        let at = spirit_kernel::seek(context.level, list, 0, wanted);
+        list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
+    }
+
     /// What is left of the current run.
     #[inline(always)]
     pub(crate) fn run<'a>(&self, context: &Context<'a>, words: &'a [AtomicU32]) -> &'a [AtomicU32] {

@@ -60,6 +60,7 @@ use spirit_schema::Schema;
 use collect::{Collector, Count, Newest};
 use evaluate::{Evaluation, Explained, Ranked, Surveyed};
 use limits::Meter;
+use plan::RankedPlan;
 use sort::Sorting;
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
@@ -97,7 +98,8 @@ pub fn best(
         let highest = weights.highest(query);
         top.enter_executor(executor);
         let Ranking { skips, fading, .. } = ranking;
-        let ranked = Ranked { top, weights: &weights, executor, skips, fading, highest };
+        let plan = RankedPlan::of(query, settings.windows);
+        let ranked = Ranked { top, weights: &weights, executor, skips, fading, highest, plan };
         let older = || OlderEntries::new(snapshot.memory());
         let rank = |evaluation: &mut Evaluation<'_, Ranked<'_>>| evaluation.rank(older);
         done = evaluate(snapshot, query, settings, scratch, ranked, rank).map(drop);

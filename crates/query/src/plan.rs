@@ -79,19 +79,29 @@ impl Plan {
 /// Terms of an OR that goes a way of its own.
 pub(crate) const RANKED_INLINE: usize = 32;
 
+/// How a query is evaluated by relevance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RankedPlan {
+    pub(crate) way: RankedWay,
+    /// Of all ways but a tree: first the terms that are looked for, then those that a match must not have.
+    terms: [u32; RANKED_INLINE],
+    sought: usize,
+    count: usize,
+}
+
 /// A way of evaluation by relevance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RankedPlan {
+pub(crate) enum RankedWay {
     /// Matches nothing.
     Nothing,
     /// One term.
-    Term(u32),
-    /// All of this many terms.
-    All([u32; RANKED_INLINE], usize),
-    /// A phrase of this many terms.
-    Phrase(NodeId, [u32; TERMS_INLINE], usize),
-    /// Any of this many terms.
-    Any([u32; RANKED_INLINE], usize),
+    Term,
+    /// All of several terms.
+    All,
+    /// A phrase of several terms.
+    Phrase(NodeId),
+    /// Any of several terms.
+    Any,
     /// Anything else. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -99,16 +109,18 @@ pub(crate) enum RankedPlan {
 impl RankedPlan {
     /// The plan for a query, by `windows` if that is asked for.
     pub(crate) fn of(query: &Query, windows: bool) -> RankedPlan {
-        let Some(root) = query.nodes.get(query.root as usize) else { return RankedPlan::Nothing };
-        let tree = || RankedPlan::Tree { bounded: query.is_bounded(query.root) };
+        let Some(root) = query.nodes.get(query.root as usize) else {
+            return RankedPlan::without_terms(RankedWay::Nothing);
+        };
+        let bounded = || RankedWay::Tree { bounded: query.is_bounded(query.root) };
+        let tree = || RankedPlan::without_terms(bounded());
         match root.kind {
             _ if root.constant || windows => tree(),
-            Kind::Nothing => RankedPlan::Nothing,
-            Kind::Term(term) => RankedPlan::Term(term),
-            Kind::Phrase { .. } => match query.terms_of_phrase(query.root) {
-                Some((terms, count)) => RankedPlan::Phrase(query.root, terms, count),
-                None => tree(),
-            },
+            Kind::Nothing => RankedPlan::without_terms(RankedWay::Nothing),
+            Kind::Term(term) => RankedPlan::new(RankedWay::Term, &[term], &[]).unwrap_or_else(tree),
+            Kind::Phrase { .. } => {
+                RankedPlan::of_phrase(query, query.root, &[]).unwrap_or_else(tree)
+            }
             Kind::Clauses { minimum: 0 | 1 } => {
                 RankedPlan::of_clauses(query, root.kind).unwrap_or_else(tree)
             }
@@ -116,30 +128,92 @@ impl RankedPlan {
         }
     }
 
-    /// That for several terms which all must match, or of which any may.
+    fn without_terms(way: RankedWay) -> RankedPlan {
+        RankedPlan { way, terms: [0; RANKED_INLINE], sought: 0, count: 0 }
+    }
+
+    /// None if there are too many terms.
+    fn new(way: RankedWay, sought: &[u32], excluded: &[u32]) -> Option<RankedPlan> {
+        let mut plan = RankedPlan::without_terms(way);
+        (plan.sought, plan.count) = (sought.len(), sought.len() + excluded.len());
+        let (of_sought, rest) = plan.terms.split_at_mut_checked(sought.len())?;
+        of_sought.copy_from_slice(sought);
+        rest.get_mut(..excluded.len())?.copy_from_slice(excluded);
+        Some(plan)
+    }
+
+    fn of_phrase(query: &Query, phrase: NodeId, excluded: &[u32]) -> Option<RankedPlan> {
+        let (terms, count) = query.terms_of_phrase(phrase)?;
+        RankedPlan::new(RankedWay::Phrase(phrase), &terms[..count], excluded)
+    }
+
+    /// That for several terms which all must match, or of which any may, or for a phrase; other terms may have to be absent.
     fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
-        let mut terms = [0; RANKED_INLINE];
-        let (mut count, mut occur) = (0, None);
+        let (mut sought, mut excluded) = (Terms::default(), Terms::default());
+        let (mut phrase, mut occur) = (None, None);
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Nothing => continue,
-                Kind::Term(term)
-                    if !node.constant && *occur.get_or_insert(node.occur) == node.occur =>
-                {
-                    *terms.get_mut(count)? = term;
-                    count += 1;
+                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term)?,
+                _ if node.constant || *occur.get_or_insert(node.occur) != node.occur => {
+                    return None;
+                }
+                Kind::Term(term) => sought.push(term)?,
+                Kind::Phrase { .. } if node.occur != Occur::Not => {
+                    phrase.replace(child).is_none().then_some(())?;
                 }
                 _ => return None,
             }
         }
-        match occur? {
-            Occur::Must if (2..=TERMS_INLINE).contains(&count) && kind == Kind::CLAUSES => {
-                Some(RankedPlan::All(terms, count))
+        let (sought, excluded) = (sought.as_slice(), excluded.as_slice());
+        // Of what must match and what may, a minimum counts the latter.
+        let plain = occur? == Occur::Should || kind == Kind::CLAUSES;
+        match (phrase.filter(|_| plain), sought.len()) {
+            _ if !plain => None,
+            (Some(phrase), 0) => RankedPlan::of_phrase(query, phrase, excluded),
+            (None, 1) => RankedPlan::new(RankedWay::Term, sought, excluded),
+            (None, 2..) if occur? == Occur::Should => {
+                RankedPlan::new(RankedWay::Any, sought, excluded)
             }
-            Occur::Should if count > 1 => Some(RankedPlan::Any(terms, count)),
+            (None, 2..=TERMS_INLINE) => RankedPlan::new(RankedWay::All, sought, excluded),
             _ => None,
         }
+    }
+
+    /// The terms that are looked for.
+    pub(crate) fn sought(&self) -> &[u32] {
+        &self.terms[..self.sought]
+    }
+
+    /// The terms that a match must not have: asked about the few that would be among the best.
+    pub(crate) fn excluded(&self) -> &[u32] {
+        &self.terms[self.sought..self.count]
+    }
+
+    /// Both.
+    pub(crate) fn terms(&self) -> &[u32] {
+        &self.terms[..self.count]
+    }
+}
+
+/// Terms of one kind, while they are gathered.
+#[derive(Default)]
+struct Terms {
+    terms: [u32; RANKED_INLINE],
+    count: usize,
+}
+
+impl Terms {
+    /// None if there is no room.
+    fn push(&mut self, term: u32) -> Option<()> {
+        *self.terms.get_mut(self.count)? = term;
+        self.count += 1;
+        Some(())
+    }
+
+    fn as_slice(&self) -> &[u32] {
+        &self.terms[..self.count]
     }
 }
 

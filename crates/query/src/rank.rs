@@ -13,7 +13,7 @@
 //! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
 
 use spirit_index::lengths::Statistics;
-use spirit_index::maxima::Maxima;
+use spirit_index::maxima::{Maxima, Pair};
 use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::FieldId;
@@ -277,21 +277,50 @@ pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
     bm25.weight * (frequency / (frequency + bm25.c0 + bm25.c1 * length as f32))
 }
 
-/// From so much below the line on, a score grows by more from each frequency to the next than rounding can take from it.
-const APART: f32 = 0.1;
-/// Below that, more than rounding can make a score of a lower frequency exceed one of a higher.
+/// Below that, more than rounding can make a score exceed another that is higher by less than one in a million.
 const ROUNDED: f32 = 1.0 + 1e-6;
 
 /// Above the scores of a block's postings, by its maxima, or equal to the highest.
+#[inline]
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
-    let levels = Maxima::from_word(maxima).levels();
-    let at_best = levels.map(|(frequency, length)| match frequency {
+    let pairs = Maxima::from_word(maxima).pairs();
+    pairs.into_iter().map(|pair| bound_of(bm25, pair)).fold(0.0, f32::max)
+}
+
+/// Above the scores of all postings that are neither more frequent nor denser than a pair.
+#[inline]
+fn bound_of(bm25: Bm25, pair: Pair) -> f32 {
+    let frequency = u32::from(pair.frequency);
+    if frequency == FREQUENCY_MAX {
         // It may be any that is as high: no frequency is worth more than the weight.
-        FREQUENCY_MAX.. => bm25.weight,
-        frequency => score(bm25, frequency as f32, length),
-    });
-    let best = at_best.into_iter().fold(0.0, f32::max);
-    if bm25.c0 >= APART { best } else { (best * ROUNDED).min(bm25.weight) }
+        return bm25.weight;
+    }
+    let (frequency, length) = (frequency as f32, pair.shortest() as f32);
+    let below = frequency + bm25.c0 + bm25.c1 * length;
+    if frequency == 0.0 {
+        return 0.0;
+    }
+    let score = bm25.weight * (frequency / below);
+    // A less frequent posting is below by this part of its score at least, which is c0 divided by both.
+    let is_apart = bm25.c0 >= (ROUNDED - 1.0) * frequency * below;
+    if is_apart { score } else { (score * ROUNDED).min(bm25.weight) }
+}
+
+/// What is rounded may be so much of what is left of a weight.
+pub(crate) const SLACK: f32 = 1e-5;
+
+/// No posting of a block with these maxima scores above `needed` that is less frequent; above every frequency if none does.
+pub(crate) fn least_frequency(bm25: Bm25, maxima: Maxima, needed: f32) -> u32 {
+    if needed <= 0.0 || u32::from(maxima.frequency()) == FREQUENCY_MAX {
+        return 1;
+    }
+    // The document is at least as long as by the highest density: beside the frequency there is below the line this part of it, and c0.
+    let per_token = |pair: Pair| pair.shortest() as f32 / f32::from(pair.frequency);
+    let pairs = maxima.pairs().into_iter().filter(|pair| pair.frequency > 0);
+    let part = bm25.c1 * pairs.map(per_token).fold(f32::INFINITY, f32::min);
+    let left = bm25.weight / needed * (1.0 + SLACK) - 1.0 + SLACK - part * (1.0 - SLACK);
+    let least = bm25.c0 / left * (1.0 - SLACK);
+    if left > 0.0 { (least.ceil() as u32).clamp(1, FREQUENCY_MAX + 1) } else { FREQUENCY_MAX + 1 }
 }
 
 #[cfg(test)]
@@ -311,13 +340,9 @@ mod tests {
 
     /// What a block of these postings says of them.
     fn maxima_of(postings: &[(u32, u16)]) -> u64 {
-        let shortest = |least: u32| {
-            let counted = postings.iter().filter(|(frequency, _)| *frequency >= least);
-            counted.map(|(_, length)| *length).min().unwrap_or(u16::MAX)
-        };
-        let frequency = postings.iter().map(|(frequency, _)| *frequency).max().unwrap_or(0);
-        let frequency = frequency.min(FREQUENCY_MAX) as u8;
-        Maxima { frequency, lengths: [1, 2, 4].map(shortest) }.word()
+        let saturated =
+            |(frequency, length): &(u32, u16)| ((*frequency).min(FREQUENCY_MAX) as u8, *length);
+        Maxima::of(postings.iter().map(saturated)).word()
     }
 
     proptest! {
@@ -338,6 +363,26 @@ mod tests {
             for (frequency, length) in postings {
                 let score = score(bm25, frequency as f32, u32::from(length));
                 prop_assert!(score <= bound, "{frequency} in {length}: {score} above {bound}");
+            }
+        }
+
+        /// Whatever scores above a number is as frequent as that takes.
+        #[test]
+        fn what_is_less_frequent_scores_less(
+            weight in 0.0f32..20.0,
+            (c0, c1) in any_shares(),
+            postings in prop::collection::vec((1u32..30, prop_oneof![1u16..40, 1u16..]), 1..24),
+            share in 0.0f32..1.0,
+        ) {
+            let bm25 = Bm25 { weight, c0, c1, term: 0 };
+            let word = maxima_of(&postings);
+            let of = |(frequency, length): (u32, u16)| score(bm25, frequency as f32, u32::from(length));
+            let best = postings.iter().map(|posting| of(*posting)).fold(0.0, f32::max);
+            for needed in [best * share, best.next_down(), bound(bm25, word).next_down()] {
+                let least = least_frequency(bm25, Maxima::from_word(word), needed);
+                for posting in postings.iter().filter(|posting| of(**posting) > needed) {
+                    prop_assert!(posting.0 >= least, "{posting:?}, at least {least}");
+                }
             }
         }
 

@@ -9,11 +9,12 @@ use support::directory::Directory;
 
 const DOCUMENTS: u64 = 24_000;
 
-/// Short documents of words that are as rare as those of a language: of `w1` and `w2` there are twice and four times as many as of
-/// `w4` and `w8`.
+/// Documents of words that are as rare as those of a language: of `w1` and `w2` there are twice and four times as many as of
+/// `w4` and `w8`. Most are short; in a few frequent words are many times.
 fn text(chance: &mut Chance) -> String {
     let mut text = String::new();
-    for _ in 0..1 + chance.below(14) {
+    let most = if chance.below(12) == 0 { 120 } else { 14 };
+    for _ in 0..1 + chance.below(most) {
         let words = 1 << (1 + chance.below(12));
         text += &format!("w{} ", chance.below(words));
     }
@@ -56,6 +57,11 @@ fn queries() -> Vec<String> {
             format!("\"{a} {b}\""),
             format!("\"w0 w1\" {e}"),
             format!("\"{a} w0\"~3"),
+            format!("{a} AND NOT {b}"),
+            format!("w0 -w1 -{d}"),
+            format!("+w1 +w2 -{c}"),
+            format!("{a} w2 {b} -w0 -{e}"),
+            format!("\"w0 w1\" -{a}"),
         ]);
     }
     // Phrases that are there, of words that are frequent, one of them twice.

@@ -71,10 +71,9 @@ fn check_maxima(snapshot: &Snapshot<'_>, term: &str) -> usize {
                 (frequency(word), segment.length(local(word)).min(LENGTH_MAX as u32))
             };
             let alive = || block.iter().map(posting).filter(|(_, length)| *length > 0);
-            let shortest = |from: u32| alive().filter(|(f, _)| *f >= from).map(|(_, l)| l).min();
-            assert_eq!(maxima.frequency as u32, alive().map(|(f, _)| f).max().unwrap_or(0));
-            let naive = [1, 2, 4].map(|from| shortest(from).unwrap_or(LENGTH_MAX as u32) as u16);
-            assert_eq!(maxima.lengths, naive);
+            assert_eq!(maxima.frequency() as u32, alive().map(|(f, _)| f).max().unwrap_or(0));
+            let expected = Maxima::of(alive().map(|(f, length)| (f as u8, length as u16)));
+            assert_eq!(maxima, expected);
             blocks += 1;
         }
         assert!(words.next().is_none());

@@ -18,6 +18,7 @@ use super::text_index::TextEntry;
 use crate::column::writer::Plan;
 use crate::descriptor::{SegmentId, State};
 use crate::entries::{ALONE, Entry, PACKED};
+use crate::maxima::Maxima;
 use crate::packed::terms::writer::PackedTermsWriter;
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};
@@ -113,6 +114,14 @@ fn packed_terms() {
     assert_eq!(head, 0x0000_0002_0000_0002);
     assert_eq!(words[..2], [0x0305_0061_6573_0030, 0x0000_0046_02AD_7404]);
     assert_eq!(words[2..], [0x0073_6561_0000_0000, 0x559C_37A6_0000_0000]);
+}
+
+#[test]
+fn block_maxima() {
+    let three = [(1, 20), (3, 100), (2, 30)];
+    assert_eq!(Maxima::of(three).word(), 0x1E02_4903);
+    let five = [(2, 15), (10, 200), (6, 70), (8, 120), (4, 40)];
+    assert_eq!(Maxima::of(five).word(), 0x520A_4106_2804_0F02);
 }
 
 #[test]

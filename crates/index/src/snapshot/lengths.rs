@@ -140,7 +140,8 @@ impl<'a> Segment<'a> {
         }
     }
 
-    fn running_counts(&self) -> Option<RunningCounts<'a>> {
+    /// The running counts of its rows, if it is fresh or was so when it was first seen.
+    pub fn running_counts(&self) -> Option<RunningCounts<'a>> {
         let (memory, directory) = (self.memory, self.descriptor.counts());
         (directory != 0).then(|| RunningCounts::new(memory.region(), memory.geometry(), directory))
     }

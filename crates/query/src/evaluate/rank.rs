@@ -20,13 +20,14 @@ use std::sync::atomic::AtomicU32;
 
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::posting::rank_of;
+use spirit_index::snapshot::Segment;
 use spirit_index::term::FieldId;
 use spirit_kernel::{Bm25, Lengths};
 
 use super::{Evaluation, Place, words_of};
 use crate::collect::{Hit, Limit};
 use crate::fade::Fading;
-use crate::plan::RankedPlan;
+use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
 use lists::List;
@@ -41,6 +42,7 @@ pub(crate) struct Ranked<'r> {
     pub(crate) fading: Option<Fading>,
     /// No document scores more.
     pub(crate) highest: f32,
+    pub(crate) plan: RankedPlan,
 }
 
 impl Limit for Ranked<'_> {
@@ -55,13 +57,14 @@ impl Limit for Ranked<'_> {
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        let plan = RankedPlan::of(self.query, self.settings.windows);
-        if plan == RankedPlan::Nothing {
+        let plan = self.collector.plan;
+        if plan.way == RankedWay::Nothing {
             return;
         }
         // What others have found keeps most of a fresh list's postings from being looked at; but what scores the same everywhere, or
         // fades, is best where it is newest.
-        let is_last = matches!(plan, RankedPlan::Term(_) | RankedPlan::Any(..))
+        let is_last = matches!(plan.way, RankedWay::Term | RankedWay::Any)
+            && plan.excluded().is_empty()
             && self.collector.fading.is_none();
         if !is_last {
             self.rank_fresh(&plan);
@@ -79,25 +82,16 @@ impl Evaluation<'_, Ranked<'_>> {
         plan: &RankedPlan,
         older: impl FnOnce() -> Option<O>,
     ) {
-        match *plan {
-            RankedPlan::Nothing => {}
-            RankedPlan::Term(term) => {
-                self.look_up(term as usize);
-                self.rank_term(term as usize);
-                self.step_back(older, [term].into_iter(), |part| part.rank_term(term as usize));
+        let terms = plan.sought();
+        match plan.way {
+            RankedWay::Nothing => {}
+            RankedWay::Term => self.rank_listed(older, |part| part.rank_term(terms[0] as usize)),
+            RankedWay::All => self.rank_listed(older, |part| part.rank_all(terms)),
+            RankedWay::Phrase(phrase) => {
+                self.rank_listed(older, |part| part.rank_phrase(phrase, terms));
             }
-            RankedPlan::All(terms, count) => {
-                self.rank_listed(older, &terms[..count], Self::rank_all);
-            }
-            RankedPlan::Phrase(phrase, terms, count) => {
-                self.rank_listed(older, &terms[..count], |part, terms| {
-                    part.rank_phrase(phrase, terms);
-                });
-            }
-            RankedPlan::Any(terms, count) => {
-                self.rank_listed(older, &terms[..count], Self::rank_any);
-            }
-            RankedPlan::Tree { bounded } => {
+            RankedWay::Any => self.rank_listed(older, |part| part.rank_any(terms)),
+            RankedWay::Tree { bounded } => {
                 let terms = 0..self.query.terms.len() as u32;
                 terms.clone().for_each(|term| self.look_up(term as usize));
                 self.rank_tree(bounded);
@@ -109,12 +103,27 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_listed<O: FindOlder>(
         &mut self,
         older: impl FnOnce() -> Option<O>,
-        terms: &[u32],
-        rank: impl Fn(&mut Self, &[u32]),
+        rank: impl Fn(&mut Self),
     ) {
-        terms.iter().for_each(|term| self.look_up(*term as usize));
-        rank(self, terms);
-        self.step_back(older, terms.iter().copied(), |part| rank(part, terms));
+        let plan = self.collector.plan;
+        plan.terms().iter().for_each(|term| self.look_up(*term as usize));
+        rank(self);
+        self.step_back(older, plan.terms().iter().copied(), rank);
+    }
+
+    /// Opens the lists in a segment of terms that a match must not have.
+    fn open_excluded(&mut self, segment: &Segment<'_>) {
+        let lists = self.lists();
+        for term in self.collector.plan.excluded() {
+            self.scratch.leaves[*term as usize].open_at(lists, segment);
+        }
+    }
+
+    /// Whether a document has a term that a match must not have. In a fresh segment it was asked before.
+    fn is_excluded(&self, place: &Place<'_>, rank: u32) -> bool {
+        let has =
+            |term: &u32| self.scratch.leaves[*term as usize].has(&place.context, place.base, rank);
+        !place.is_fresh() && self.collector.plan.excluded().iter().any(has)
     }
 
     /// What BM25 gives for a term.
@@ -154,7 +163,10 @@ impl Evaluation<'_, Ranked<'_>> {
     /// A match; it is not certain yet that it is alive, nor that it is among the best.
     fn offer_scored(&mut self, place: &Place<'_>, rank: u32, score: f32) {
         let local = rank_of(rank);
-        if rank < place.first || (place.has_dead && place.segment.is_dead(local)) {
+        if rank < place.first
+            || (place.has_dead && place.segment.is_dead(local))
+            || self.is_excluded(place, rank)
+        {
             return;
         }
         let score = self.faded(place, rank, score);

@@ -11,7 +11,7 @@ use spirit_schema::Schema;
 
 use super::{Evaluation, Meeting};
 use crate::collect::Limit;
-use crate::plan::{Plan, RankedPlan};
+use crate::plan::{Plan, RankedPlan, RankedWay};
 use crate::query::{Kind, NONE, NodeId, Occur};
 use crate::query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, FIRST_MAX, Lists, Meetings, PartPlan, Source,
@@ -71,9 +71,10 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
     fn fresh_evaluator(&self, segments: u64) -> Evaluator {
         let windows = self.settings.windows;
         if self.collector.ranked {
-            return match RankedPlan::of(self.query, windows) {
-                RankedPlan::Nothing => Evaluator::Nothing,
-                RankedPlan::Term(_) => Evaluator::List,
+            let plan = RankedPlan::of(self.query, windows);
+            return match plan.way {
+                RankedWay::Nothing => Evaluator::Nothing,
+                RankedWay::Term if plan.excluded().is_empty() => Evaluator::List,
                 _ => Evaluator::Windows,
             };
         }
@@ -104,13 +105,13 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
                 Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
             };
         }
-        match RankedPlan::of(self.query, windows) {
-            RankedPlan::Nothing => Evaluator::Nothing,
-            RankedPlan::Term(_) => Evaluator::BlockMaxTerm,
-            RankedPlan::All(..) => Evaluator::BlockMaxAll(self.algorithm()),
-            RankedPlan::Phrase(..) => Evaluator::BlockMaxPhrase(self.algorithm()),
-            RankedPlan::Any(..) => Evaluator::MaxScore,
-            RankedPlan::Tree { .. } => Evaluator::Windows,
+        match RankedPlan::of(self.query, windows).way {
+            RankedWay::Nothing => Evaluator::Nothing,
+            RankedWay::Term => Evaluator::BlockMaxTerm,
+            RankedWay::All => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedWay::Phrase(_) => Evaluator::BlockMaxPhrase(self.algorithm()),
+            RankedWay::Any => Evaluator::MaxScore,
+            RankedWay::Tree { .. } => Evaluator::Windows,
         }
     }
 

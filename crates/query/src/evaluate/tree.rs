@@ -136,20 +136,8 @@ impl<C: Limit> Evaluation<'_, C> {
     /// Opens the lists of all terms that have an entry for a segment.
     pub(super) fn open_at(&mut self, segment: &Segment<'_>) {
         let lists = self.lists();
-        let id = segment.id();
-        for leaf in &mut self.scratch.leaves[..self.query.terms.len()] {
-            leaf.close();
-            while let Some(index) = leaf.left.checked_sub(1) {
-                let entry = leaf.entries(lists).get(index);
-                if entry.segment.position() < id.position() {
-                    break;
-                }
-                leaf.left = index;
-                if entry.segment == id {
-                    leaf.open_entry(segment, index, entry);
-                }
-            }
-        }
+        let leaves = &mut self.scratch.leaves[..self.query.terms.len()];
+        leaves.iter_mut().for_each(|leaf| leaf.open_at(lists, segment));
     }
 
     /// A rank at or after `target` before which, from there on, the node matches nothing; [`END`] if it matches no more.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit::{FieldId, FieldKind, Index, Schema};
 use spirit_index::lengths::{LENGTH_MAX, Statistics};
-use spirit_index::maxima::{BLOCK_POSTINGS, LEVELS, Maxima};
+use spirit_index::maxima::{BLOCK_POSTINGS, Maxima};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::posting::{frequency, local};
@@ -109,15 +109,8 @@ fn check_maxima(segment: &Segment<'_>, field: FieldId) -> u64 {
 }
 
 fn naive_maxima(segment: &Segment<'_>, field: FieldId, block: &[AtomicU32]) -> Maxima {
-    let posting = |word: &AtomicU32| {
+    Maxima::of(block.iter().map(|word| {
         let word = word.load(Relaxed);
-        (frequency(word), segment.length_of(field, local(word)))
-    };
-    let counted = || block.iter().map(posting).filter(|(_, length)| *length > 0);
-    let shortest = |level| {
-        let of_level = counted().filter(|(frequency, _)| *frequency >= level);
-        of_level.map(|(_, length)| length).min().unwrap_or(LENGTH_MAX.into()) as u16
-    };
-    let highest = counted().map(|(frequency, _)| frequency).max().unwrap_or(0);
-    Maxima { frequency: highest as u8, lengths: LEVELS.map(shortest) }
+        (frequency(word) as u8, segment.length_of(field, local(word)) as u16)
+    }))
 }

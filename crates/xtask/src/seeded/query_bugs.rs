@@ -67,11 +67,11 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
     },
     Bug {
-        name: "maxima-between",
-        what: "a block's bound forgets that a term may be in a document thrice",
-        file: "crates/index/src/maxima.rs",
-        old: "(highest.min(3), two)",
-        new: "(highest.min(2), two)",
+        name: "maxima-joined",
+        what: "two postings of a block become one in the longer document",
+        file: "crates/index/src/maxima/frontier.rs",
+        old: "Point { frequency: self.frequency, length: length as u16 }",
+        new: "Point { frequency: self.frequency, length: self.length }",
         found_by: tests("-p spirit-index --lib", "maxima"),
     },
     Bug {
@@ -101,10 +101,10 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "lengths-too-close",
         what: "blocks are passed over by lengths that differ by less than rounding",
-        file: "crates/query/src/evaluate/rank/gate.rs",
-        old: "const STEEP: f32 = 1e-4;",
-        new: "const STEEP: f32 = 1e-9;",
-        found_by: RANK,
+        file: "crates/query/src/rank.rs",
+        old: "const SLACK: f32 = 1e-5;",
+        new: "const SLACK: f32 = 0.0;",
+        found_by: tests("-p spirit-query --lib", "rank"),
     },
     Bug {
         name: "range-least",

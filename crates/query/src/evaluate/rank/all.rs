@@ -42,6 +42,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 let (entry, index) = self.scratch.ahead.at(slot).entries[number];
                 self.scratch.leaves[*term as usize].open_entry(&segment, index as usize, entry);
             }
+            self.open_excluded(&segment);
             visit(self, &place);
         }
     }
@@ -76,7 +77,7 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) && self.meter.step() {
-                let block = lists[shortest].block_run(number);
+                let block = (number, lists[shortest].block_run(number));
                 self.rank_block_of_all(place, lists, order, block, &ahead);
             }
         }
@@ -88,15 +89,16 @@ impl Evaluation<'_, Ranked<'_>> {
         place: &Place<'_>,
         lists: &mut [List<'_>],
         order: &[usize],
-        block: Run<'_>,
+        block: (usize, Run<'_>),
         ahead: &Parts<Ahead>,
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
         let List { bm25, lengths, .. } = lists[shortest];
-        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
         let bar = bar(self.limit(), &lists[shortest], ahead_of);
+        let block = lists[shortest].sift(level, block, bar, &mut room);
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
         if found > FEW {

@@ -9,7 +9,7 @@ use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 
-use super::lists::{Ahead, List, bar};
+use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{OUT, Place};
@@ -47,6 +47,7 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with any of some terms in the registered segments at hand.
     pub(super) fn rank_any(&mut self, terms: &[u32]) {
         let oldest = self.part.oldest;
+        terms.iter().for_each(|term| self.raise_floor(*term as usize));
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
@@ -80,9 +81,6 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
         let level = self.settings.level;
         let mut scores = std::mem::take(&mut self.scratch.scores);
-        for list in &streams.lists[..streams.len] {
-            self.raise_floor(place, list.maxima(), list.bm25);
-        }
         // What a document had to score when too many of a window might have.
         let mut too_low = 0.0;
         let mut start = place.first;
@@ -144,11 +142,12 @@ impl Evaluation<'_, Ranked<'_>> {
     fn window_candidates(&self, streams: &Streams<'_>, first: u32, end: u32) -> Candidates {
         let (level, limit) = (self.settings.level, self.limit());
         let mut found = Candidates { alone: [0; WORDS], together: [0; WORDS] };
-        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; OUT], [0.0; OUT]);
         for turn in (streams.others..streams.len).rev() {
             let mut list = streams.lists[streams.order[turn]];
             let bar = bar(limit, &list, streams.up_to(turn));
-            while let Some(mut run) = list.take_run(level, end) {
+            while let Some(block) = list.take_block(level, end) {
+                let mut run = list.sift(level, block, bar, &mut room);
                 while !run.is_empty() {
                     let (words, scores) = (&mut words, &mut scores);
                     let List { lengths, bm25, .. } = list;

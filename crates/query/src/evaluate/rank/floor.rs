@@ -1,13 +1,12 @@
 //! How high the best of a list score at least, told by its blocks' maxima before any posting is looked at.
 //!
-//! A block's maxima are not only above all of its postings: the shortest document of those that have the term twice, say, is one of them.
-//! So each block has a document that scores at least so much, and if the best ten are wanted, the tenth of the blocks by that
-//! is a score that ten documents have. Blocks that promise less need not be looked at, even the first ones.
+//! Unless some were joined, each of a block's pairs is another document of it. So if the best ten are wanted, the tenth best of all pairs is a score
+//! that ten documents have. Blocks that promise less need not be looked at, even the first ones.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::maxima::{LEVELS, Maxima};
+use spirit_index::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel::Bm25;
 
 use super::gate::Gate;
@@ -18,43 +17,83 @@ use crate::rank::{MORE, score};
 /// So many matches at most are worth it.
 const WANTED_MAX: usize = 128;
 
+/// The best that documents with a term are certain to score, as many as are wanted.
+struct Floor {
+    highest: [f32; WANTED_MAX],
+    wanted: usize,
+    /// The index of the lowest of them.
+    lowest: usize,
+    /// What it takes to be above that.
+    gate: Gate,
+    bm25: Bm25,
+}
+
 impl Evaluation<'_, Ranked<'_>> {
-    /// Raises what a match has to score by what a list's blocks promise, where nothing can keep the documents that they speak of from being
-    /// found.
-    pub(super) fn raise_floor(&mut self, place: &Place<'_>, maxima: &[AtomicU64], bm25: Bm25) {
-        let Ranked { top, skips, fading, .. } = &mut self.collector;
-        let is_sure = *skips && fading.is_none() && place.whole && !place.has_dead;
-        let wanted = top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k));
-        let Some(wanted) = wanted.filter(|k| *k <= maxima.len()) else { return };
-        let mut highest = [0.0; WANTED_MAX];
-        let highest = &mut highest[..wanted];
-        let (mut lowest, mut gate) = (0, Gate::new(bm25, top.threshold().max(0.0)));
-        for maxima in maxima {
-            let maxima = maxima.load(Relaxed);
-            if !gate.is_open(maxima) {
+    /// Raises what a match has to score by what the blocks of a term's lists promise, all those in the segments at hand; none was visited.
+    pub(super) fn raise_floor(&mut self, term: usize) {
+        let Some(mut floor) = self.floor(self.bm25(term)) else { return };
+        let region = self.snapshot.memory().region();
+        let leaf = &self.scratch.leaves[term];
+        let entries = leaf.entries(self.lists());
+        for entry in (0..leaf.left).rev().map(|index| entries.get(index)) {
+            if entry.segment.position() < self.part.oldest || !self.meter.step() {
+                break;
+            }
+            if entry.postings <= BLOCK_POSTINGS || self.snapshot.skips(entry.segment) {
                 continue;
             }
-            let sure = certain(bm25, maxima);
-            if sure > highest[lowest] {
-                highest[lowest] = sure;
-                lowest = index_of_lowest(highest);
-                gate = Gate::new(bm25, highest[lowest].max(gate.threshold()));
-            }
+            let segment = self.snapshot.of(entry.segment);
+            let Some(place) = self.place(segment, false) else { continue };
+            let maxima = match segment.packed(entry) {
+                Some(packed) => packed.maxima(region),
+                None => segment.flushed().maxima(entry).map_or(&[][..], |span| region.view(span)),
+            };
+            floor.add(&place, maxima);
         }
-        // Scores may come out a little lower than what is computed from other frequencies.
-        top.raise((highest[lowest] / MORE).next_down());
+        self.collector.top.raise(floor.level());
+    }
+
+    /// A floor for a term; none where it is not certain that what blocks promise is found.
+    fn floor(&self, bm25: Bm25) -> Option<Floor> {
+        let Ranked { top, skips, fading, plan, .. } = &self.collector;
+        let is_sure = *skips && fading.is_none() && plan.excluded().is_empty();
+        let wanted = top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k))?;
+        let gate = Gate::new(bm25, top.threshold().max(0.0));
+        Some(Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 })
     }
 }
 
-/// What one posting of a block scores at least.
-fn certain(bm25: Bm25, word: u64) -> f32 {
-    let maxima = Maxima::from_word(word);
-    let there = LEVELS.iter().zip(maxima.lengths).filter(|(level, _)| {
-        // Where no posting is so frequent there is no shortest document.
-        u32::from(maxima.frequency) >= **level
-    });
-    let scores = there.map(|(level, length)| score(bm25, *level as f32, u32::from(length)));
-    scores.fold(0.0, f32::max)
+impl Floor {
+    /// Takes note of a list's blocks, unless something can keep the documents that they speak of from being found.
+    fn add(&mut self, place: &Place<'_>, maxima: &[AtomicU64]) {
+        if !place.whole || place.has_dead {
+            return;
+        }
+        maxima.iter().for_each(|word| self.add_block(word.load(Relaxed)));
+    }
+
+    fn add_block(&mut self, word: u64) {
+        let maxima = Maxima::from_word(word);
+        if maxima.are_postings() && self.gate.is_open(word) {
+            maxima.pairs().into_iter().for_each(|pair| self.add_pair(pair));
+        }
+    }
+
+    fn add_pair(&mut self, pair: Pair) {
+        let sure = score(self.bm25, f32::from(pair.frequency), pair.longest());
+        if pair.frequency > 0 && sure > self.highest[self.lowest] {
+            self.highest[self.lowest] = sure;
+            self.lowest = index_of_lowest(&self.highest[..self.wanted]);
+            let lowest = self.highest[self.lowest].max(self.gate.threshold());
+            self.gate = Gate::new(self.bm25, lowest);
+        }
+    }
+
+    /// As many documents as are wanted score above it.
+    fn level(&self) -> f32 {
+        // Scores may come out a little lower than what is computed from other lengths.
+        (self.highest[self.lowest] / MORE).next_down()
+    }
 }
 
 fn index_of_lowest(scores: &[f32]) -> usize {
@@ -67,31 +106,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Postings of a block: frequency and length.
-    fn postings() -> impl Strategy<Value = Vec<(u32, u16)>> {
-        proptest::collection::vec((1u32..8, 1u16..300), 1..40)
+    /// Blocks of postings: frequency and length.
+    fn any_blocks() -> impl Strategy<Value = Vec<Vec<(u8, u16)>>> {
+        let block = proptest::collection::vec((1u8..16, 1u16..300), 1..40);
+        proptest::collection::vec(block, 1..12)
     }
 
     proptest! {
-        /// One of the block scores as much as is said, and none more than its bound.
+        /// As many postings score above the level as are wanted.
         #[test]
-        fn a_posting_keeps_what_its_block_promises(
-            postings in postings(),
-            weight in 0.0f32..12.0,
+        fn postings_keep_what_their_blocks_promise(
+            blocks in any_blocks(),
+            wanted in 1usize..20,
+            weight in 0.1f32..12.0,
             (c0, c1) in (0.0f32..2.0, 0.0f32..0.3),
         ) {
-            let frequency = postings.iter().map(|(frequency, _)| *frequency as u8).max().unwrap();
-            let lengths = LEVELS.map(|level| {
-                let of_level = postings.iter().filter(|(frequency, _)| *frequency >= level);
-                of_level.map(|(_, length)| *length).min().unwrap_or(u16::MAX)
-            });
-            let word = Maxima { frequency, lengths }.word();
             let bm25 = Bm25 { weight, c0, c1, term: 0 };
-            let scores =
-                postings.iter().map(|(f, length)| score(bm25, *f as f32, u32::from(*length)));
-            let best = scores.fold(0.0, f32::max);
-            prop_assert!(certain(bm25, word) / MORE <= best);
-            prop_assert!(best <= crate::rank::bound(bm25, word) * MORE);
+            let gate = Gate::new(bm25, 0.0);
+            let mut floor = Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 };
+            for block in &blocks {
+                floor.add_block(Maxima::of(block.iter().copied()).word());
+            }
+            let scores = blocks.iter().flatten().map(|(f, l)| score(bm25, f32::from(*f), u32::from(*l)));
+            let above = scores.filter(|score| *score > floor.level()).count();
+            prop_assert!(above >= wanted.min(blocks.iter().flatten().count()));
+            prop_assert!(wanted > 1 || floor.level() > 0.0 || blocks.iter().flatten().count() > 4);
         }
     }
 }

@@ -1,45 +1,40 @@
 //! The best documents in segments that are not registered yet: their lists have no maxima, and lengths are in rows.
 //!
 //! For a term and for any of several, they are asked last, though they are the newest: what other segments have found is what a posting
-//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, documents with two of them are looked up, and of those
-//! with one the few that are among the best by it alone.
+//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, scores are added up window by window.
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::lengths::{LENGTH_MAX, RunningCounts};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::snapshot::Segment;
 use spirit_index::term::FieldId;
 use spirit_kernel::{Bm25, Frequencies};
 
 use super::gate::Gate;
 use super::{Evaluation, Ranked};
-use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
+use crate::evaluate::window::{Bits, RANKS, WORDS};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
-use crate::plan::RankedPlan;
+use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
-
-/// Documents of a window.
-struct Marked {
-    /// Those with any of the terms,
-    once: Bits,
-    /// those that are to be looked up.
-    candidates: Bits,
-}
 
 impl<'a> Evaluation<'a, Ranked<'_>> {
     /// Offers what may be among the best in the segments that are not registered.
     pub(super) fn rank_fresh(&mut self, plan: &RankedPlan) {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
+            let (terms, excludes) = (plan.sought(), !plan.excluded().is_empty());
+            let is_listed = matches!(plan.way, RankedWay::Term | RankedWay::Any) && !excludes;
             for term in 0..self.query.terms.len() {
                 self.open_fresh(&place, term);
-                if !matches!(plan, RankedPlan::Term(_)) {
+                if !is_listed {
                     self.open_fresh_scoring(&place, term);
                 }
             }
-            match plan {
-                RankedPlan::Term(term) => self.rank_fresh_term(&place, *term as usize),
-                RankedPlan::Any(terms, count) => self.rank_fresh_any(&place, &terms[..*count]),
+            match plan.way {
+                RankedWay::Term if is_listed => self.rank_fresh_term(&place, terms[0] as usize),
+                RankedWay::Any if is_listed => self.rank_fresh_any(&place, terms),
                 _ => self.rank_segment(&place),
             }
         }
@@ -55,7 +50,8 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
-        let (bm25, field) = (self.bm25(term), self.field(term));
+        let bm25 = self.bm25(term);
+        let lengths = RowLengths::of(place, self.field(term));
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = std::mem::take(&mut self.scratch.words);
         loop {
@@ -64,7 +60,11 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             let run = leaf.run(&place.context, own);
             leaf.advance(run.len());
             for word in run.iter().map(|word| word.load(Relaxed)) {
-                let length = length(place, field, word);
+                // A document is as long as its terms are frequent: most are told without a look at its length.
+                if !gate.lets_pass(frequency(word), frequency(word)) {
+                    continue;
+                }
+                let length = lengths.length(word);
                 if !gate.lets_pass(frequency(word), length) {
                     continue;
                 }
@@ -83,27 +83,35 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut scores = std::mem::take(&mut self.scratch.scores);
         let mut start = place.first;
         loop {
             let seeks = terms.iter().map(|term| self.seek(place, *term as usize, start));
             let first = seeks.min().unwrap_or(END);
             if first >= END || !self.meter.step() {
-                return;
+                break;
             }
-            let mut marked = Marked { once: [0; WORDS], candidates: [0; WORDS] };
+            let mut bits = [0; WORDS];
+            // In the order of the terms, so that a document's score does not depend on what else there is.
             for term in terms {
-                self.mark(place, *term as usize, first, &mut marked);
+                self.add_fresh(place, *term as usize, first, &mut bits, &mut scores);
             }
-            for bit in ones(&marked.candidates) {
-                self.rank_fresh_candidate(place, terms, first + bit as u32);
-            }
+            self.offer_above(place, first, &bits, &scores);
             start = first.saturating_add(RANKS).min(END);
         }
+        self.scratch.scores = scores;
     }
 
-    /// Marks a term's documents in a window.
-    fn mark(&mut self, place: &Place<'_>, term: usize, first: u32, marked: &mut Marked) {
-        let (gate, field) = (Gate::new(self.bm25(term), self.limit()), self.field(term));
+    /// Adds what a term gives to the documents of a window.
+    fn add_fresh(
+        &mut self,
+        place: &Place<'_>,
+        term: usize,
+        first: u32,
+        bits: &mut Bits,
+        scores: &mut [f32],
+    ) {
+        let (bm25, lengths) = (self.bm25(term), RowLengths::of(place, self.field(term)));
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -114,12 +122,11 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                     return leaf.advance(count);
                 }
                 count += 1;
-                let (number, mask) = (bit / 64, 1 << (bit % 64));
-                let again = marked.once[number] & mask != 0;
-                if again || gate.lets_pass(frequency(word), length(place, field, word)) {
-                    marked.candidates[number] |= mask;
-                }
-                marked.once[number] |= mask;
+                let (own, mask) = (&mut bits[bit / 64], 1 << (bit % 64));
+                // What a window before has left there does not count.
+                let before = if *own & mask == 0 { 0.0 } else { scores[bit] };
+                *own |= mask;
+                scores[bit] = before + score_of(place, bm25, word, lengths.length(word));
             }
             leaf.advance(count);
             if !leaf.refill(&place.context, words) {
@@ -127,30 +134,32 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             }
         }
     }
-
-    fn rank_fresh_candidate(&mut self, place: &Place<'_>, terms: &[u32], wanted: u32) {
-        // In the order of the terms, so that a document's score does not depend on what else there is.
-        let mut sum = 0.0;
-        for term in terms {
-            let scoring = self.query.terms.len() + *term as usize;
-            if self.seek(place, scoring, wanted) == wanted {
-                let words = words_of(&self.scratch.words, scoring);
-                let run = self.scratch.leaves[scoring].run(&place.context, words);
-                let word = run[0].load(Relaxed);
-                let length = length(place, self.field(*term as usize), word);
-                sum += score_of(place, self.bm25(*term as usize), word, length);
-            }
-        }
-        if sum > self.collector.top.threshold() {
-            self.offer_scored(place, wanted, sum);
-        }
-    }
 }
 
-/// How long a field is in a posting's document, as an array would have it.
-#[inline]
-fn length(place: &Place<'_>, field: FieldId, word: u32) -> u32 {
-    place.segment.length_of(field, rank_of(rank(word)))
+/// How long a field is in a segment's documents, as an array would have it.
+struct RowLengths<'p> {
+    segment: &'p Segment<'p>,
+    field: FieldId,
+    /// Asked for once, since there may be thousands of documents.
+    counts: Option<RunningCounts<'p>>,
+}
+
+impl<'p> RowLengths<'p> {
+    fn of(place: &'p Place<'_>, field: FieldId) -> RowLengths<'p> {
+        let segment = &place.segment;
+        let counts = segment.running_counts().filter(|_| field == FieldId::TEXT);
+        RowLengths { segment, field, counts }
+    }
+
+    /// That of a posting's document.
+    #[inline]
+    fn length(&self, word: u32) -> u32 {
+        let local = rank_of(rank(word));
+        match &self.counts {
+            Some(counts) => counts.length(local).min(LENGTH_MAX as u32),
+            None => self.segment.length_of(self.field, local),
+        }
+    }
 }
 
 fn score_of(place: &Place<'_>, bm25: Bm25, word: u32, length: u32) -> f32 {

@@ -1,41 +1,28 @@
-//! Which blocks of a list may hold a posting that scores above a threshold, told by comparing lengths.
+//! Which blocks of a list may hold a posting that scores above a threshold, told without a division.
 //!
-//! A score falls with a document's length, so for each frequency there is a length from which on it is too low. Looking at a
-//! block's maxima then takes no division, as its [bound](crate::rank::bound) does; and most blocks of most lists have
-//! frequencies of 1 to 3 only.
+//! A score is above it if what is below the line beside the frequency, which a document's length decides, is at most so many times the
+//! frequency. So most blocks are passed over by a multiplication and a comparison for each pair of their maxima; of those that are not it is asked
+//! what they are [bound](crate::rank::bound) by.
 
 use spirit_index::maxima::Maxima;
+use spirit_index::posting::FREQUENCY_MAX;
 use spirit_kernel::Bm25;
 
-use crate::rank::bound;
+use crate::rank::{SLACK, bound};
 
-/// Frequencies whose lengths are known.
-const KNOWN: usize = 3;
-
-/// Where a token more lowers scores by less, lengths are not told apart by them: what is rounded would be lengths' worth.
-const STEEP: f32 = 1e-4;
-
-/// A threshold, and what it means for a term's blocks.
+/// A threshold, and what it means for a term's postings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gate {
     bm25: Bm25,
     threshold: f32,
-    /// By frequency: no longer document scores above the threshold.
-    longest: [f32; KNOWN + 1],
+    /// What comes to the frequency below the line is at most so many times the frequency where a score is above the threshold.
+    times: f32,
 }
 
 impl Gate {
     pub(super) fn new(bm25: Bm25, threshold: f32) -> Gate {
-        let mut longest = [f32::INFINITY; KNOWN + 1];
-        if threshold > 0.0 && bm25.c1 >= STEEP {
-            for (frequency, longest) in (0..).zip(&mut longest) {
-                let frequency = frequency as f32;
-                let exact = (bm25.weight * frequency / threshold - frequency - bm25.c0) / bm25.c1;
-                // Numbers are rounded, in another order than a score's are.
-                *longest = exact + exact.abs() * 1e-4 + 0.5;
-            }
-        }
-        Gate { bm25, threshold, longest }
+        let times = bm25.weight / threshold * (1.0 + SLACK) - 1.0 + SLACK;
+        Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::MAX } }
     }
 
     /// The threshold.
@@ -44,23 +31,20 @@ impl Gate {
     }
 
     /// Whether a posting with this frequency in a document of this length may score above it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lets_pass(&self, frequency: u32, length: u32) -> bool {
-        let longest = self.longest.get(frequency as usize);
-        longest.is_none_or(|longest| length as f32 <= *longest)
+        let beside = self.bm25.c0 + self.bm25.c1 * length as f32;
+        beside <= frequency as f32 * self.times || frequency == FREQUENCY_MAX
     }
 
     /// Whether a block with these maxima may hold a posting that scores above it.
     #[inline]
     pub(super) fn is_open(&self, word: u64) -> bool {
-        let Maxima { frequency, lengths: [once, twice, _] } = Maxima::from_word(word);
-        match frequency as usize {
-            frequency @ 0..=KNOWN if self.bm25.c1 >= STEEP => {
-                let few = self.longest[frequency];
-                f32::from(once) <= self.longest[1] || frequency > 1 && f32::from(twice) <= few
-            }
-            _ => bound(self.bm25, word) > self.threshold,
-        }
+        let pairs = Maxima::from_word(word).pairs();
+        let any = pairs.iter().any(|pair| {
+            pair.frequency > 0 && self.lets_pass(u32::from(pair.frequency), pair.shortest())
+        });
+        any && bound(self.bm25, word) > self.threshold
     }
 }
 
@@ -70,26 +54,23 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What its bound would let through is let through.
+        /// What its bound would let through is let through, and nothing else.
         #[test]
-        fn no_block_is_passed_over_that_counts(
-            frequency in 1u8..8,
-            lengths in proptest::array::uniform3(1u16..400),
+        fn what_a_block_is_bound_by_decides(
+            postings in proptest::collection::vec((1u8..40, 1u16..400), 1..9),
             weight in 0.0f32..12.0,
-            (c0, c1) in (0.0f32..2.0, prop_oneof![0.0f32..0.3, (0.0f32..9.0).prop_map(|n| 10.0f32.powf(-n))]),
+            (c0, c1) in (
+                prop_oneof![0.0f32..2.0, (0.0f32..9.0).prop_map(|n| 10.0f32.powf(-n))],
+                prop_oneof![0.0f32..0.3, (0.0f32..9.0).prop_map(|n| 10.0f32.powf(-n))],
+            ),
             share in 0.0f32..1.1,
         ) {
-            let [once, more, most] = lengths;
-            let twice = if frequency > 1 { once.saturating_add(more) } else { u16::MAX };
-            let four = if frequency > 3 { twice.saturating_add(most) } else { u16::MAX };
-            let word = Maxima { frequency, lengths: [once, twice, four] }.word();
+            let word = Maxima::of(postings).word();
             let bm25 = Bm25 { weight, c0, c1, term: 0 };
-            for threshold in [-1.0, 0.0, bound(bm25, word), bound(bm25, word) * share] {
-                let counts = bound(bm25, word) > threshold;
-                prop_assert!(!counts || Gate::new(bm25, threshold).is_open(word));
+            let bound = bound(bm25, word);
+            for threshold in [-1.0, 0.0, bound, bound * share, bound.next_down()] {
+                prop_assert_eq!(Gate::new(bm25, threshold).is_open(word), bound > threshold);
             }
-            let below = bound(bm25, word).next_down();
-            prop_assert!(bound(bm25, word) <= 0.0 || Gate::new(bm25, below).is_open(word));
         }
     }
 }

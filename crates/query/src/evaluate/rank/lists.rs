@@ -11,7 +11,7 @@ use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
 use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
-use crate::rank::{MORE, bound};
+use crate::rank::{MORE, bound, least_frequency};
 
 /// Postings of a block that has maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
@@ -65,17 +65,18 @@ pub(super) fn bar<'o, 'l: 'o>(
     own: &List<'_>,
     others: impl Iterator<Item = (&'o List<'l>, Ahead)>,
 ) -> Bar {
-    let (mut weight, mut highest, mut apart) = (0.0, 0, 0.0);
+    let (mut weight, mut most, mut highest, mut apart) = (0.0, 0.0, 0, 0.0);
     for (list, ahead) in others.filter(|(_, ahead)| ahead.frequency > 0) {
         if list.field == own.field {
             weight += list.bm25.weight;
+            most += ahead.bound;
             highest = highest.max(ahead.frequency);
         } else {
             apart += ahead.bound;
         }
     }
     let frequency = if highest < FREQUENCY_MAX { highest as f32 } else { WITHOUT_END };
-    let rest = (highest > 0).then_some(Rest { weight, frequency });
+    let rest = (highest > 0).then_some(Rest { weight, frequency, most });
     Bar { threshold: threshold.min(threshold / MORE) - apart, rest }
 }
 
@@ -199,11 +200,6 @@ impl<'l> List<'l> {
         self.at = 0;
     }
 
-    /// The maxima of its blocks; none if it is short.
-    pub(super) fn maxima(&self) -> &'l [AtomicU64] {
-        self.maxima
-    }
-
     /// Goes on to the first posting at or behind a rank.
     pub(super) fn go_to(&mut self, level: Level, rank: u32) {
         self.at = self.seek(level, rank);
@@ -212,6 +208,21 @@ impl<'l> List<'l> {
     /// The rank of the posting where it is; [`END`] behind the last.
     pub(super) fn rank(&self) -> u32 {
         self.word(self.at).map_or(END, rank)
+    }
+
+    /// Takes postings of the block at hand, from where it is to before a rank. None if there are no more.
+    pub(super) fn take_block(&mut self, level: Level, end: u32) -> Option<(usize, Run<'l>)> {
+        let block = self.at / BLOCK;
+        let (run, from) = match &self.source {
+            _ if self.at >= self.len() => return None,
+            Source::Run(run) => (&run[..run.len().min((block + 1) * BLOCK)], self.at),
+            Source::Blocks(blocks) => (blocks.block(block), self.at % BLOCK),
+        };
+        let is_whole = run.last().is_some_and(|last| rank(last.load(Relaxed)) < end);
+        let behind = if is_whole { run.len() } else { kernel::seek(level, run, from, end) };
+        let run = &run[from.min(behind)..behind];
+        self.at += run.len();
+        (!run.is_empty()).then_some((block, run))
     }
 
     /// Takes postings from where it is to before a rank: all of them, or those of the block at hand. None if there are no more.
@@ -263,8 +274,33 @@ impl<'l> List<'l> {
     pub(super) fn block(&self, block: usize) -> Ahead {
         let Some(word) = self.maxima.get(block) else { return self.whole };
         let word = word.load(Relaxed);
-        let frequency = u32::from(Maxima::from_word(word).frequency);
+        let frequency = u32::from(Maxima::from_word(word).frequency());
         Ahead { bound: bound(self.bm25, word), frequency }
+    }
+
+    /// The postings of a run of a block that are frequent enough to be above a bar in the shortest document that may have them so often; copied to
+    /// `room`, unless they are all.
+    pub(super) fn sift<'r>(
+        &self,
+        level: Level,
+        (block, run): (usize, Run<'r>),
+        bar: Bar,
+        room: &'r mut [u32; BLOCK],
+    ) -> Run<'r> {
+        let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
+        let Some(maxima) = self.maxima.get(block) else {
+            return if self.whole.bound > needed { run } else { &[] };
+        };
+        let maxima = Maxima::from_word(maxima.load(Relaxed));
+        let least = least_frequency(self.bm25, maxima, needed);
+        match least {
+            0 | 1 => run,
+            _ if least > u32::from(maxima.frequency()) => &[],
+            _ => {
+                let found = kernel::frequent(level, run, least, room);
+                kernel::run_of(&mut room[..found])
+            }
+        }
     }
 
     /// What the postings from where it is up to a rank can be at best.

@@ -23,9 +23,6 @@ impl Evaluation<'_, Ranked<'_>> {
         let order = &mut order[..lists.len()];
         order.iter_mut().enumerate().for_each(|(number, at)| *at = number);
         order.sort_unstable_by_key(|list| lists[*list].len());
-        for list in &*lists {
-            self.raise_floor(place, list.maxima(), list.bm25);
-        }
         let had_newer = self.collector.top.set_has_newer(true);
         for turn in 0..order.len() {
             lists.iter_mut().for_each(List::rewind);
@@ -45,7 +42,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let level = self.settings.level;
         let (own, later) = (order[turn], &order[turn + 1..]);
         let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
-        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         for number in 0..lists[own].len().div_ceil(BLOCK) {
             let mut bound = lists[own].block(number).bound;
             if self.is_beaten((bound + later_bound) * MORE) {
@@ -64,7 +61,9 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             let ahead_of = later.iter().map(|list| (&lists[*list], ahead[*list]));
             let bar = bar(self.limit(), &lists[own], ahead_of);
-            let (block, List { bm25, lengths, .. }) = (lists[own].block_run(number), lists[own]);
+            let (block, List { bm25, lengths, .. }) =
+                ((number, lists[own].block_run(number)), lists[own]);
+            let block = lists[own].sift(level, block, bar, &mut room);
             let found =
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
             for word in &words[..found.found] {

@@ -88,7 +88,7 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         for number in 0..lists[0].len().div_ceil(BLOCK) {
             if self.may_have(lists, number, search) && self.meter.step() {
-                let block = lists[0].block_run(number);
+                let block = (number, lists[0].block_run(number));
                 let candidates = self.candidates(lists, block, search);
                 self.offer_candidates(place, &candidates, search);
             }
@@ -114,13 +114,14 @@ impl Evaluation<'_, Ranked<'_>> {
     fn candidates(
         &self,
         lists: &mut [List<'_>],
-        block: Run<'_>,
+        block: (usize, Run<'_>),
         search: &Search<'_>,
     ) -> Candidates {
         let (level, List { bm25, lengths, .. }) = (self.settings.level, lists[0]);
-        let (mut words, mut scores) = ([0; BLOCK], [0.0; BLOCK]);
+        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         let limit = if search.is_exact { self.limit() } else { -1.0 };
         let bar = Bar::at(limit.min(limit / MORE));
+        let block = lists[0].sift(level, block, bar, &mut room);
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
         let others = &mut lists[1..];

@@ -18,6 +18,7 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of a term's documents in the registered segments at hand.
     pub(super) fn rank_term(&mut self, term: usize) {
         let bm25 = self.bm25(term);
+        self.raise_floor(term);
         let entries = self.scratch.leaves[term].entries(self.lists());
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = entries.get(index);
@@ -30,6 +31,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let segment = self.snapshot.of(entry.segment);
             let Some(place) = self.promising(segment) else { continue };
             self.scratch.leaves[term].open_entry(&segment, index, entry);
+            self.open_excluded(&segment);
             self.rank_list(&place, term, bm25);
         }
     }
@@ -50,10 +52,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let Some(list) = leaf.list(&place.context) else { return };
         match leaf.maxima(&place.context) {
-            Some(maxima) => {
-                self.raise_floor(place, maxima, bm25);
-                self.rank_blocks(place, list, maxima, lengths, bm25);
-            }
+            Some(maxima) => self.rank_blocks(place, list, maxima, lengths, bm25),
             None => self.rank_words(place, list, lengths, bm25),
         }
     }
@@ -87,7 +86,6 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let region = place.context.lists.region;
         let maxima = list.maxima(region);
-        self.raise_floor(place, maxima, bm25);
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = [0; PACKED_BLOCK];
         for block in 0..list.blocks() {

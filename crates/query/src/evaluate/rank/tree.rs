@@ -64,17 +64,28 @@ impl Evaluation<'_, Ranked<'_>> {
         let scores = &mut all[..bits.len() * 64];
         scores.fill(0.0);
         self.score(place, self.query.root, window, bits, scores);
+        self.offer_above(place, window.start, bits, scores);
+        self.scratch.scores = all;
+    }
+
+    /// Offers the documents from rank `first` on whose bits are set, if their scores may be among the best.
+    pub(super) fn offer_above(
+        &mut self,
+        place: &Place<'_>,
+        first: u32,
+        bits: &[u64],
+        scores: &[f32],
+    ) {
         let (level, mut from) = (self.settings.level, 0);
         let mut out = [0; OUT];
         while from < scores.len() {
             let threshold = self.collector.top.threshold();
             let (found, next) = kernel::above(level, scores, bits, threshold, from, &mut out);
             for bit in &out[..found] {
-                self.offer_scored(place, window.rank(*bit as usize), scores[*bit as usize]);
+                self.offer_scored(place, first + bit, scores[*bit as usize]);
             }
             from = next;
         }
-        self.scratch.scores = all;
     }
 
     /// Puts the lengths of a window's matches where those of a registered segment would be: those of the text apart from others.
