@@ -174,7 +174,7 @@ fn filled_as(executors: usize, store: bool) -> Index {
 fn packed(directory: &Directory) -> Index {
     let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(16 << 20);
     let options = options.document_bytes_max(8 << 10).postings(Postings::Packed);
-    let index = options.engrave(EngravePolicy::Eager).open().unwrap();
+    let index = with_fields(options.engrave(EngravePolicy::Eager)).open().unwrap();
     feed(&index, 0..20_000);
     index.flush().unwrap();
     index.settle();
