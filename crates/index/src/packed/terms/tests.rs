@@ -1,3 +1,5 @@
+//! Packed terms are held to a sorted map, and to what is left of them when a bit is wrong.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
