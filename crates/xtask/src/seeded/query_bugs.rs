@@ -134,8 +134,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "bound-rounded",
         what: "a block's bound may be one bit below a score in it",
         file: "crates/query/src/rank.rs",
-        old: "if bm25.c0 >= APART { best } else { (best * ROUNDED).min(bm25.weight) }",
-        new: "best",
+        old: "if is_apart { score } else { (score * ROUNDED).min(bm25.weight) }",
+        new: "score",
         found_by: RANK,
     },
     Bug {
@@ -148,10 +148,10 @@ pub(super) const BUGS: &[Bug] = &[
     },
     Bug {
         name: "floor-of-most",
-        what: "a block's shortest document passes for the one that has the term most often",
+        what: "what was joined of two postings passes for a document",
         file: "crates/query/src/evaluate/rank/floor.rs",
-        old: "score(bm25, *level as f32, u32::from(length))",
-        new: "score(bm25, f32::from(maxima.frequency), u32::from(length))",
+        old: "maxima.are_postings() && self.gate.is_open(word)",
+        new: "self.gate.is_open(word)",
         found_by: of_query("floor"),
     },
     Bug {
@@ -182,8 +182,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "fuzzy-zeros",
         what: "what is filled up with zeros passes for a whole term, whatever the word is",
         file: "crates/query/src/fuzzy.rs",
-        old: " && !self.word[..self.word_len].contains(&'\\0')",
-        new: "",
+        old: "self.go_on(padded).map(|_| N)",
+        new: "Some(padded.len())",
         found_by: FUZZY,
     },
     Bug {
@@ -302,8 +302,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "floor-itself",
         what: "documents are left out that score as much as is promised, and no more",
         file: "crates/query/src/evaluate/rank/floor.rs",
-        old: "top.raise((highest[lowest] / MORE).next_down());",
-        new: "top.raise(highest[lowest] * MORE);",
+        old: "(self.highest[self.lowest] / MORE).next_down()",
+        new: "self.highest[self.lowest] * MORE",
         found_by: LIST_ENDS,
     },
     Bug {
@@ -390,8 +390,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "sorted-least",
         what: "what has the same value as the last hit is not looked at",
         file: "crates/query/src/sort.rs",
-        old: "Direction::Ascending => (0, !key),",
-        new: "Direction::Ascending => (0, (!key).wrapping_sub(1)),",
+        old: "(Direction::Ascending, false) => (0, number),",
+        new: "(Direction::Ascending, false) => (0, number.wrapping_sub(1)),",
         found_by: WITHOUT_A_VALUE,
     },
     Bug {
