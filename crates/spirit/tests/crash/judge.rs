@@ -6,6 +6,7 @@ use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
 use spirit_index::column::Column;
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::values::ValueKind;
 
 use crate::model::{Document, Model};
 use crate::operation::{Operation, TAG, TAGS, WEIGHT, WORDS};
@@ -155,7 +156,9 @@ fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
             let name = schema.get(column.field())?.name.clone();
             Some((name, StoredValue::Integer(bits.cast_signed())))
         };
-        segment.columns().filter_map(of_column).collect::<Vec<_>>()
+        // Texts have one of their lengths.
+        let numbers = segment.columns().filter(|column| column.kind() == ValueKind::Integer);
+        numbers.filter_map(of_column).collect::<Vec<_>>()
     };
     for memory in index.memories() {
         let pin = memory.pins().acquire().ok_or("no pin is free")?;
