@@ -1,5 +1,5 @@
 //! Document lengths: how many tokens of each document's text were *kept*. A hole, which is a position whose token was not, does not count.
-//! Other fields of text have [lengths](crate::field_lengths) of their own.
+//! Other fields of text have lengths of their own (`field_lengths`).
 //!
 //! A fresh segment has a *running count* a row, a word behind the rows of each chunk: what the rows up to and with this one
 //! have together. So a length is the difference of two neighbours, and what any number of rows have is one load,

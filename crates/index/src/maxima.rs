@@ -2,12 +2,12 @@
 //!
 //! A score grows with the frequency, and with the frequency by the length of the document: its *density*. So a posting scores no more than one
 //! that is as frequent and as dense, whatever the formula's parameters. Of a block only those count which no other is above in both,
-//! the [frontier](Frontier): seldom more than four.
+//! the frontier: seldom more than four.
 //!
 //! | bits of a block's word | |
 //! |---|---|
 //! | 0 .. 8 | a pair's frequency, saturated as in postings |
-//! | 8 .. 16 | its length's [class](crate::length_class) |
+//! | 8 .. 16 | its length's class (`length_class`) |
 //! | 16 .. 64 | three more pairs, or zeros |
 //!
 //! Pairs descend by frequency: then each is a posting. If there were more than four, some were joined, the higher frequency with the higher density,

@@ -24,7 +24,7 @@ use crate::term::FieldId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ValueKind {
-    /// Text that was cut into terms: how many were kept. A record has [two](crate::field_lengths) of these for a field.
+    /// Text that was cut into terms: how many were kept. A record has two (`field_lengths`) of these for a field.
     Text = 1,
     /// A term: its ordinal in the segment.
     Keyword = 2,
