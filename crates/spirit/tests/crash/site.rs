@@ -22,10 +22,12 @@ const RUNS: usize = 16;
 
 #[test]
 fn every_barrier_is_needed() {
-    let runs = workers::each(RUNS, |seed| {
+    let mut runs = workers::each(RUNS, |seed| {
         let (setup, history) = scenario::numbered(seed as u64);
         Run::new(setup, &history)
     });
+    // Most barriers are found missing in the short ones.
+    runs.sort_by_key(|run| run.events.len());
     let barriers: Vec<Site> = passed(&runs).into_iter().collect();
     let effort = Effort {
         quota: Quota { orders: 8, others: 8 },

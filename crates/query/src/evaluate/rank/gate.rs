@@ -22,7 +22,7 @@ pub(super) struct Gate {
 impl Gate {
     pub(super) fn new(bm25: Bm25, threshold: f32) -> Gate {
         let times = bm25.weight / threshold * (1.0 + SLACK) - 1.0 + SLACK;
-        Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::MAX } }
+        Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
     }
 
     /// The threshold.
