@@ -70,6 +70,10 @@ fn allocations(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
+/// How often every query is asked, and how many answers that is at least. Meanwhile segments come and go.
+const ROUNDS: usize = 50;
+const ANSWERS: u64 = 25_000;
+
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
 const QUERIES: [&str; 43] = [
     "word1",
@@ -260,9 +264,10 @@ fn queries_allocate_nothing(index: &Index) {
         let mut key = Vec::with_capacity(1024);
         ask_everything(&mut reader, &mut key);
         let mut answers = 0;
-        let counted =
-            allocations(|| answers = (0..200).map(|_| ask_everything(&mut reader, &mut key)).sum());
-        assert!(answers > 100_000, "only {answers} answers");
+        let counted = allocations(|| {
+            answers = (0..ROUNDS).map(|_| ask_everything(&mut reader, &mut key)).sum()
+        });
+        assert!(answers > ANSWERS, "only {answers} answers");
         assert_eq!(counted, 0, "allocations in queries");
     });
 }
@@ -386,7 +391,6 @@ fn what_ranking_and_patterns_ask_for_allocates_nothing() {
 
 /// Tells this binary that it is the child, and which one.
 const CHILD: &str = "SPIRIT_HOT_PATH_CHILD";
-const ROUNDS: usize = 100;
 
 /// From here on, a system call of this thread other than `write`, `exit` and `exit_group` kills the process.
 fn forbid_system_calls() {
@@ -430,7 +434,7 @@ fn ask_under_the_filter(kind: &str, call: bool) -> ! {
             // SAFETY: asks for a number.
             unsafe { libc::getpid() };
         }
-        let status = if answers > 50_000 { 0 } else { 3 };
+        let status = if answers > ANSWERS { 0 } else { 3 };
         // SAFETY: ends the process at once, with nothing to be flushed.
         unsafe { libc::_exit(status) }
     })
