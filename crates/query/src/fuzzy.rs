@@ -139,10 +139,20 @@ impl FuzzyMatcher {
         if let Some(end) = self.go_on(valid) {
             return Some(end);
         }
-        // The zeros may be missing bytes, or the term's own, and then it may go on behind them: it has to be too far either way.
-        let whole = len < N && valid.len() == len && self.distance() > self.fuzzy.distance;
-        let padded = std::str::from_utf8(begins).ok().filter(|_| whole)?;
-        self.go_on(padded).map(|_| N)
+        if len == N || valid.len() < len {
+            return None;
+        }
+        // The zeros may be missing bytes, or so many of them as one likes the term's own: it has to be too far with each number.
+        for _ in len..N {
+            if self.distance() <= self.fuzzy.distance {
+                return None;
+            }
+            self.push('\0');
+            if self.is_too_far() {
+                return Some(N);
+            }
+        }
+        None
     }
 
     /// What it says of a term, which begins with the prefix.
@@ -284,6 +294,17 @@ pub(crate) mod tests {
             assert_eq!(matcher.test("abéé".as_bytes()), Verdict::Match);
             assert_ne!(matcher.test("abéab".as_bytes()), Verdict::Match);
         }
+    }
+
+    /// Of the zeros that fill up a beginning some may be the term's own: "é" and "é\0\0" are too far, and "é\0" is not.
+    #[test]
+    fn a_beginning_may_end_with_zeros_of_its_own() {
+        let mut matcher = FuzzyMatcher::default();
+        matcher.begin(Fuzzy { transpositions: false, ..Fuzzy::within(1) }, "éé\0").unwrap();
+        assert_eq!(matcher.rules_out(b"\xc3\xa9\0\0\0\0\0"), None);
+        assert_eq!(matcher.test("é\0".as_bytes()), Verdict::Match);
+        assert_eq!(matcher.rules_out(b"ab\0\0\0\0\0"), Some(2));
+        assert_eq!(matcher.rules_out(b"\xc3\xa9ab\0\0\0"), Some(4));
     }
 
     proptest! {
