@@ -182,8 +182,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "fuzzy-zeros",
         what: "what is filled up with zeros passes for a whole term, whatever the word is",
         file: "crates/query/src/fuzzy.rs",
-        old: "self.go_on(padded).map(|_| N)",
-        new: "Some(padded.len())",
+        old: "            if self.distance() <= self.fuzzy.distance {\n                return None;\n            }\n",
+        new: "",
         found_by: FUZZY,
     },
     Bug {
