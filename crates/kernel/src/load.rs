@@ -168,6 +168,23 @@ pub(crate) fn load_up_to_32_units(units: &[AtomicU16]) -> (__mmask32, __m512i) {
     (mask, lanes)
 }
 
+/// 32 units.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn load_32_units(units: &[AtomicU16; 32]) -> __m512i {
+    let lanes: __m512i;
+    // SAFETY: the reference makes all 64 bytes readable; the block stands for 32 relaxed loads.
+    unsafe {
+        asm!(
+            "vmovdqu64 {lanes}, [{units}]",
+            lanes = out(zmm_reg) lanes,
+            units = in(reg) units.as_ptr(),
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    lanes
+}
+
 /// 16 units.
 #[inline]
 #[target_feature(enable = "avx2")]

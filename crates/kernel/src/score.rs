@@ -6,7 +6,8 @@
 //!
 //! Not here: the formula, see `bm25.rs`; what is done with a window's sums, see `above.rs`.
 
-use crate::bm25::{Bar, Bm25, Lengths};
+use crate::bm25::{Bar, Bm25};
+use crate::lengths::Lengths;
 use crate::level::Level;
 use crate::run::{FREQUENCY_BITS, Progress, Run, rank, word};
 use crate::window::in_window;

@@ -64,6 +64,8 @@ pub struct Scratch {
     patterns: PatternBits,
     /// Where the terms of a phrase are in the document at hand.
     occurrences: Vec<Occurrence>,
+    /// A phrase in the segment at hand.
+    phrase: phrase::Phrase,
     /// The scores of a window's documents, and their lengths if their segment has no array of them.
     scores: Box<[f32]>,
     lengths: Box<[AtomicU16]>,
@@ -86,6 +88,7 @@ impl Scratch {
             words: Zeroed::new(2 * clauses_max * SCRATCH_WORDS),
             patterns: PatternBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
+            phrase: phrase::Phrase::with_capacity(),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),

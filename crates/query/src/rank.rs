@@ -12,6 +12,8 @@
 //! same for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg` are those of what the query
 //! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
 
+mod longest;
+
 use spirit_index::lengths::Statistics;
 use spirit_index::maxima::{Maxima, Pair};
 use spirit_index::posting::FREQUENCY_MAX;
@@ -21,6 +23,7 @@ use spirit_kernel::Bm25;
 
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Query};
+pub(crate) use longest::{longest, longest_below};
 
 /// Fields of text, but for the text itself, that an index may have.
 const FIELDS: usize = 15;

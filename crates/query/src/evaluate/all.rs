@@ -11,7 +11,7 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
 use spirit_mem::{Region, Span, prefetch};
 
-use super::phrase::{Phrase, Room, Wanted};
+use super::phrase::{Room, Wanted};
 use super::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
@@ -33,8 +33,8 @@ pub(super) struct Sought<'t> {
 struct Rest<'t> {
     terms: &'t [u32],
     phrase: Option<NodeId>,
-    /// The phrase as the segment at hand has it, once it was asked for.
-    looked_up: Option<Phrase>,
+    /// Whether the segment at hand has the phrase's terms, once its phrase was opened there.
+    has_terms: Option<bool>,
 }
 
 impl Rest<'_> {
@@ -213,7 +213,7 @@ impl<C: Collector> Evaluation<'_, C> {
         if self.scratch.leaves[a].postings == 0 {
             return;
         }
-        let rest = &mut Rest { terms: &order[2..], phrase: sought.phrase, looked_up: None };
+        let rest = &mut Rest { terms: &order[2..], phrase: sought.phrase, has_terms: None };
         let exact = !place.has_dead && rest.is_nothing();
         let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
         match Meeting::of(self.settings.algorithm, bits_a, bits_b) {
@@ -334,11 +334,10 @@ impl<C: Collector> Evaluation<'_, C> {
         if count == 0 {
             return;
         }
-        if rest.looked_up.is_none() {
-            rest.looked_up = self.phrase_in(place, phrase, &self.scratch.words);
+        if !*rest.has_terms.get_or_insert_with(|| self.open_phrase(place, phrase)) {
+            return;
         }
-        let Some(phrase) = &rest.looked_up else { return };
-        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let (mut room, collector) = (Room { place, words, occurrences }, &mut self.collector);
         phrase.each(&mut room, &ranks[..count], Wanted::Any, |number, occurs| {
             let row = rank_of(ranks[number]);

@@ -14,7 +14,7 @@ use spirit_kernel::Frequencies;
 use spirit_schema::Schema;
 
 use super::key::find_document;
-use super::phrase::{Phrase, Room, Wanted};
+use super::phrase::{Room, Wanted};
 use super::window::{WORDS, Window};
 use super::{Evaluation, Place, Scratch, words_of};
 use crate::collect::Limit;
@@ -112,11 +112,11 @@ impl Evaluation<'_, Explained<'_>> {
             }
             (Weight::Frequency(bm25), _) => {
                 self.open_all(place);
-                let phrase = self.phrase_in(place, id, &self.scratch.words);
-                let Scratch { words, occurrences, .. } = &mut *self.scratch;
+                let has_terms = self.open_phrase(place, id);
+                let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
                 let mut room = Room { place, words, occurrences };
-                let occurs = |phrase: Phrase| phrase.occurs(&mut room, rank, Wanted::Frequency);
-                (bm25, phrase.map_or(0.0, occurs))
+                let mut occurs = || phrase.occurs(&mut room, rank, Wanted::Frequency);
+                (bm25, if has_terms { occurs() } else { 0.0 })
             }
         };
         let length = place.segment.length_of(query.field_of(id), rank_of(rank));

@@ -33,33 +33,26 @@ const ROWS_AHEAD: usize = 2 * VECTORS_AHEAD;
 /// Documents that are looked at together.
 const GROUP: usize = 128;
 
-/// A phrase in one segment.
+/// A phrase in one segment. It lies in scratch memory and is filled anew: phrases may be long, and most are short.
+#[derive(Debug, Default)]
 pub(super) struct Phrase {
-    slots: Slots,
+    /// The place of each term.
+    slots: Vec<Slot>,
     slop: u32,
     form: Form,
-}
-
-/// The place of each term.
-struct Slots {
-    all: [Slot; SLOTS_MAX],
-    len: usize,
+    /// Its terms' ordinals, where vectors are looked at,
+    ordinals: Vec<u32>,
+    /// and their units, one behind the other, if there are no gaps and no slop.
+    pattern: Vec<u16>,
+    lists: InLists,
 }
 
 /// How it is looked for.
-#[expect(clippy::large_enum_variant, reason = "it lies on the stack, once a segment or window")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
-    Vectors(InVectors),
-    Lists(InLists),
-}
-
-/// A phrase as vectors have it.
-struct InVectors {
-    /// Its terms' ordinals.
-    ordinals: [u32; SLOTS_MAX],
-    /// The units of the terms, one behind the other, if there are no gaps and no slop.
-    pattern: [u16; 2 * SLOTS_MAX],
-    pattern_len: usize,
+    #[default]
+    Vectors,
+    Lists,
 }
 
 /// What is wanted of a document.
@@ -100,10 +93,10 @@ impl<C: Limit> Evaluation<'_, C> {
         if is_empty(bits) {
             return;
         }
-        let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else {
+        if !self.open_phrase(place, node) {
             return bits.fill(0);
-        };
-        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        }
+        let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let mut room = Room { place, words, occurrences };
         let mut asked: Bits = [0; WORDS];
         let asked = &mut asked[..bits.len()];
@@ -117,53 +110,53 @@ impl<C: Limit> Evaluation<'_, C> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// The phrase as the segment at hand has it; none if one of its terms has no posting there. `words` is the scratch memory of all
-    /// leaves.
-    pub(super) fn phrase_in(
+    /// Makes the phrase of scratch memory what the segment at hand has of one; says whether all its terms have postings there.
+    pub(super) fn open_phrase(&mut self, place: &Place<'_>, node: NodeId) -> bool {
+        // Lent, since terms are looked for by what else there is.
+        let mut phrase = std::mem::take(&mut self.scratch.phrase);
+        let is_open = self.fill_phrase(place, node, &self.scratch.words, &mut phrase);
+        self.scratch.phrase = phrase;
+        is_open
+    }
+
+    /// The same of a phrase and the scratch memory of all leaves that are lent already.
+    pub(super) fn fill_phrase(
         &self,
         place: &Place<'_>,
         node: NodeId,
         words: &[AtomicU32],
-    ) -> Option<Phrase> {
-        let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return None };
-        let mut slots = Slots { all: [Slot::default(); SLOTS_MAX], len: 0 };
+        phrase: &mut Phrase,
+    ) -> bool {
+        let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return false };
+        phrase.slop = slop;
         if !self.is_packed(place) {
-            if let Some(vectors) = self.in_vectors(place, node, slop, &mut slots) {
-                return Some(Phrase { slots, slop, form: Form::Vectors(vectors) });
+            phrase.clear(Form::Vectors);
+            if self.fill_ordinals(place, node, phrase).is_some() {
+                return true;
             }
             // If readers were led to packed lists meanwhile, ordinals are gone.
             if !self.is_packed(place) {
-                return None;
+                return false;
             }
-            slots.len = 0;
         }
-        let lists = self.in_lists(place, node, &mut slots, words)?;
-        Some(Phrase { slots, slop, form: Form::Lists(lists) })
+        phrase.clear(Form::Lists);
+        self.fill_lists(place, node, words, phrase).is_some()
     }
 
-    fn in_vectors(
-        &self,
-        place: &Place<'_>,
-        node: NodeId,
-        slop: u32,
-        slots: &mut Slots,
-    ) -> Option<InVectors> {
-        let mut vectors =
-            InVectors { ordinals: [0; SLOTS_MAX], pattern: [0; 2 * SLOTS_MAX], pattern_len: 0 };
+    fn fill_ordinals(&self, place: &Place<'_>, node: NodeId, phrase: &mut Phrase) -> Option<()> {
         for (term, at) in self.phrase_terms(node) {
             let ordinal = self.ordinal(place, term)?;
-            let known = vectors.ordinals[..slots.len].iter().position(|o| *o == ordinal);
-            vectors.ordinals[slots.len] = ordinal;
-            slots.push(known, at);
+            let known = phrase.ordinals.iter().position(|o| *o == ordinal);
+            phrase.ordinals.push(ordinal);
+            phrase.push(known, at);
         }
-        if slop == 0 && slots.are_in_a_row() {
-            for ordinal in &vectors.ordinals[..slots.len] {
+        if phrase.is_in_a_row() {
+            for ordinal in &phrase.ordinals {
                 let (units, count) = vector::units_for(*ordinal);
-                vectors.pattern[vectors.pattern_len..][..count].copy_from_slice(&units[..count]);
-                vectors.pattern_len += count;
+                phrase.pattern.extend_from_slice(&units[..count]);
             }
         }
-        Some(vectors)
+        Some(())
     }
 
     /// The terms of a phrase, and the place of each.
@@ -187,6 +180,37 @@ impl<C> Evaluation<'_, C> {
 }
 
 impl Phrase {
+    /// With room for the longest.
+    pub(super) fn with_capacity() -> Phrase {
+        Phrase {
+            slots: Vec::with_capacity(SLOTS_MAX),
+            ordinals: Vec::with_capacity(SLOTS_MAX),
+            pattern: Vec::with_capacity(2 * SLOTS_MAX),
+            lists: InLists::with_capacity(),
+            ..Phrase::default()
+        }
+    }
+
+    /// Without terms, but for its slop.
+    fn clear(&mut self, form: Form) {
+        self.form = form;
+        self.slots.clear();
+        self.ordinals.clear();
+        self.pattern.clear();
+        self.lists.clear();
+    }
+
+    /// Takes the next term along, which is the same as one before if that is `known`.
+    fn push(&mut self, known: Option<usize>, at: u32) {
+        let term = known.unwrap_or(self.slots.len()) as u32;
+        self.slots.push(Slot { term, at });
+    }
+
+    /// Whether its terms have to follow each other.
+    fn is_in_a_row(&self) -> bool {
+        self.slop == 0 && self.slots.windows(2).all(|pair| pair[1].at == pair[0].at + 1)
+    }
+
     /// Looks at the documents of a window whose bits are set, which have its terms: calls `found` with each one's bit and what is
     /// wanted.
     pub(super) fn each_bit(
@@ -225,7 +249,7 @@ impl Phrase {
         wanted: Wanted,
         mut found: impl FnMut(usize, f32) -> bool,
     ) {
-        let ahead = if matches!(self.form, Form::Vectors(_)) { ROWS_AHEAD } else { 0 };
+        let ahead = if self.form == Form::Vectors { ROWS_AHEAD } else { 0 };
         for step in 0..ranks.len() + ahead {
             if ahead > 0 {
                 let at = |ahead| ranks.get(step.checked_sub(ROWS_AHEAD - ahead)?).copied();
@@ -240,30 +264,29 @@ impl Phrase {
 
     /// What is wanted of the document at a rank, which has the phrase's terms.
     pub(super) fn occurs(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
-        let vectors = match &self.form {
-            Form::Vectors(vectors) => vectors,
-            Form::Lists(lists) => return self.occurs_in_lists(room, lists, rank, wanted),
-        };
+        if self.form == Form::Lists {
+            return self.occurs_in_lists(room, rank, wanted);
+        }
         let Room { place, occurrences, .. } = room;
         let level = place.context.level;
         let row = place.segment.vector_row(rank_of(rank));
         let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
-        if vectors.pattern_len > 0 {
-            let pattern = &vectors.pattern[..vectors.pattern_len];
+        if !self.pattern.is_empty() {
+            let pattern = &self.pattern[..];
             return match wanted {
                 Wanted::Any if kernel::find_phrase(level, units, pattern).is_some() => 1.0,
                 Wanted::Any => 0.0,
                 Wanted::Frequency => kernel::phrase_count(level, units, pattern) as f32,
             };
         }
-        collect(level, units, &vectors.ordinals[..self.slots.len], occurrences);
+        collect(level, units, &self.ordinals, occurrences);
         self.sloppy_frequency(occurrences, wanted)
     }
 
     /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
     fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
         let mut frequency = 0.0;
-        sloppy::matches(occurrences, self.slots.as_slice(), self.slop, |length| {
+        sloppy::matches(occurrences, &self.slots, self.slop, |length| {
             frequency += 1.0 / (1 + length) as f32;
             wanted == Wanted::Frequency
         });
@@ -285,23 +308,6 @@ impl Room<'_> {
             let units = vectors.units(row.vector(), row.tokens().min(UNITS_AHEAD) as u64);
             units.iter().step_by(LINE_UNITS).chain(units.last()).for_each(prefetch);
         }
-    }
-}
-
-impl Slots {
-    /// Takes the next term along, which is the same as one before if that is `known`.
-    fn push(&mut self, known: Option<usize>, at: u32) {
-        self.all[self.len] = Slot { term: known.unwrap_or(self.len) as u32, at };
-        self.len += 1;
-    }
-
-    fn as_slice(&self) -> &[Slot] {
-        &self.all[..self.len]
-    }
-
-    /// Whether they follow each other.
-    fn are_in_a_row(&self) -> bool {
-        self.as_slice().windows(2).all(|pair| pair[1].at == pair[0].at + 1)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod all;
 mod any;
+mod candidates;
 mod fade;
 mod floor;
 mod fresh;
@@ -146,7 +147,7 @@ impl Evaluation<'_, Ranked<'_>> {
     fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l> {
         let (leaf, field) = (&self.scratch.leaves[term], self.field(term));
         let (words, lengths) = (words_of(words, term), Self::lengths(place, field));
-        List::of(leaf, &place.context, words, self.bm25(term), field, lengths)
+        List::of(leaf, &place.context, words, self.bm25(term), field, (lengths, place.base))
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.

@@ -78,7 +78,7 @@ impl Window {
 }
 
 /// The start of the 64 ranks that `rank` is among.
-fn aligned(base: u32, rank: u32) -> u32 {
+pub(crate) fn aligned(base: u32, rank: u32) -> u32 {
     base + (rank.saturating_sub(base) & !63)
 }
 

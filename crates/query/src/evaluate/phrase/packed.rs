@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 use spirit_index::entries::Entry;
 use spirit_index::packed::PositionIter;
 
-use super::{Phrase, Room, Slots, Wanted};
+use super::{Phrase, Room, Wanted};
 use crate::evaluate::{Evaluation, Place, words_of};
 use crate::leaf::SCRATCH_WORDS;
 use crate::packed::Blocks;
@@ -19,10 +19,14 @@ use crate::sloppy::{Occurrence, SLOTS_MAX};
 const WORDS_AT: usize = SCRATCH_WORDS / 2;
 
 /// A phrase as packed lists have it: the terms of the query that it has, and their entries in the segment at hand.
+#[derive(Debug, Default)]
 pub(super) struct InLists {
-    terms: [u32; SLOTS_MAX],
-    entries: [Entry; SLOTS_MAX],
+    terms: Vec<u32>,
+    entries: Vec<Entry>,
 }
+
+/// So many terms have their positions side by side in little room.
+const FEW: usize = 4;
 
 impl<C> Evaluation<'_, C> {
     /// Whether the lists of the segment at hand are packed by now, whatever the entries that were found lead to.
@@ -30,30 +34,30 @@ impl<C> Evaluation<'_, C> {
         !place.is_fresh() && place.segment.is_packed()
     }
 
-    /// A phrase as packed lists have it; none if one of its terms has no posting in the segment at hand.
-    pub(super) fn in_lists(
+    /// Fills a phrase with what packed lists have; none if one of its terms has no posting in the segment at hand.
+    pub(super) fn fill_lists(
         &self,
         place: &Place<'_>,
         node: NodeId,
-        slots: &mut Slots,
         words: &[AtomicU32],
-    ) -> Option<InLists> {
-        let mut lists = InLists { terms: [0; SLOTS_MAX], entries: [Entry::NONE; SLOTS_MAX] };
+        phrase: &mut Phrase,
+    ) -> Option<()> {
         for (term, at) in self.phrase_terms(node) {
             let entry = self.packed_entry(place, term)?;
             // No two terms have their postings, or one posting and its position, at one place.
-            let known = lists.entries[..slots.len]
-                .iter()
-                .position(|known| (known.payload, known.alone) == (entry.payload, entry.alone));
-            lists.terms[slots.len] = term as u32;
-            lists.entries[slots.len] = entry;
+            let is_same =
+                |known: &Entry| (known.payload, known.alone) == (entry.payload, entry.alone);
+            let known = phrase.lists.entries.iter().position(is_same);
+            phrase.lists.terms.push(term as u32);
+            phrase.lists.entries.push(entry);
             if let Some(list) = place.segment.packed(entry) {
                 let (lists, level) = (place.context.lists, place.context.level);
-                Blocks::begin(list, lists.region, level, phrase_words(words, term));
+                let words = phrase_words(words, term);
+                Blocks::begin(list, lists.region, level, words);
             }
-            slots.push(known, at);
+            phrase.push(known, at);
         }
-        Some(lists)
+        Some(())
     }
 
     /// A term's entry that leads to positions. The one that was found may be from before readers were led to packed lists.
@@ -72,23 +76,20 @@ impl<C> Evaluation<'_, C> {
 
 impl Phrase {
     /// What is wanted of the document at a rank.
-    pub(super) fn occurs_in_lists(
-        &self,
-        room: &mut Room<'_>,
-        lists: &InLists,
-        rank: u32,
-        wanted: Wanted,
-    ) -> f32 {
-        if self.slop == 0 && self.slots.are_in_a_row() {
-            return self.in_a_row(room, lists, rank, wanted);
+    pub(super) fn occurs_in_lists(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
+        if self.is_in_a_row() {
+            return match self.slots.len() {
+                ..=FEW => self.in_a_row::<FEW>(room, rank, wanted),
+                _ => self.in_a_row::<SLOTS_MAX>(room, rank, wanted),
+            };
         }
         let Room { place, words, ref mut occurrences } = *room;
         occurrences.clear();
-        for (number, slot) in self.slots.as_slice().iter().enumerate() {
+        for (number, slot) in self.slots.iter().enumerate() {
             // A term that was there before has its positions already.
             if slot.term as usize == number {
                 let left = occurrences.capacity() - occurrences.len();
-                let positions = lists.positions(place, words, number, rank);
+                let positions = self.lists.positions(place, words, number, rank);
                 let occurrence = |position| Occurrence::new(position, slot.term);
                 occurrences.extend(positions.take(left).map(occurrence));
             }
@@ -97,17 +98,18 @@ impl Phrase {
         self.sloppy_frequency(occurrences, wanted)
     }
 
-    /// How often terms follow each other.
-    fn in_a_row(&self, room: &Room<'_>, lists: &InLists, rank: u32, wanted: Wanted) -> f32 {
-        let positions = |number| lists.positions(room.place, room.words, number, rank);
-        let mut others = [const { None }; SLOTS_MAX];
-        for (number, other) in others[1..self.slots.len].iter_mut().enumerate() {
+    /// How often terms follow each other, of which there are at most `N`.
+    fn in_a_row<const N: usize>(&self, room: &Room<'_>, rank: u32, wanted: Wanted) -> f32 {
+        let positions = |number| self.lists.positions(room.place, room.words, number, rank);
+        let mut others = [const { None }; N];
+        let others = &mut others[..self.slots.len()];
+        for (number, other) in others[1..].iter_mut().enumerate() {
             let mut positions = positions(number + 1);
             *other = positions.next().map(|first| (first, positions));
         }
         let mut frequency = 0.0;
         for first in positions(0) {
-            let mut others = (first + 1..).zip(&mut others[1..self.slots.len]);
+            let mut others = (first + 1..).zip(&mut others[1..]);
             if others.all(|(position, other)| is_at(position, other)) {
                 frequency += 1.0;
                 if wanted == Wanted::Any {
@@ -120,6 +122,15 @@ impl Phrase {
 }
 
 impl InLists {
+    pub(super) fn with_capacity() -> InLists {
+        InLists { terms: Vec::with_capacity(SLOTS_MAX), entries: Vec::with_capacity(SLOTS_MAX) }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.terms.clear();
+        self.entries.clear();
+    }
+
     /// Where the phrase's term of this number is in the document at a rank.
     fn positions<'p>(
         &self,

@@ -1,14 +1,18 @@
 //! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
-//! there may be one.
+//! there may be one. Dense lists are met by their bits, a window at a time.
 
-use super::lists::BLOCK;
+use std::ops::Range;
+
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Run};
 
-use super::lists::{Ahead, List, bar};
+use super::candidates::Candidates;
+use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
+use crate::evaluate::window::{RANKS, WORDS, aligned, is_empty, ones};
+use crate::leaf::END;
 use crate::plan::TERMS_INLINE;
 use crate::rank::MORE;
 
@@ -17,6 +21,8 @@ type Parts<T> = [T; TERMS_INLINE];
 
 /// So few candidates of a block are looked up one by one.
 pub(super) const FEW: usize = 8;
+/// Ranks of the first window of dense lists.
+const RANKS_FIRST: u32 = 512;
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with all of some terms in the registered segments at hand.
@@ -59,8 +65,80 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         let order = &mut order[..terms.len()];
         order.sort_unstable_by_key(|list| lists[*list].len());
-        self.rank_blocks_of_all(place, lists, order);
+        if lists.iter().all(List::is_dense) {
+            self.rank_windows_of_all(place, lists, order);
+        } else {
+            self.rank_blocks_of_all(place, lists, order);
+        }
         self.scratch.words = words;
+    }
+
+    /// Goes through windows, of which the first are small, since anything may be among the best there.
+    fn rank_windows_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
+        let level = self.settings.level;
+        let (mut start, mut ranks) = (place.first, RANKS_FIRST);
+        loop {
+            lists.iter_mut().for_each(|list| list.go_to(level, start));
+            let next = lists.iter().map(List::rank).fold(start, u32::max);
+            if next >= END || !self.meter.step() {
+                return;
+            }
+            let first = aligned(place.base, next);
+            start = first.saturating_add(ranks).min(END);
+            ranks = (ranks * 2).min(RANKS);
+            let mut ahead: Parts<Ahead> = [Ahead::NOTHING; TERMS_INLINE];
+            for (ahead, list) in ahead.iter_mut().zip(&*lists) {
+                *ahead = list.ahead(start - 1);
+            }
+            let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
+            if !self.is_beaten(total * MORE) {
+                self.rank_window_of_all(place, lists, order, first..start, &ahead);
+            }
+        }
+    }
+
+    /// Offers the documents of a window of dense lists.
+    fn rank_window_of_all(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        order: &[usize],
+        ranks: Range<u32>,
+        ahead: &Parts<Ahead>,
+    ) {
+        let (shortest, others) = (order[0], &order[1..]);
+        let mut common = [u64::MAX; WORDS];
+        let mut found = Candidates::new(self.settings.level, self.limit(), ranks.start, ranks.end);
+        lists.iter().for_each(|list| found.keep_dense(list, &mut common));
+        if is_empty(&common) {
+            return;
+        }
+        let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
+        found.add(&lists[shortest], bar(self.limit(), &lists[shortest], ahead_of));
+        kernel::and_window(self.settings.level, &mut common, &found.all());
+        for bit in ones(&common) {
+            let rank = ranks.start + bit as u32;
+            let parts = ahead.map(|ahead| ahead.bound);
+            self.rank_met(place, lists, order, rank, parts);
+        }
+    }
+
+    /// Offers a document if it has all terms. `parts` are what each may add to its score.
+    fn rank_met(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        order: &[usize],
+        rank: u32,
+        mut parts: Parts<f32>,
+    ) {
+        if self.complete(lists, order, rank, &mut parts) {
+            // In the order of the terms, so that a document's score does not depend on what else there is.
+            let score = parts[..lists.len()].iter().sum();
+            if score > self.collector.top.threshold() {
+                self.offer_scored(place, rank, score);
+            }
+        }
     }
 
     /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
@@ -98,11 +176,16 @@ impl Evaluation<'_, Ranked<'_>> {
         let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
         let bar = bar(self.limit(), &lists[shortest], ahead_of);
-        let block = lists[shortest].sift(level, block, bar, &mut room);
+        let mut block = lists[shortest].sift(level, block, bar, &mut room);
+        // Most of these are not in the other list, and where that is dense it is told without their lengths.
+        let mut met = [0; BLOCK];
+        let probed = lists[others[0]].probe(level, block, &mut met);
+        if let Some(count) = probed {
+            block = kernel::run_of(&mut met[..count]);
+        }
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
-        if found > FEW {
-            // Most of these are not in the other list.
+        if probed.is_none() && found > FEW {
             let mut common = [0; BLOCK];
             let candidates = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
@@ -114,13 +197,7 @@ impl Evaluation<'_, Ranked<'_>> {
         for (word, score) in words[..found].iter().zip(&scores) {
             let mut parts = ahead.map(|ahead| ahead.bound);
             parts[shortest] = *score;
-            if self.complete(lists, others, rank(*word), &mut parts) {
-                // In the order of the terms, so that a document's score does not depend on what else there is.
-                let score = parts[..lists.len()].iter().sum();
-                if score > self.collector.top.threshold() {
-                    self.offer_scored(place, rank(*word), score);
-                }
-            }
+            self.rank_met(place, lists, others, rank(*word), parts);
         }
     }
 

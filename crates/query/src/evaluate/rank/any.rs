@@ -1,32 +1,26 @@
 //! The best documents with any of several terms, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it: in each window the terms
 //! that cannot lift a document above what was found by themselves, all of them together, are *non-essential*.
 //!
-//! Of the others each posting is held to what it scores by itself, and what other terms can add to a document of its length. Where
+//! Of the others it is told by bits [which documents](super::candidates) may be among the best. Where
 //! few are left each is looked up in all lists; where many are, the lists are added up, and non-essential ones are looked up for
 //! those which they may lift. Lists so sparse that windows would have little in them go [in turn](super::lists_in_turn).
 
-use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::Level;
+use spirit_kernel::{Bar, Level};
 
-use super::lists::{Ahead, BLOCK, List, bar};
+use super::candidates::Candidates;
+use super::lists::{Ahead, List, bar};
 use super::{Evaluation, Ranked};
-use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
+use crate::evaluate::window::{Bits, RANKS, WORDS, aligned, ones};
 use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
 
-/// Documents of a window, a bit each.
-struct Candidates {
-    /// Those that may be among the best by one of the terms,
-    alone: Bits,
-    /// and those that may if they have others too.
-    together: Bits,
-}
-
-/// So few documents of a window are looked up one by one.
+/// So few documents of a window are looked up one by one,
 const FEW: u64 = 128;
+/// and so few at once, whichever terms they have.
+const VERY_FEW: u64 = 8;
 /// A list with a posting in so many rows or fewer is dense.
 const DENSE: u32 = 32;
 
@@ -87,7 +81,8 @@ impl Evaluation<'_, Ranked<'_>> {
         loop {
             streams.lists[..streams.len].iter_mut().for_each(|list| list.go_to(level, start));
             let next = streams.lists[..streams.len].iter().map(List::rank).min();
-            let Some(first) = next.filter(|rank| *rank < END && self.meter.step()) else { break };
+            let Some(next) = next.filter(|rank| *rank < END && self.meter.step()) else { break };
+            let first = aligned(place.base, next);
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
             let limit = self.limit();
@@ -101,8 +96,7 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = scores;
     }
 
-    /// A window in which few documents may be among the best, told by their lengths and by how often they have a term; says whether
-    /// that is so.
+    /// A window in which few documents may be among the best; says whether that is so.
     fn rank_few(
         &mut self,
         place: &Place<'_>,
@@ -111,17 +105,11 @@ impl Evaluation<'_, Ranked<'_>> {
         end: u32,
     ) -> bool {
         let level = self.settings.level;
-        let mut candidates = self.window_candidates(streams, first, end);
-        if kernel::count_bits(level, &candidates.together) > FEW {
-            // Most of these have one of the terms only.
-            kernel::and_window(level, &mut candidates.together, &streams.twice(level, first, end));
-        }
-        let Candidates { mut alone, together } = candidates;
-        kernel::or_window(level, &mut alone, &together);
-        if kernel::count_bits(level, &alone) > FEW {
+        let candidates = streams.candidates(level, self.limit(), first, end);
+        if kernel::count_bits(level, &candidates) > FEW {
             return false;
         }
-        for bit in ones(&alone) {
+        for bit in ones(&candidates) {
             let rank = first + bit as u32;
             // In the order of the terms, so that a document's score does not depend on what else there is.
             let mut score = 0.0;
@@ -135,32 +123,6 @@ impl Evaluation<'_, Ranked<'_>> {
             }
         }
         true
-    }
-
-    /// The documents of a window that may be among the best. Each list is asked for documents that none before was asked for: those
-    /// with none of the terms before.
-    fn window_candidates(&self, streams: &Streams<'_>, first: u32, end: u32) -> Candidates {
-        let (level, limit) = (self.settings.level, self.limit());
-        let mut found = Candidates { alone: [0; WORDS], together: [0; WORDS] };
-        let (mut room, mut words, mut scores) = ([0; BLOCK], [0; OUT], [0.0; OUT]);
-        for turn in (streams.others..streams.len).rev() {
-            let mut list = streams.lists[streams.order[turn]];
-            let bar = bar(limit, &list, streams.up_to(turn));
-            while let Some(block) = list.take_block(level, end) {
-                let mut run = list.sift(level, block, bar, &mut room);
-                while !run.is_empty() {
-                    let (words, scores) = (&mut words, &mut scores);
-                    let List { lengths, bm25, .. } = list;
-                    let progress =
-                        kernel::score_above(level, run, lengths, bm25, bar, words, scores);
-                    for (word, score) in words[..progress.found].iter().zip(&*scores) {
-                        found.add(rank(*word).wrapping_sub(first), score * MORE > limit);
-                    }
-                    run = &run[progress.left..];
-                }
-            }
-        }
-        found
     }
 
     /// A window in which many documents may be among the best: essential lists are added up.
@@ -229,18 +191,6 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-impl Candidates {
-    /// The document of a bit, with what it scores by one term alone or only with others.
-    #[inline]
-    fn add(&mut self, bit: u32, alone: bool) {
-        let bits = if alone { &mut self.alone } else { &mut self.together };
-        // What is damaged may be out of order.
-        if let Some(word) = bits.get_mut(bit as usize / 64) {
-            *word |= 1 << (bit % 64);
-        }
-    }
-}
-
 impl Streams<'_> {
     /// Whether windows of so many rows would have little in them.
     fn are_sparse(&self, rows: u32) -> bool {
@@ -255,25 +205,55 @@ impl Streams<'_> {
         }
     }
 
-    /// The documents of a window that have two of the terms or more.
-    fn twice(&self, level: Level, first: u32, end: u32) -> Bits {
-        let (mut once, mut twice): (Bits, Bits) = ([0; WORDS], [0; WORDS]);
-        for list in &self.lists[..self.len] {
-            let (mut list, mut own) = (*list, [0; WORDS]);
-            while let Some(run) = list.take_run(level, end) {
-                kernel::set_bits(level, run, first, &mut own);
+    /// The documents of a window that may score above a limit.
+    fn candidates(&self, level: Level, limit: f32, first: u32, end: u32) -> Bits {
+        let mut found = Candidates::new(level, limit, first, end);
+        let (essential, weights) = (&self.order[self.others..self.len], self.weights());
+        if self.others == 0 && weights.is_some() {
+            for list in essential {
+                found.add_alone(&self.lists[*list], self.bar_of(*list, limit));
             }
-            for ((once, twice), own) in once.iter_mut().zip(&mut twice).zip(own) {
-                *twice |= *once & own;
-                *once |= own;
+            found.add_several();
+        } else {
+            for list in essential {
+                found.add(&self.lists[*list], self.bar_of(*list, limit));
+            }
+            if kernel::count_bits(level, &found.all()) <= VERY_FEW {
+                return found.all();
+            }
+            // Most of these have one of the terms only.
+            for list in &self.order[..self.others] {
+                found.see(&self.lists[*list], self.bar_of(*list, limit));
             }
         }
-        twice
+        match weights {
+            Some(weights) => found.keep_several(&self.lists[0], weights),
+            None => found.keep_twice(),
+        }
+        found.all()
     }
 
-    /// The lists that come before one in their order, and what they can be in the window.
-    fn up_to(&self, turn: usize) -> impl Iterator<Item = (&List<'_>, Ahead)> + '_ {
-        self.order[..turn].iter().map(|list| (&self.lists[*list], self.ahead[*list]))
+    /// What a posting of a list has to score by itself.
+    fn bar_of(&self, own: usize, limit: f32) -> Bar {
+        let others = (0..self.len).filter(|other| *other != own);
+        bar(limit, &self.lists[own], others.map(|other| (&self.lists[other], self.ahead[other])))
+    }
+
+    /// The sum of the weights of any two terms that have postings in the window at most, and that of all of them; none if they are of several fields.
+    fn weights(&self) -> Option<[f32; 2]> {
+        let (mut highest, mut next, mut all) = (0.0_f32, 0.0_f32, 0.0);
+        for (list, ahead) in self.lists[..self.len].iter().zip(&self.ahead) {
+            if list.field != self.lists[0].field {
+                return None;
+            }
+            if ahead.frequency > 0 {
+                let weight = list.bm25.weight;
+                all += weight;
+                next = next.max(weight.min(highest));
+                highest = highest.max(weight);
+            }
+        }
+        Some([highest + next, all])
     }
 
     /// Divides the lists into those that are essential to score more than `limit` and others; says whether that can be

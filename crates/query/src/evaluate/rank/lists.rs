@@ -23,11 +23,14 @@ const WITHOUT_END: f32 = 1e9;
 pub(super) struct List<'l> {
     source: Source<'l>,
     maxima: &'l [AtomicU64],
+    /// The bits of its ranks from the segment's newest row on, if it is dense.
+    bits: Option<&'l [AtomicU64]>,
+    base: u32,
     /// Of a list without maxima: what is ahead, all of it.
     whole: Ahead,
     pub(super) bm25: Bm25,
     /// The field of its term, and how long that is in each document.
-    field: FieldId,
+    pub(super) field: FieldId,
     pub(super) lengths: Lengths<'l>,
     at: usize,
 }
@@ -85,6 +88,8 @@ impl<'l> List<'l> {
     pub(super) const NONE: List<'static> = List {
         source: Source::Run(&[]),
         maxima: &[],
+        bits: None,
+        base: 0,
         whole: Ahead::NOTHING,
         bm25: Bm25::NOTHING,
         field: FieldId::TEXT,
@@ -100,7 +105,7 @@ impl<'l> List<'l> {
         words: &'l [AtomicU32],
         bm25: Bm25,
         field: FieldId,
-        lengths: Lengths<'l>,
+        (lengths, base): (Lengths<'l>, u32),
     ) -> List<'l> {
         let (region, level) = (context.lists.region, context.level);
         let (source, maxima) = match (leaf.packed(), leaf.list(context)) {
@@ -113,7 +118,8 @@ impl<'l> List<'l> {
                 (Source::Run(&words[..1]), &[][..])
             }
         };
-        let mut list = List { source, maxima, whole: Ahead::NOTHING, bm25, field, lengths, at: 0 };
+        let (whole, bits) = (Ahead::NOTHING, leaf.bits.map(|bits| region.view(bits)));
+        let mut list = List { source, maxima, bits, base, whole, bm25, field, lengths, at: 0 };
         if maxima.is_empty() {
             list.look_at_all(level);
         }
@@ -237,6 +243,31 @@ impl<'l> List<'l> {
         (!run.is_empty()).then_some(run)
     }
 
+    /// Sets the bits of the ranks from `first` on, if it has them.
+    pub(super) fn set_bits(&self, level: Level, first: u32, bits: &mut [u64]) -> bool {
+        let Some(own) = self.bits else { return false };
+        kernel::or_bits(level, own, first.wrapping_sub(self.base) as usize, bits);
+        true
+    }
+
+    /// Whether it has bits.
+    pub(super) fn is_dense(&self) -> bool {
+        self.bits.is_some()
+    }
+
+    /// Writes those of a run that it has, of as many as there is room for; none if it has no bits.
+    pub(super) fn probe(&self, level: Level, run: Run<'_>, out: &mut [u32]) -> Option<usize> {
+        self.bits.map(|bits| kernel::probe_into(level, run, bits, self.base, out).found)
+    }
+
+    /// Whether it cannot have a posting of a rank, told at a glance.
+    fn lacks(&self, wanted: u32) -> bool {
+        self.bits.is_some_and(|bits| {
+            let bit = wanted.wrapping_sub(self.base) as usize;
+            bits.get(bit / 64).is_none_or(|word| word.load(Relaxed) >> (bit % 64) & 1 == 0)
+        })
+    }
+
     /// Writes those of `candidates` that are in the list, from where it is on; returns how many.
     pub(super) fn meet(
         &self,
@@ -261,12 +292,18 @@ impl<'l> List<'l> {
 
     /// Goes on to a rank; the posting there, if there is one.
     pub(super) fn find(&mut self, level: Level, wanted: u32) -> Option<u32> {
+        if self.lacks(wanted) {
+            return None;
+        }
         self.go_to(level, wanted);
         self.word(self.at).filter(|word| rank(*word) == wanted)
     }
 
     /// The posting at a rank that is not before where it is.
     pub(super) fn look_up(&self, level: Level, wanted: u32) -> Option<u32> {
+        if self.lacks(wanted) {
+            return None;
+        }
         self.word(self.seek(level, wanted)).filter(|word| rank(*word) == wanted)
     }
 
@@ -278,8 +315,19 @@ impl<'l> List<'l> {
         Ahead { bound: bound(self.bm25, word), frequency }
     }
 
-    /// The postings of a run of a block that are frequent enough to be above a bar in the shortest document that may have them so often; copied to
-    /// `room`, unless they are all.
+    /// The frequency that a posting of a block needs to be above a bar in the shortest document that may have the term so often; none if
+    /// nothing in the block is.
+    pub(super) fn least(&self, block: usize, bar: Bar) -> Option<u32> {
+        let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
+        let Some(maxima) = self.maxima.get(block) else {
+            return (self.whole.bound > needed).then_some(1);
+        };
+        let maxima = Maxima::from_word(maxima.load(Relaxed));
+        let least = least_frequency(self.bm25, maxima, needed);
+        (least <= u32::from(maxima.frequency())).then_some(least)
+    }
+
+    /// The postings of a run of a block that are frequent enough to be above a bar; copied to `room`, unless they are all.
     pub(super) fn sift<'r>(
         &self,
         level: Level,
@@ -287,16 +335,10 @@ impl<'l> List<'l> {
         bar: Bar,
         room: &'r mut [u32; BLOCK],
     ) -> Run<'r> {
-        let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
-        let Some(maxima) = self.maxima.get(block) else {
-            return if self.whole.bound > needed { run } else { &[] };
-        };
-        let maxima = Maxima::from_word(maxima.load(Relaxed));
-        let least = least_frequency(self.bm25, maxima, needed);
-        match least {
-            0 | 1 => run,
-            _ if least > u32::from(maxima.frequency()) => &[],
-            _ => {
+        match self.least(block, bar) {
+            None => &[],
+            Some(0 | 1) => run,
+            Some(least) => {
                 let found = kernel::frequent(level, run, least, room);
                 kernel::run_of(&mut room[..found])
             }

@@ -28,8 +28,9 @@ struct Search<'s> {
     bm25: Bm25,
     /// Whether no word may be moved.
     is_exact: bool,
-    /// As the segment has it, once it was asked for.
-    phrase: Option<Phrase>,
+    /// As the segment has it, and whether it does, once that was asked.
+    phrase: &'s mut Phrase,
+    has_terms: Option<bool>,
     words: &'s [AtomicU32],
     occurrences: &'s mut Vec<Occurrence>,
 }
@@ -56,12 +57,13 @@ impl Evaluation<'_, Ranked<'_>> {
         // Lent, since what lists are read in is not to be seen to change.
         let words = std::mem::take(&mut self.scratch.words);
         let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
+        let mut phrase = std::mem::take(&mut self.scratch.phrase);
         let mut lists = [List::NONE; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {
             let leaf = &self.scratch.leaves[*term as usize];
             let (bm25, words) = (Bm25 { term: *term, ..bm25 }, words_of(&words, *term as usize));
             let lengths = Self::lengths(place, field);
-            *list = List::of(leaf, &place.context, words, bm25, field, lengths);
+            *list = List::of(leaf, &place.context, words, bm25, field, (lengths, place.base));
         }
         let lists = &mut lists[..terms.len()];
         lists.sort_unstable_by_key(|list| list.len());
@@ -70,13 +72,15 @@ impl Evaluation<'_, Ranked<'_>> {
             field,
             bm25,
             is_exact: slop == 0,
-            phrase: None,
+            phrase: &mut phrase,
+            has_terms: None,
             words: &words,
             occurrences: &mut occurrences,
         };
         self.rank_blocks_of_phrase(place, lists, &mut search);
         self.scratch.words = words;
         self.scratch.occurrences = occurrences;
+        self.scratch.phrase = phrase;
     }
 
     /// Goes through the blocks of the shortest list, which comes first.
@@ -121,12 +125,17 @@ impl Evaluation<'_, Ranked<'_>> {
         let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         let limit = if search.is_exact { self.limit() } else { -1.0 };
         let bar = Bar::at(limit.min(limit / MORE));
-        let block = lists[0].sift(level, block, bar, &mut room);
+        let mut block = lists[0].sift(level, block, bar, &mut room);
+        let others = &mut lists[1..];
+        // Most of these are not in the other list.
+        let mut met = [0; BLOCK];
+        let probed = others[0].probe(level, block, &mut met);
+        if let Some(count) = probed {
+            block = kernel::run_of(&mut met[..count]);
+        }
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
-        let others = &mut lists[1..];
-        if found > FEW {
-            // Most of these are not in the other list.
+        if probed.is_none() && found > FEW {
             let mut common = [0; BLOCK];
             let asked = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
@@ -174,11 +183,12 @@ impl Evaluation<'_, Ranked<'_>> {
         if ranks.is_empty() {
             return;
         }
-        if search.phrase.is_none() {
-            search.phrase = self.phrase_in(place, search.node, search.words);
+        let Search { field, bm25, words, .. } = *search;
+        let fill = || self.fill_phrase(place, search.node, words, search.phrase);
+        if !*search.has_terms.get_or_insert_with(fill) {
+            return;
         }
-        let Some(phrase) = &search.phrase else { return };
-        let (field, bm25, words) = (search.field, search.bm25, search.words);
+        let phrase = &*search.phrase;
         let mut room = Room { place, words, occurrences: &mut *search.occurrences };
         phrase.each(&mut room, ranks, Wanted::Frequency, |number, frequency| {
             let rank = ranks[number];

@@ -196,9 +196,11 @@ impl Evaluation<'_, Ranked<'_>> {
         bits: &[u64],
         scores: &mut [f32],
     ) {
-        let Some(phrase) = self.phrase_in(place, node, &self.scratch.words) else { return };
+        if !self.open_phrase(place, node) {
+            return;
+        }
         let field = self.query.field_of(node);
-        let Scratch { words, occurrences, .. } = &mut *self.scratch;
+        let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let mut room = Room { place, words, occurrences };
         phrase.each_bit(&mut room, window, bits, Wanted::Frequency, |bit, frequency| {
             let length = place.segment.length_of(field, rank_of(window.rank(bit)));

@@ -1,0 +1,171 @@
+//! Which documents of a window may be among the best, told by bits.
+//!
+//! Most postings say that a document has a term once. What that is worth depends on the document's length, so the documents that may be among the best are a
+//! list's bits ANDed with those of the documents that are [as short as it takes](crate::rank::longest): by the term itself, or with others. Postings
+//! that say more, few in short texts, are each held to what they score and what other terms can add.
+
+use spirit_index::posting::rank;
+use spirit_kernel as kernel;
+use spirit_kernel::{Bar, Level};
+
+use super::lists::{BLOCK, List};
+use crate::evaluate::OUT;
+use crate::evaluate::window::{Bits, WORDS};
+use crate::rank::{MORE, longest, longest_below};
+
+/// From this frequency on postings are looked at one by one,
+const OFTEN: u32 = 2;
+/// so many of them together.
+const TOGETHER: usize = 4 * BLOCK;
+
+/// Documents of a window that may score above a limit, a bit each.
+pub(super) struct Candidates {
+    window: Ranks,
+    limit: f32,
+    /// Those that may by one of the terms,
+    alone: Bits,
+    /// those that may if they have others too,
+    together: Bits,
+    /// and of these the ones that have a term often.
+    often: Bits,
+    /// Those with one of the terms that were looked at or more, with two or more, and with three or more.
+    seen: [Bits; 3],
+}
+
+/// The ranks of a window: from the first, a multiple of 64 from the segment's newest row, to one past the last.
+#[derive(Clone, Copy)]
+struct Ranks {
+    level: Level,
+    first: u32,
+    end: u32,
+}
+
+impl Candidates {
+    /// None yet of the ranks from `first` on and before `end`.
+    pub(super) fn new(level: Level, limit: f32, first: u32, end: u32) -> Candidates {
+        let none = [0; WORDS];
+        let window = Ranks { level, first, end };
+        Candidates { window, limit, alone: none, together: none, often: none, seen: [none; 3] }
+    }
+
+    /// Looks at a list, whose postings have to be above `bar` if other lists can add to them.
+    pub(super) fn add(&mut self, list: &List<'_>, bar: Bar) {
+        let own = self.add_alone(list, bar);
+        let Candidates { window, together, often, .. } = self;
+        window.add_short(list, longest_below(list.bm25, bar), &own, together);
+        kernel::or_window(window.level, together, often);
+    }
+
+    /// The same, but for what depends on which other lists a document is in: all of them will have been looked at.
+    pub(super) fn add_alone(&mut self, list: &List<'_>, bar: Bar) -> Bits {
+        let own = self.see(list, bar);
+        let by_itself = longest(list.bm25, list.bm25.weight, self.limit / MORE);
+        self.window.add_short(list, by_itself, &own, &mut self.alone);
+        own
+    }
+
+    /// Takes note of which documents a list has, and of those of its postings that may be among the best because of their frequency; returns the list's
+    /// bits.
+    pub(super) fn see(&mut self, list: &List<'_>, bar: Bar) -> Bits {
+        let Ranks { level, first, end } = self.window;
+        let mut all = [0; WORDS];
+        let own = &mut all[..self.window.words()];
+        let is_known = list.set_bits(level, first, own);
+        let (mut list, mut often, mut count) = (*list, [0; TOGETHER], 0);
+        while let Some((block, run)) = list.take_block(level, end) {
+            if !is_known {
+                kernel::set_bits(level, run, first, own);
+            }
+            if let Some(least) = list.least(block, bar) {
+                if TOGETHER - count < run.len() {
+                    self.hold(&list, bar, &mut often[..count]);
+                    count = 0;
+                }
+                count += kernel::frequent(level, run, least.max(OFTEN), &mut often[count..]);
+            }
+        }
+        self.hold(&list, bar, &mut often[..count]);
+        let [once, twice, thrice] = &mut self.seen;
+        for (number, own) in own.iter().enumerate() {
+            thrice[number] |= twice[number] & own;
+            twice[number] |= once[number] & own;
+            once[number] |= *own;
+        }
+        all
+    }
+
+    /// Holds each of some postings to what it scores.
+    fn hold(&mut self, list: &List<'_>, bar: Bar, postings: &mut [u32]) {
+        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+        let mut run = kernel::run_of(postings);
+        while !run.is_empty() {
+            let (words, scores) = (&mut words, &mut scores);
+            let List { lengths, bm25, .. } = *list;
+            let held =
+                kernel::score_above(self.window.level, run, lengths, bm25, bar, words, scores);
+            for (word, score) in words[..held.found].iter().zip(&*scores) {
+                let bits =
+                    if score * MORE > self.limit { &mut self.alone } else { &mut self.often };
+                let bit = rank(*word).wrapping_sub(self.window.first) as usize;
+                // What is damaged may be out of order.
+                if let Some(word) = bits.get_mut(bit / 64) {
+                    *word |= 1 << (bit % 64);
+                }
+            }
+            run = &run[held.left..];
+        }
+    }
+
+    /// Adds whatever has two of the terms seen, or more.
+    pub(super) fn add_several(&mut self) {
+        kernel::or_window(self.window.level, &mut self.together, &self.seen[1]);
+    }
+
+    /// Keeps, of those that may be among the best with others, what has two of the terms seen: which are all there are. Where it
+    /// has each once, it is as short as two of them take, or three.
+    pub(super) fn keep_several(&mut self, list: &List<'_>, [two, all]: [f32; 2]) {
+        let Candidates { window, together, often, seen: [_, twice, thrice], .. } = self;
+        let needed = self.limit / MORE;
+        kernel::and_window(window.level, often, twice);
+        window.add_short(list, longest(list.bm25, two, needed), twice, often);
+        window.add_short(list, longest(list.bm25, all, needed), thrice, often);
+        kernel::and_window(window.level, together, often);
+    }
+
+    /// The same where terms of several fields are not worth their sum by one length.
+    pub(super) fn keep_twice(&mut self) {
+        kernel::and_window(self.window.level, &mut self.together, &self.seen[1]);
+    }
+
+    /// Keeps the bits of what a dense list has.
+    pub(super) fn keep_dense(&self, list: &List<'_>, bits: &mut Bits) {
+        let mut own = [0; WORDS];
+        list.set_bits(self.window.level, self.window.first, &mut own[..self.window.words()]);
+        kernel::and_window(self.window.level, bits, &own);
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Bits {
+        let mut all = self.alone;
+        kernel::or_window(self.window.level, &mut all, &self.together);
+        all
+    }
+}
+
+impl Ranks {
+    /// Words of the window.
+    fn words(self) -> usize {
+        ((self.end - self.first) as usize).div_ceil(64)
+    }
+
+    /// Adds the bits of those documents of `own` that are no longer than `most` in a list's field.
+    fn add_short(self, list: &List<'_>, most: Option<u16>, own: &Bits, bits: &mut Bits) {
+        // No document is so short that it has nothing.
+        let Some(most) = most.filter(|most| *most > 0) else { return };
+        let mut short = [0; WORDS];
+        let words = self.words();
+        kernel::short_bits(self.level, list.lengths, self.first, most, &mut short[..words]);
+        kernel::and_window(self.level, &mut short, own);
+        kernel::or_window(self.level, bits, &short);
+    }
+}
