@@ -25,10 +25,20 @@ pub(crate) fn class_of(length: u16) -> u8 {
     EXACT as u8 + ((highest - EXACT_BITS) << STEP_BITS) as u8 + step as u8
 }
 
+/// The least lengths of all classes: they are looked up rather than computed, four for every block of a list.
+static SHORTEST: [u32; 256] = {
+    let (mut shortest, mut class) = ([0; 256], 0);
+    while class < 256 {
+        shortest[class] = first_of(class as u32);
+        class += 1;
+    }
+    shortest
+};
+
 /// The least length of a class; of one that no length has, a greater one.
 #[inline(always)]
 pub(crate) fn shortest_of(class: u8) -> u32 {
-    first_of(class as u32)
+    SHORTEST[class as usize]
 }
 
 /// The greatest length of a class.
@@ -37,8 +47,7 @@ pub(crate) fn longest_of(class: u8) -> u32 {
     first_of(class as u32 + 1) - 1
 }
 
-#[inline(always)]
-fn first_of(class: u32) -> u32 {
+const fn first_of(class: u32) -> u32 {
     let Some(above) = class.checked_sub(EXACT as u32) else { return class };
     let (octave, step) = (above >> STEP_BITS, above & ((1 << STEP_BITS) - 1));
     (1 << STEP_BITS | step) << (octave + EXACT_BITS - STEP_BITS)

@@ -19,7 +19,7 @@ use spirit_index::maxima::{Maxima, Pair};
 use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::FieldId;
-use spirit_kernel::Bm25;
+use spirit_kernel::{Bm25, Rest};
 
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Query};
@@ -286,27 +286,47 @@ const ROUNDED: f32 = 1.0 + 1e-6;
 /// Above the scores of a block's postings, by its maxima, or equal to the highest.
 #[inline]
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
-    let pairs = Maxima::from_word(maxima).pairs();
-    pairs.into_iter().map(|pair| bound_of(bm25, pair)).fold(0.0, f32::max)
+    bounds(bm25, &Maxima::from_word(maxima).pairs()).into_iter().fold(0.0, f32::max)
 }
 
-/// Above the scores of all postings that are neither more frequent nor denser than a pair.
+/// For each pair, what is above the scores of all postings that are neither more frequent nor denser. Without a branch, so that pairs are computed side by
+/// side.
+#[inline(always)]
+fn bounds(bm25: Bm25, pairs: &[Pair; 4]) -> [f32; 4] {
+    let frequencies = pairs.map(|pair| f32::from(pair.frequency));
+    let lengths = pairs.map(|pair| pair.shortest() as f32);
+    std::array::from_fn(|number| {
+        let frequency = frequencies[number];
+        let below = frequency + bm25.c0 + bm25.c1 * lengths[number];
+        let score = bm25.weight * (frequency / below);
+        // A less frequent posting is below by this part of its score at least, which is c0 divided by both.
+        let is_apart = bm25.c0 >= (ROUNDED - 1.0) * frequency * below;
+        let bound = if is_apart { score } else { (score * ROUNDED).min(bm25.weight) };
+        // The highest may be any that is as high: no frequency is worth more than the weight.
+        let bound = if frequency == FREQUENCY_MAX as f32 { bm25.weight } else { bound };
+        if frequency == 0.0 { 0.0 } else { bound }
+    })
+}
+
+/// Above what postings of a block that say a frequency of 2 or more score with what others add to them.
 #[inline]
-fn bound_of(bm25: Bm25, pair: Pair) -> f32 {
-    let frequency = u32::from(pair.frequency);
-    if frequency == FREQUENCY_MAX {
-        // It may be any that is as high: no frequency is worth more than the weight.
-        return bm25.weight;
-    }
-    let (frequency, length) = (frequency as f32, pair.shortest() as f32);
-    let below = frequency + bm25.c0 + bm25.c1 * length;
-    if frequency == 0.0 {
-        return 0.0;
-    }
-    let score = bm25.weight * (frequency / below);
-    // A less frequent posting is below by this part of its score at least, which is c0 divided by both.
-    let is_apart = bm25.c0 >= (ROUNDED - 1.0) * frequency * below;
-    if is_apart { score } else { (score * ROUNDED).min(bm25.weight) }
+pub(crate) fn often_bound(bm25: Bm25, maxima: Maxima, rest: Option<Rest>) -> f32 {
+    let pairs = maxima.pairs();
+    let (bounds, rest) = (bounds(bm25, &pairs), rest.unwrap_or(Rest::NOTHING));
+    let sums = std::array::from_fn::<f32, 4, _>(|number| {
+        // It is at most as dense, so its document is at least as long.
+        let (frequency, length) =
+            (f32::from(pairs[number].frequency), pairs[number].shortest() as f32);
+        let least = 2.0 * length / frequency;
+        let share = rest.frequency / (rest.frequency + bm25.c0 + bm25.c1 * least * (1.0 - SLACK));
+        let added = if frequency == FREQUENCY_MAX as f32 {
+            rest.most
+        } else {
+            (rest.weight * share).min(rest.most)
+        };
+        if frequency < 2.0 { 0.0 } else { bounds[number] + added }
+    });
+    sums.into_iter().fold(0.0, f32::max) * MORE
 }
 
 /// What is rounded may be so much of what is left of a weight.
@@ -366,6 +386,26 @@ mod tests {
             for (frequency, length) in postings {
                 let score = score(bm25, frequency as f32, u32::from(length));
                 prop_assert!(score <= bound, "{frequency} in {length}: {score} above {bound}");
+            }
+        }
+
+        /// No posting that says a frequency of 2 or more scores above that with what others add.
+        #[test]
+        fn what_a_document_has_often_is_bound_too(
+            weight in 0.0f32..20.0,
+            (c0, c1) in any_shares(),
+            postings in prop::collection::vec((1u32..9, prop_oneof![1u16..40, 1u16..]), 1..24),
+            (rest_weight, highest, most) in (0.0f32..20.0, 1u32..9, 0.0f32..1.0),
+        ) {
+            let bm25 = Bm25 { weight, c0, c1, term: 0 };
+            let rest = Rest { weight: rest_weight, frequency: highest as f32, most: most * rest_weight };
+            let bound = often_bound(bm25, Maxima::from_word(maxima_of(&postings)), Some(rest));
+            for (frequency, length) in postings.into_iter().filter(|(frequency, _)| *frequency > 1) {
+                let length = u32::from(length);
+                let others = Bm25 { weight: rest_weight, ..bm25 };
+                let added = score(others, rest.frequency, length).min(rest.most);
+                let sum = score(bm25, frequency as f32, length) + added;
+                prop_assert!(sum <= bound, "{frequency} in {length}: {sum} above {bound}");
             }
         }
 

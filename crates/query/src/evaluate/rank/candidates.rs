@@ -13,9 +13,7 @@ use crate::evaluate::OUT;
 use crate::evaluate::window::{Bits, WORDS};
 use crate::rank::{MORE, longest, longest_below};
 
-/// From this frequency on postings are looked at one by one,
-const OFTEN: u32 = 2;
-/// so many of them together.
+/// So many postings that say a frequency of 2 or more are looked at together.
 const TOGETHER: usize = 4 * BLOCK;
 
 /// Documents of a window that may score above a limit, a bit each.
@@ -76,12 +74,12 @@ impl Candidates {
             if !is_known {
                 kernel::set_bits(level, run, first, own);
             }
-            if let Some(least) = list.least(block, bar) {
+            if let Some(least) = list.least_often(block, bar) {
                 if TOGETHER - count < run.len() {
                     self.hold(&list, bar, &mut often[..count]);
                     count = 0;
                 }
-                count += kernel::frequent(level, run, least.max(OFTEN), &mut often[count..]);
+                count += kernel::frequent(level, run, least, &mut often[count..]);
             }
         }
         self.hold(&list, bar, &mut often[..count]);

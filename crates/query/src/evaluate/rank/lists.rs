@@ -11,7 +11,7 @@ use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
 use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
-use crate::rank::{MORE, bound, least_frequency};
+use crate::rank::{MORE, bound, least_frequency, often_bound};
 
 /// Postings of a block that has maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
@@ -317,14 +317,26 @@ impl<'l> List<'l> {
 
     /// The frequency that a posting of a block needs to be above a bar in the shortest document that may have the term so often; none if
     /// nothing in the block is.
-    pub(super) fn least(&self, block: usize, bar: Bar) -> Option<u32> {
+    fn least(&self, block: usize, bar: Bar) -> Option<u32> {
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
-        let Some(maxima) = self.maxima.get(block) else {
+        let Some(maxima) = self.maxima_of(block) else {
             return (self.whole.bound > needed).then_some(1);
         };
-        let maxima = Maxima::from_word(maxima.load(Relaxed));
         let least = least_frequency(self.bm25, maxima, needed);
         (least <= u32::from(maxima.frequency())).then_some(least)
+    }
+
+    /// The same of postings that say a frequency of 2 or more.
+    pub(super) fn least_often(&self, block: usize, bar: Bar) -> Option<u32> {
+        let maxima = self.maxima_of(block);
+        let is_above = |maxima| often_bound(self.bm25, maxima, bar.rest) > bar.threshold;
+        let least = if maxima.is_none_or(is_above) { self.least(block, bar) } else { None };
+        least.map(|least| least.max(2))
+    }
+
+    /// What is said of a block.
+    fn maxima_of(&self, block: usize) -> Option<Maxima> {
+        self.maxima.get(block).map(|word| Maxima::from_word(word.load(Relaxed)))
     }
 
     /// The postings of a run of a block that are frequent enough to be above a bar; copied to `room`, unless they are all.
