@@ -25,8 +25,8 @@ pub(crate) fn class_of(length: u16) -> u8 {
     EXACT as u8 + ((highest - EXACT_BITS) << STEP_BITS) as u8 + step as u8
 }
 
-/// The least lengths of all classes: they are looked up rather than computed, four for every block of a list.
-static SHORTEST: [u32; 256] = {
+/// The least lengths of all classes.
+pub(crate) const SHORTEST: [u32; 256] = {
     let (mut shortest, mut class) = ([0; 256], 0);
     while class < 256 {
         shortest[class] = first_of(class as u32);
@@ -38,7 +38,9 @@ static SHORTEST: [u32; 256] = {
 /// The least length of a class; of one that no length has, a greater one.
 #[inline(always)]
 pub(crate) fn shortest_of(class: u8) -> u32 {
-    SHORTEST[class as usize]
+    // Looked up rather than computed: it is asked for four times for every block of a list.
+    static TABLE: [u32; 256] = SHORTEST;
+    TABLE[class as usize]
 }
 
 /// The greatest length of a class.

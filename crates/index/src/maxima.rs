@@ -19,7 +19,7 @@ mod frontier;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::length_class::{class_of, longest_of, shortest_of};
+use crate::length_class::{SHORTEST, class_of, longest_of, shortest_of};
 use crate::lengths::LengthArray;
 use crate::posting::{frequency, rank};
 use frontier::{Frontier, Point};
@@ -54,6 +54,12 @@ impl Pair {
         shortest_of(self.class)
     }
 
+    /// The class of its length.
+    #[inline(always)]
+    pub fn class(self) -> u8 {
+        self.class
+    }
+
     /// The greatest length of its class.
     #[inline]
     pub fn longest(self) -> u32 {
@@ -62,6 +68,9 @@ impl Pair {
 }
 
 impl Maxima {
+    /// The least length of each class.
+    pub const SHORTEST: [u32; 256] = SHORTEST;
+
     /// Those of postings with these frequencies, saturated, and lengths. One of length 0 does not count.
     #[inline]
     pub fn of(postings: impl IntoIterator<Item = (u8, u16)>) -> Maxima {

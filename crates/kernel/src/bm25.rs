@@ -49,11 +49,6 @@ pub struct Rest {
     pub most: f32,
 }
 
-impl Rest {
-    /// They add nothing.
-    pub const NOTHING: Rest = Rest { weight: 0.0, frequency: 1.0, most: 0.0 };
-}
-
 impl Bar {
     /// A number.
     pub const fn at(threshold: f32) -> Bar {

@@ -12,6 +12,7 @@
 //! same for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg` are those of what the query
 //! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
 
+pub(crate) mod inverses;
 mod longest;
 
 use spirit_index::lengths::Statistics;
@@ -19,10 +20,11 @@ use spirit_index::maxima::{Maxima, Pair};
 use spirit_index::posting::FREQUENCY_MAX;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::FieldId;
-use spirit_kernel::{Bm25, Rest};
+use spirit_kernel::Bm25;
 
 use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Query};
+use inverses::Inverses;
 pub(crate) use longest::{longest, longest_below};
 
 /// Fields of text, but for the text itself, that an index may have.
@@ -150,6 +152,8 @@ impl Counts {
 pub(crate) struct Weights {
     /// By node: of a leaf that is scored by frequency, the weight and the norm; of others, what they add for a match.
     nodes: Vec<Weight>,
+    /// What blocks' bounds are computed with.
+    pub(crate) inverses: Inverses,
     /// By term: the same of its node. Of a whole value the weight, which it scores wherever it is; nothing if its node is scored otherwise.
     terms: Vec<Bm25>,
 }
@@ -169,7 +173,8 @@ impl Weights {
     /// With room for queries of so many clauses.
     pub(crate) fn with_capacity(clauses: usize) -> Weights {
         let nodes = Vec::with_capacity(Query::nodes_max(clauses));
-        Weights { nodes, terms: Vec::with_capacity(clauses) }
+        let inverses = Inverses::with_capacity(FIELDS + 1);
+        Weights { nodes, inverses, terms: Vec::with_capacity(clauses) }
     }
 
     /// Computes those of a query.
@@ -200,13 +205,16 @@ impl Weights {
             }
             Kind::Term(term) => {
                 let bm25 = Bm25 { term, ..norm.of(field, boost, idf(term)) };
+                self.inverses.prepare(field, bm25);
                 self.terms[term as usize] = bm25;
                 Weight::Frequency(bm25)
             }
             // As if its terms were one that is as rare as all of them together.
             Kind::Phrase { .. } => {
                 let terms = query.children(id).filter_map(|child| query.term_of(child));
-                Weight::Frequency(norm.of(field, boost, terms.map(idf).sum()))
+                let bm25 = norm.of(field, boost, terms.map(idf).sum());
+                self.inverses.prepare(field, bm25);
+                Weight::Frequency(bm25)
             }
             Kind::Clauses { .. } => {
                 for child in query.children(id) {
@@ -308,27 +316,6 @@ fn bounds(bm25: Bm25, pairs: &[Pair; 4]) -> [f32; 4] {
     })
 }
 
-/// Above what postings of a block that say a frequency of 2 or more score with what others add to them.
-#[inline]
-pub(crate) fn often_bound(bm25: Bm25, maxima: Maxima, rest: Option<Rest>) -> f32 {
-    let pairs = maxima.pairs();
-    let (bounds, rest) = (bounds(bm25, &pairs), rest.unwrap_or(Rest::NOTHING));
-    let sums = std::array::from_fn::<f32, 4, _>(|number| {
-        // It is at most as dense, so its document is at least as long.
-        let (frequency, length) =
-            (f32::from(pairs[number].frequency), pairs[number].shortest() as f32);
-        let least = 2.0 * length / frequency;
-        let share = rest.frequency / (rest.frequency + bm25.c0 + bm25.c1 * least * (1.0 - SLACK));
-        let added = if frequency == FREQUENCY_MAX as f32 {
-            rest.most
-        } else {
-            (rest.weight * share).min(rest.most)
-        };
-        if frequency < 2.0 { 0.0 } else { bounds[number] + added }
-    });
-    sums.into_iter().fold(0.0, f32::max) * MORE
-}
-
 /// What is rounded may be so much of what is left of a weight.
 pub(crate) const SLACK: f32 = 1e-5;
 
@@ -386,26 +373,6 @@ mod tests {
             for (frequency, length) in postings {
                 let score = score(bm25, frequency as f32, u32::from(length));
                 prop_assert!(score <= bound, "{frequency} in {length}: {score} above {bound}");
-            }
-        }
-
-        /// No posting that says a frequency of 2 or more scores above that with what others add.
-        #[test]
-        fn what_a_document_has_often_is_bound_too(
-            weight in 0.0f32..20.0,
-            (c0, c1) in any_shares(),
-            postings in prop::collection::vec((1u32..9, prop_oneof![1u16..40, 1u16..]), 1..24),
-            (rest_weight, highest, most) in (0.0f32..20.0, 1u32..9, 0.0f32..1.0),
-        ) {
-            let bm25 = Bm25 { weight, c0, c1, term: 0 };
-            let rest = Rest { weight: rest_weight, frequency: highest as f32, most: most * rest_weight };
-            let bound = often_bound(bm25, Maxima::from_word(maxima_of(&postings)), Some(rest));
-            for (frequency, length) in postings.into_iter().filter(|(frequency, _)| *frequency > 1) {
-                let length = u32::from(length);
-                let others = Bm25 { weight: rest_weight, ..bm25 };
-                let added = score(others, rest.frequency, length).min(rest.most);
-                let sum = score(bm25, frequency as f32, length) + added;
-                prop_assert!(sum <= bound, "{frequency} in {length}: {sum} above {bound}");
             }
         }
 

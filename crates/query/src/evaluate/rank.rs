@@ -55,7 +55,7 @@ impl Limit for Ranked<'_> {
     }
 }
 
-impl Evaluation<'_, Ranked<'_>> {
+impl<'r> Evaluation<'_, Ranked<'r>> {
     /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         let plan = self.collector.plan;
@@ -144,10 +144,15 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// The list of a term that a segment has open, with `words` of scratch memory.
-    fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l> {
+    fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l>
+    where
+        'r: 'l,
+    {
         let (leaf, field) = (&self.scratch.leaves[term], self.field(term));
         let (words, lengths) = (words_of(words, term), Self::lengths(place, field));
-        List::of(leaf, &place.context, words, self.bm25(term), field, (lengths, place.base))
+        let bm25 = self.bm25(term);
+        let inverse = self.collector.weights.inverses.of(field, bm25);
+        List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
     }
 
     /// No posting needs to be looked at that cannot lift a score above it.

@@ -17,10 +17,12 @@ use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
 
-/// So few documents of a window are looked up one by one,
-const FEW: u64 = 128;
-/// and so few at once, whichever terms they have.
+/// So few documents of a window are looked up one by one at once, whichever terms they have,
 const VERY_FEW: u64 = 8;
+/// so few if they have two of them,
+const FEW: u64 = 32;
+/// and so few if their scores would have to be added up otherwise.
+const MANY: u64 = 128;
 /// A list with a posting in so many rows or fewer is dense.
 const DENSE: u32 = 32;
 
@@ -106,7 +108,7 @@ impl Evaluation<'_, Ranked<'_>> {
     ) -> bool {
         let level = self.settings.level;
         let candidates = streams.candidates(level, self.limit(), first, end);
-        if kernel::count_bits(level, &candidates) > FEW {
+        if kernel::count_bits(level, &candidates) > MANY {
             return false;
         }
         for bit in ones(&candidates) {
@@ -222,6 +224,13 @@ impl Streams<'_> {
                 return found.all();
             }
             // Most of these have one of the terms only.
+            let others = self.order[..self.others].iter().map(|list| &self.lists[*list]);
+            if others.clone().all(List::is_dense) {
+                found.keep_met(others);
+                if kernel::count_bits(level, &found.all()) <= FEW {
+                    return found.all();
+                }
+            }
             for list in &self.order[..self.others] {
                 found.see(&self.lists[*list], self.bar_of(*list, limit));
             }

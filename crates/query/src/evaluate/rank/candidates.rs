@@ -9,12 +9,14 @@ use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Level};
 
 use super::lists::{BLOCK, List};
-use crate::evaluate::OUT;
 use crate::evaluate::window::{Bits, WORDS};
+use crate::rank::inverses::ratio_for;
 use crate::rank::{MORE, longest, longest_below};
 
 /// So many postings that say a frequency of 2 or more are looked at together.
-const TOGETHER: usize = 4 * BLOCK;
+const TOGETHER: usize = 2 * BLOCK;
+/// So many of those that are above the bar are taken together.
+const ABOVE: usize = 32;
 
 /// Documents of a window that may score above a limit, a bit each.
 pub(super) struct Candidates {
@@ -69,12 +71,14 @@ impl Candidates {
         let mut all = [0; WORDS];
         let own = &mut all[..self.window.words()];
         let is_known = list.set_bits(level, first, own);
+        let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
+        let ratio = ratio_for(list.bm25, needed);
         let (mut list, mut often, mut count) = (*list, [0; TOGETHER], 0);
         while let Some((block, run)) = list.take_block(level, end) {
             if !is_known {
                 kernel::set_bits(level, run, first, own);
             }
-            if let Some(least) = list.least_often(block, bar) {
+            if let Some(least) = list.least_often(block, bar, ratio) {
                 if TOGETHER - count < run.len() {
                     self.hold(&list, bar, &mut often[..count]);
                     count = 0;
@@ -94,7 +98,7 @@ impl Candidates {
 
     /// Holds each of some postings to what it scores.
     fn hold(&mut self, list: &List<'_>, bar: Bar, postings: &mut [u32]) {
-        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
+        let (mut words, mut scores) = ([0; ABOVE], [0.0; ABOVE]);
         let mut run = kernel::run_of(postings);
         while !run.is_empty() {
             let (words, scores) = (&mut words, &mut scores);
@@ -112,6 +116,14 @@ impl Candidates {
             }
             run = &run[held.left..];
         }
+    }
+
+    /// Keeps, of those that may be among the best with others, what has two of the terms: of those seen, or one of other dense lists.
+    pub(super) fn keep_met<'o, 'l: 'o>(&mut self, others: impl Iterator<Item = &'o List<'l>>) {
+        let (Ranks { level, first, .. }, words) = (self.window, self.window.words());
+        let mut twice = self.seen[1];
+        others.for_each(|list| _ = list.set_bits(level, first, &mut twice[..words]));
+        kernel::and_window(level, &mut self.together, &twice);
     }
 
     /// Adds whatever has two of the terms seen, or more.

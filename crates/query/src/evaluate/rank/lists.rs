@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::maxima::{BLOCK_POSTINGS, Maxima};
+use spirit_index::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
 use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
@@ -11,10 +11,17 @@ use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
 use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
-use crate::rank::{MORE, bound, least_frequency, often_bound};
+use crate::rank::inverses::{Best, Inverse, OF_ANY};
+use crate::rank::{MORE, bound, least_frequency};
 
 /// Postings of a block that has maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
+/// A frequency that few postings of short texts have, or a higher one.
+const OFTEN: u32 = 2;
+/// The highest frequency of a block whose postings are all much alike.
+const FEW_TIMES: u32 = 6;
+/// Words of bits that are counted sooner than a posting is looked for.
+const NEAR_WORDS: usize = 16;
 /// Stands for every frequency that postings do not say.
 const WITHOUT_END: f32 = 1e9;
 
@@ -29,6 +36,8 @@ pub(super) struct List<'l> {
     /// Of a list without maxima: what is ahead, all of it.
     whole: Ahead,
     pub(super) bm25: Bm25,
+    /// What its blocks' bounds are computed with.
+    inverse: &'l Inverse,
     /// The field of its term, and how long that is in each document.
     pub(super) field: FieldId,
     pub(super) lengths: Lengths<'l>,
@@ -83,6 +92,16 @@ pub(super) fn bar<'o, 'l: 'o>(
     Bar { threshold: threshold.min(threshold / MORE) - apart, rest }
 }
 
+/// How many bits are set from a bit of the first word on and before one of the last.
+fn count_between(words: &[AtomicU64], first: u32, behind: u32) -> usize {
+    let ones = |word: &AtomicU64| word.load(Relaxed).count_ones() as usize;
+    let below =
+        |word: &AtomicU64, bit: u32| (word.load(Relaxed) & ((1 << bit) - 1)).count_ones() as usize;
+    let Some((last, whole)) = words.split_last() else { return 0 };
+    let all = whole.iter().map(ones).sum::<usize>() + below(last, behind);
+    all.saturating_sub(below(&words[0], first))
+}
+
 impl<'l> List<'l> {
     /// No list.
     pub(super) const NONE: List<'static> = List {
@@ -92,6 +111,7 @@ impl<'l> List<'l> {
         base: 0,
         whole: Ahead::NOTHING,
         bm25: Bm25::NOTHING,
+        inverse: &OF_ANY,
         field: FieldId::TEXT,
         lengths: Lengths::NONE,
         at: 0,
@@ -103,7 +123,7 @@ impl<'l> List<'l> {
         leaf: &Leaf,
         context: &Context<'l>,
         words: &'l [AtomicU32],
-        bm25: Bm25,
+        (bm25, inverse): (Bm25, &'l Inverse),
         field: FieldId,
         (lengths, base): (Lengths<'l>, u32),
     ) -> List<'l> {
@@ -119,7 +139,8 @@ impl<'l> List<'l> {
             }
         };
         let (whole, bits) = (Ahead::NOTHING, leaf.bits.map(|bits| region.view(bits)));
-        let mut list = List { source, maxima, bits, base, whole, bm25, field, lengths, at: 0 };
+        let mut list =
+            List { source, maxima, bits, base, whole, bm25, inverse, field, lengths, at: 0 };
         if maxima.is_empty() {
             list.look_at_all(level);
         }
@@ -183,7 +204,10 @@ impl<'l> List<'l> {
     /// The index of the first posting from where it is that is at or behind a rank.
     fn seek(&self, level: Level, target: u32) -> usize {
         match &self.source {
-            Source::Run(run) => kernel::seek(level, run, self.at, target),
+            Source::Run(run) => match self.bits {
+                Some(bits) => self.seek_dense(level, run, bits, target),
+                None => kernel::seek(level, run, self.at, target),
+            },
             Source::Blocks(blocks) => {
                 let (mut first, mut from) = (self.at / BLOCK, self.at % BLOCK);
                 while let Some(block) = blocks.block_of(first, target) {
@@ -198,6 +222,17 @@ impl<'l> List<'l> {
                 }
                 self.len()
             }
+        }
+    }
+
+    /// The same of a dense list: as far as the bits are counted that lie between.
+    fn seek_dense(&self, level: Level, run: Run<'_>, bits: &[AtomicU64], target: u32) -> usize {
+        let from = self.rank();
+        let (first, behind) = (from.wrapping_sub(self.base), target.saturating_sub(self.base));
+        let words = bits.get(first as usize / 64..=behind as usize / 64);
+        match words.filter(|words| from < target && words.len() <= NEAR_WORDS) {
+            Some(words) => self.at + count_between(words, first % 64, behind % 64),
+            None => kernel::seek(level, run, self.at, target),
         }
     }
 
@@ -326,12 +361,23 @@ impl<'l> List<'l> {
         (least <= u32::from(maxima.frequency())).then_some(least)
     }
 
-    /// The same of postings that say a frequency of 2 or more.
-    pub(super) fn least_often(&self, block: usize, bar: Bar) -> Option<u32> {
-        let maxima = self.maxima_of(block);
-        let is_above = |maxima| often_bound(self.bm25, maxima, bar.rest) > bar.threshold;
-        let least = if maxima.is_none_or(is_above) { self.least(block, bar) } else { None };
-        least.map(|least| least.max(2))
+    /// The same of postings that say a frequency of 2 or more: told by pairs of a higher [ratio](Best) than it takes.
+    pub(super) fn least_often(&self, block: usize, bar: Bar, ratio: f32) -> Option<u32> {
+        let Some(maxima) = self.maxima_of(block) else {
+            return self.least(block, bar).map(|least| least.max(OFTEN));
+        };
+        let is_above = |pair: &Pair| {
+            let own = f32::from(pair.frequency) * self.inverse[pair.class() as usize];
+            pair.frequency >= OFTEN as u8 && own > ratio
+        };
+        if !maxima.pairs().iter().any(is_above) {
+            return None;
+        }
+        match u32::from(maxima.frequency()) {
+            // A higher one would hardly leave out more.
+            ..=FEW_TIMES => Some(OFTEN),
+            _ => self.least(block, bar).map(|least| least.max(OFTEN)),
+        }
     }
 
     /// What is said of a block.
@@ -359,14 +405,17 @@ impl<'l> List<'l> {
 
     /// What the postings from where it is up to a rank can be at best.
     pub(super) fn ahead(&self, last: u32) -> Ahead {
-        let mut ahead = Ahead::NOTHING;
-        let mut at = self.at;
+        if self.maxima.is_empty() {
+            return if self.rank() <= last { self.whole } else { Ahead::NOTHING };
+        }
+        let (mut best, mut at) = (Best::default(), self.at);
         while at < self.len() && self.least_rank(at) <= last {
             let block = at / BLOCK;
-            ahead = ahead.or(self.block(block));
+            let maxima = self.maxima_of(block);
+            maxima.into_iter().for_each(|maxima| best.add(maxima, self.inverse));
             at = (block + 1) * BLOCK;
         }
-        ahead
+        Ahead { bound: best.bound(self.bm25), frequency: best.frequency }
     }
 
     /// The rank at an index; of one with which a block begins that need not be unpacked for it, one that is not above.

@@ -63,6 +63,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let leaf = &self.scratch.leaves[*term as usize];
             let (bm25, words) = (Bm25 { term: *term, ..bm25 }, words_of(&words, *term as usize));
             let lengths = Self::lengths(place, field);
+            let bm25 = (bm25, self.collector.weights.inverses.of(field, bm25));
             *list = List::of(leaf, &place.context, words, bm25, field, (lengths, place.base));
         }
         let lists = &mut lists[..terms.len()];
