@@ -446,8 +446,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "explained-once",
         what: "a phrase is explained as if it were in the document once",
         file: "crates/query/src/evaluate/explain.rs",
-        old: "(bm25, phrase.map_or(0.0, occurs))",
-        new: "(bm25, phrase.map_or(0.0, occurs).min(1.0))",
+        old: "(bm25, if has_terms { occurs() } else { 0.0 })",
+        new: "(bm25, if has_terms { occurs().min(1.0) } else { 0.0 })",
         found_by: EXPLAINED,
     },
     Bug {
