@@ -114,7 +114,8 @@ impl Evaluation<'_, Ranked<'_>> {
             return;
         }
         let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
-        found.add(&lists[shortest], bar(self.limit(), &lists[shortest], ahead_of));
+        let bar = bar(self.limit(), &lists[shortest], ahead_of);
+        found.add(&lists[shortest], bar, Some(bar));
         kernel::and_window(self.settings.level, &mut common, &found.all());
         for bit in ones(&common) {
             let rank = ranks.start + bit as u32;

@@ -210,59 +210,67 @@ impl Streams<'_> {
     /// The documents of a window that may score above a limit.
     fn candidates(&self, level: Level, limit: f32, first: u32, end: u32) -> Bits {
         let mut found = Candidates::new(level, limit, first, end);
-        let (essential, weights) = (&self.order[self.others..self.len], self.weights());
-        if self.others == 0 && weights.is_some() {
-            for list in essential {
-                found.add_alone(&self.lists[*list], self.bar_of(*list, limit));
-            }
-            found.add_several();
-        } else {
-            for list in essential {
-                found.add(&self.lists[*list], self.bar_of(*list, limit));
-            }
+        let (others, essential) = self.order[..self.len].split_at(self.others);
+        let one_field = self.are_of_one_field();
+        let not_seen = if one_field { others } else { &self.order[..self.len] };
+        for own in essential {
+            let beside = (!not_seen.is_empty()).then(|| self.bar_beside(*own, not_seen, limit));
+            found.add(&self.lists[*own], self.bar_of(*own, limit), beside);
+        }
+        if one_field {
+            let rest = self.bar_beside(essential[0], others, limit);
+            found.add_several(&self.lists[0], self.weights(essential), rest);
+        }
+        if !others.is_empty() {
             if kernel::count_bits(level, &found.all()) <= VERY_FEW {
                 return found.all();
             }
             // Most of these have one of the terms only.
-            let others = self.order[..self.others].iter().map(|list| &self.lists[*list]);
+            let others = others.iter().map(|list| &self.lists[*list]);
             if others.clone().all(List::is_dense) {
                 found.keep_met(others);
                 if kernel::count_bits(level, &found.all()) <= FEW {
                     return found.all();
                 }
             }
-            for list in &self.order[..self.others] {
-                found.see(&self.lists[*list], self.bar_of(*list, limit));
+            for other in &self.order[..self.others] {
+                found.see(&self.lists[*other], self.bar_of(*other, limit));
+            }
+            if one_field {
+                found.keep_several(&self.lists[0], self.weights(&self.order[..self.len]));
             }
         }
-        match weights {
-            Some(weights) => found.keep_several(&self.lists[0], weights),
-            None => found.keep_twice(),
-        }
+        found.keep_twice();
         found.all()
     }
 
     /// What a posting of a list has to score by itself.
     fn bar_of(&self, own: usize, limit: f32) -> Bar {
-        let others = (0..self.len).filter(|other| *other != own);
-        bar(limit, &self.lists[own], others.map(|other| (&self.lists[other], self.ahead[other])))
+        self.bar_beside(own, &self.order[..self.len], limit)
     }
 
-    /// The sum of the weights of any two terms that have postings in the window at most, and that of all of them; none if they are of several fields.
-    fn weights(&self) -> Option<[f32; 2]> {
+    /// The same if only some of the other lists can add to it.
+    fn bar_beside(&self, own: usize, others: &[usize], limit: f32) -> Bar {
+        let others = others.iter().filter(|other| **other != own);
+        bar(limit, &self.lists[own], others.map(|other| (&self.lists[*other], self.ahead[*other])))
+    }
+
+    /// Whether all terms are of the same field: where a document has several, they are worth their sum by one length.
+    fn are_of_one_field(&self) -> bool {
+        let lists = &self.lists[..self.len];
+        lists.iter().all(|list| list.field == lists[0].field)
+    }
+
+    /// The sum of the weights of any two of some terms that have postings in the window at most, and that of all of them.
+    fn weights(&self, lists: &[usize]) -> [f32; 2] {
         let (mut highest, mut next, mut all) = (0.0_f32, 0.0_f32, 0.0);
-        for (list, ahead) in self.lists[..self.len].iter().zip(&self.ahead) {
-            if list.field != self.lists[0].field {
-                return None;
-            }
-            if ahead.frequency > 0 {
-                let weight = list.bm25.weight;
-                all += weight;
-                next = next.max(weight.min(highest));
-                highest = highest.max(weight);
-            }
+        for list in lists.iter().filter(|list| self.ahead[**list].frequency > 0) {
+            let weight = self.lists[*list].bm25.weight;
+            all += weight;
+            next = next.max(weight.min(highest));
+            highest = highest.max(weight);
         }
-        Some([highest + next, all])
+        [highest + next, all]
     }
 
     /// Divides the lists into those that are essential to score more than `limit` and others; says whether that can be

@@ -6,10 +6,10 @@
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bar, Level};
+use spirit_kernel::{Bar, Bm25, Level};
 
 use super::lists::{BLOCK, List};
-use crate::evaluate::window::{Bits, WORDS};
+use crate::evaluate::window::{Bits, WORDS, is_empty};
 use crate::rank::inverses::ratio_for;
 use crate::rank::{MORE, longest, longest_below};
 
@@ -48,20 +48,29 @@ impl Candidates {
         Candidates { window, limit, alone: none, together: none, often: none, seen: [none; 3] }
     }
 
-    /// Looks at a list, whose postings have to be above `bar` if other lists can add to them.
-    pub(super) fn add(&mut self, list: &List<'_>, bar: Bar) {
-        let own = self.add_alone(list, bar);
-        let Candidates { window, together, often, .. } = self;
-        window.add_short(list, longest_below(list.bm25, bar), &own, together);
-        kernel::or_window(window.level, together, often);
-    }
-
-    /// The same, but for what depends on which other lists a document is in: all of them will have been looked at.
-    pub(super) fn add_alone(&mut self, list: &List<'_>, bar: Bar) -> Bits {
+    /// Looks at a list, whose postings have to be above `bar` if any other list can add to them; and above `beside` where only lists can that
+    /// nobody looks at, if there are such.
+    pub(super) fn add(&mut self, list: &List<'_>, bar: Bar, beside: Option<Bar>) {
         let own = self.see(list, bar);
         let by_itself = longest(list.bm25, list.bm25.weight, self.limit / MORE);
         self.window.add_short(list, by_itself, &own, &mut self.alone);
-        own
+        if let Some(beside) = beside {
+            let most = longest_below(list.bm25, beside);
+            self.window.add_short(list, most, &own, &mut self.together);
+        }
+        kernel::or_window(self.window.level, &mut self.together, &self.often);
+    }
+
+    /// Adds what has two of the terms that were looked at, or more, which have to be above a bar together; where it has each once, it is as short
+    /// as two of them take, or three.
+    pub(super) fn add_several(&mut self, list: &List<'_>, [two, all]: [f32; 2], bar: Bar) {
+        let Candidates { window, together, seen: [_, twice, thrice], .. } = self;
+        for (weight, met) in [(two, &*twice), (all, &*thrice)] {
+            if !is_empty(met) {
+                let most = longest_below(Bm25 { weight, ..list.bm25 }, bar);
+                window.add_short(list, most, met, together);
+            }
+        }
     }
 
     /// Takes note of which documents a list has, and of those of its postings that may be among the best because of their frequency; returns the list's
@@ -126,23 +135,21 @@ impl Candidates {
         kernel::and_window(level, &mut self.together, &twice);
     }
 
-    /// Adds whatever has two of the terms seen, or more.
-    pub(super) fn add_several(&mut self) {
-        kernel::or_window(self.window.level, &mut self.together, &self.seen[1]);
-    }
-
     /// Keeps, of those that may be among the best with others, what has two of the terms seen: which are all there are. Where it
     /// has each once, it is as short as two of them take, or three.
     pub(super) fn keep_several(&mut self, list: &List<'_>, [two, all]: [f32; 2]) {
         let Candidates { window, together, often, seen: [_, twice, thrice], .. } = self;
         let needed = self.limit / MORE;
         kernel::and_window(window.level, often, twice);
-        window.add_short(list, longest(list.bm25, two, needed), twice, often);
-        window.add_short(list, longest(list.bm25, all, needed), thrice, often);
+        for (weight, met) in [(two, &*twice), (all, &*thrice)] {
+            if !is_empty(met) {
+                window.add_short(list, longest(list.bm25, weight, needed), met, often);
+            }
+        }
         kernel::and_window(window.level, together, often);
     }
 
-    /// The same where terms of several fields are not worth their sum by one length.
+    /// Keeps, of those that may be among the best with others, what has two of the terms seen: which are all there are.
     pub(super) fn keep_twice(&mut self) {
         kernel::and_window(self.window.level, &mut self.together, &self.seen[1]);
     }
