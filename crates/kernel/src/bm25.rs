@@ -29,6 +29,9 @@ pub struct Bm25 {
     pub term: u32,
 }
 
+/// More than what is rounded may be wrong by.
+const SLACK: f32 = 1e-5;
+
 /// What a score has to beat.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bar {
@@ -88,16 +91,22 @@ impl Bm25 {
         bar.threshold - (rest.weight * share).min(rest.most)
     }
 
-    /// What the scores of 16 words have to beat.
+    /// Where a score is above a bar, what is below the line is less than so many times the frequency: told without a division, and nearly.
+    pub(crate) fn times_for(self, bar: Bar) -> f32 {
+        let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
+        if needed > 0.0 { self.weight / needed * (1.0 + SLACK) } else { f32::INFINITY }
+    }
+
+    /// What the scores of 16 words have to beat, of whose lengths this comes below the line.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-    pub(crate) fn bar_16(self, words: __m512i, lengths: Lengths, bar: Bar) -> __m512 {
+    fn bar_16(self, of_length: __m512, bar: Bar) -> __m512 {
         let threshold = _mm512_set1_ps(bar.threshold);
         let Some(rest) = bar.rest else { return threshold };
         let above = _mm512_set1_ps(rest.frequency);
         let below = _mm512_set1_ps(rest.frequency + self.c0);
-        let below = _mm512_add_ps(below, self.of_length_16(words, lengths));
+        let below = _mm512_add_ps(below, of_length);
         let added = _mm512_mul_ps(_mm512_set1_ps(rest.weight), _mm512_div_ps(above, below));
         _mm512_sub_ps(threshold, _mm512_min_ps(added, _mm512_set1_ps(rest.most)))
     }
@@ -106,52 +115,88 @@ impl Bm25 {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(crate) fn bar_8(self, words: __m256i, lengths: Lengths, bar: Bar) -> __m256 {
+    fn bar_8(self, of_length: __m256, bar: Bar) -> __m256 {
         let threshold = _mm256_set1_ps(bar.threshold);
         let Some(rest) = bar.rest else { return threshold };
         let above = _mm256_set1_ps(rest.frequency);
         let below = _mm256_set1_ps(rest.frequency + self.c0);
-        let below = _mm256_add_ps(below, self.of_length_8(words, lengths));
+        let below = _mm256_add_ps(below, of_length);
         let added = _mm256_mul_ps(_mm256_set1_ps(rest.weight), _mm256_div_ps(above, below));
         _mm256_sub_ps(threshold, _mm256_min_ps(added, _mm256_set1_ps(rest.most)))
     }
 
-    /// What the lengths of 16 words' documents add below the line.
+    /// What 16 lengths add below the line.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-    fn of_length_16(self, words: __m512i, lengths: Lengths) -> __m512 {
-        let ranks = _mm512_srli_epi32::<FREQUENCY_BITS>(words);
-        let at = _mm512_sub_epi32(ranks, _mm512_set1_epi32(lengths.base as i32));
-        let length = _mm512_cvtepi32_ps(lengths.at_16(at));
-        _mm512_mul_ps(_mm512_set1_ps(self.c1), length)
+    fn of_length_16(self, lengths: &[u32; 16]) -> __m512 {
+        // SAFETY: the array is 64 readable bytes.
+        let lengths = unsafe { _mm512_loadu_si512(lengths.as_ptr().cast::<__m512i>()) };
+        _mm512_mul_ps(_mm512_set1_ps(self.c1), _mm512_cvtepi32_ps(lengths))
     }
 
-    /// The same of 8 words.
+    /// What 8 lengths add below the line.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn of_length_8(self, words: __m256i, lengths: Lengths) -> __m256 {
-        let ranks = _mm256_srli_epi32::<{ FREQUENCY_BITS as i32 }>(words);
-        let at = _mm256_sub_epi32(ranks, _mm256_set1_epi32(lengths.base as i32));
-        let length = _mm256_cvtepi32_ps(lengths.at_8(at));
-        _mm256_mul_ps(_mm256_set1_ps(self.c1), length)
+    fn of_length_8(self, lengths: &[u32; 8]) -> __m256 {
+        // SAFETY: the array is 32 readable bytes.
+        let lengths = unsafe { _mm256_loadu_si256(lengths.as_ptr().cast::<__m256i>()) };
+        _mm256_mul_ps(_mm256_set1_ps(self.c1), _mm256_cvtepi32_ps(lengths))
     }
 
-    /// The scores of 16 words.
+    /// The scores of 16 words, in documents whose own lengths these are.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-    pub(crate) fn score_16(self, words: __m512i, lengths: Lengths) -> __m512 {
-        let mask = _mm512_set1_epi32(FREQUENCY_MASK as i32);
-        let said = _mm512_and_si512(words, mask);
-        let frequency = _mm512_cvtepi32_ps(said);
-        let of_length = self.of_length_16(words, lengths);
-        let below = _mm512_add_ps(frequency, _mm512_set1_ps(self.c0));
-        let share = _mm512_div_ps(frequency, _mm512_add_ps(below, of_length));
-        let scores = _mm512_mul_ps(_mm512_set1_ps(self.weight), share);
-        let unsaid = _mm512_cmpeq_epi32_mask(said, mask);
+    pub(crate) fn score_16(self, words: __m512i, own: &[u32; 16], lengths: Lengths) -> __m512 {
+        let (frequency, unsaid) = said_16(words);
+        let below = self.below_16(frequency, self.of_length_16(own));
+        let scores = self.divide_16(frequency, below);
         if unsaid == 0 { scores } else { self.exact_16(unsaid, words, lengths, scores) }
+    }
+
+    /// Which of 16 words score above a bar, and what all of them score; no scores if none does. `times` are
+    /// [those](Self::times_for) of the bar.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn above_16(
+        self,
+        words: __m512i,
+        own: &[u32; 16],
+        lengths: Lengths,
+        (bar, times): (Bar, f32),
+    ) -> Option<(u16, __m512)> {
+        let (frequency, unsaid) = said_16(words);
+        let of_length = self.of_length_16(own);
+        let below = self.below_16(frequency, of_length);
+        let most = _mm512_mul_ps(frequency, _mm512_set1_ps(times));
+        // What is no number may be above.
+        if unsaid | _mm512_cmp_ps_mask::<_CMP_NLE_UQ>(most, below) == 0 {
+            return None;
+        }
+        let scores = self.divide_16(frequency, below);
+        let scores =
+            if unsaid == 0 { scores } else { self.exact_16(unsaid, words, lengths, scores) };
+        let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(scores, self.bar_16(of_length, bar));
+        Some((above, scores))
+    }
+
+    /// What is below the line of 16 scores.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    fn below_16(self, frequency: __m512, of_length: __m512) -> __m512 {
+        _mm512_add_ps(_mm512_add_ps(frequency, _mm512_set1_ps(self.c0)), of_length)
+    }
+
+    /// 16 scores.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    fn divide_16(self, frequency: __m512, below: __m512) -> __m512 {
+        _mm512_mul_ps(_mm512_set1_ps(self.weight), _mm512_div_ps(frequency, below))
     }
 
     /// The same where some words do not say their frequencies.
@@ -169,20 +214,57 @@ impl Bm25 {
         unsafe { _mm512_loadu_ps(exact.as_ptr()) }
     }
 
-    /// The scores of 8 words.
+    /// The same of 8 words.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(crate) fn score_8(self, words: __m256i, lengths: Lengths) -> __m256 {
-        let mask = _mm256_set1_epi32(FREQUENCY_MASK as i32);
-        let said = _mm256_and_si256(words, mask);
-        let frequency = _mm256_cvtepi32_ps(said);
-        let of_length = self.of_length_8(words, lengths);
-        let below = _mm256_add_ps(frequency, _mm256_set1_ps(self.c0));
-        let share = _mm256_div_ps(frequency, _mm256_add_ps(below, of_length));
-        let scores = _mm256_mul_ps(_mm256_set1_ps(self.weight), share);
-        let unsaid = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(said, mask)));
+    pub(crate) fn score_8(self, words: __m256i, own: &[u32; 8], lengths: Lengths) -> __m256 {
+        let (frequency, unsaid) = said_8(words);
+        let below = self.below_8(frequency, self.of_length_8(own));
+        let scores = self.divide_8(frequency, below);
         if unsaid == 0 { scores } else { self.exact_8(unsaid, words, lengths, scores) }
+    }
+
+    /// Which of 8 words score above a bar, as of 16.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn above_8(
+        self,
+        words: __m256i,
+        own: &[u32; 8],
+        lengths: Lengths,
+        (bar, times): (Bar, f32),
+    ) -> Option<(u8, __m256)> {
+        let (frequency, unsaid) = said_8(words);
+        let of_length = self.of_length_8(own);
+        let below = self.below_8(frequency, of_length);
+        let most = _mm256_mul_ps(frequency, _mm256_set1_ps(times));
+        let may_be = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NLE_UQ>(most, below));
+        if unsaid | may_be == 0 {
+            return None;
+        }
+        let scores = self.divide_8(frequency, below);
+        let scores =
+            if unsaid == 0 { scores } else { self.exact_8(unsaid, words, lengths, scores) };
+        let above = _mm256_cmp_ps::<_CMP_GT_OQ>(scores, self.bar_8(of_length, bar));
+        Some((_mm256_movemask_ps(above) as u8, scores))
+    }
+
+    /// What is below the line of 8 scores.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn below_8(self, frequency: __m256, of_length: __m256) -> __m256 {
+        _mm256_add_ps(_mm256_add_ps(frequency, _mm256_set1_ps(self.c0)), of_length)
+    }
+
+    /// 8 scores.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn divide_8(self, frequency: __m256, below: __m256) -> __m256 {
+        _mm256_mul_ps(_mm256_set1_ps(self.weight), _mm256_div_ps(frequency, below))
     }
 
     /// The same where some words do not say their frequencies.
@@ -199,4 +281,25 @@ impl Bm25 {
         // SAFETY: the array is 32 readable bytes.
         unsafe { _mm256_loadu_ps(exact.as_ptr()) }
     }
+}
+
+/// The frequencies that 16 words say, and which do not say theirs.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+fn said_16(words: __m512i) -> (__m512, u16) {
+    let mask = _mm512_set1_epi32(FREQUENCY_MASK as i32);
+    let said = _mm512_and_si512(words, mask);
+    (_mm512_cvtepi32_ps(said), _mm512_cmpeq_epi32_mask(said, mask))
+}
+
+/// The same of 8 words.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn said_8(words: __m256i) -> (__m256, i32) {
+    let mask = _mm256_set1_epi32(FREQUENCY_MASK as i32);
+    let said = _mm256_and_si256(words, mask);
+    let unsaid = _mm256_cmpeq_epi32(said, mask);
+    (_mm256_cvtepi32_ps(said), _mm256_movemask_ps(_mm256_castsi256_ps(unsaid)))
 }

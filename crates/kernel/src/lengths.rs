@@ -9,7 +9,7 @@ use crate::run::{FREQUENCY_BITS, FREQUENCY_MASK, RANK_MAX};
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
 #[cfg(target_arch = "x86_64")]
-use crate::load::{gather_8_units, gather_16_units};
+use crate::load::{gather_8_units, gather_16_units, load_8, load_16};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
@@ -39,6 +39,19 @@ pub(crate) enum Form<'a> {
     Pairs,
     /// The same of some ranks only: of those whose indices are listed, ascending.
     Listed { indices: &'a [AtomicU32], are_pairs: bool },
+}
+
+impl Form<'_> {
+    /// How many lengths a unit holds, and the bits of one; none if not every rank has one.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn in_order(self) -> Option<(i32, i32)> {
+        match self {
+            Form::Units => Some((1, 0xFFFF)),
+            Form::Pairs => Some((2, 0xFF)),
+            Form::Listed { .. } => None,
+        }
+    }
 }
 
 impl<'a> Lengths<'a> {
@@ -91,60 +104,52 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// Those at 16 indices.
+    /// Those of words' documents, as far as both go.
     #[cfg(target_arch = "x86_64")]
-    #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(crate) fn at_16(self, at: __m512i) -> __m512i {
-        match self.form {
-            Form::Units => return gather_16_units(self.newest_first, at),
-            Form::Pairs => {}
-            Form::Listed { .. } => return self.listed_16(at),
+    pub(crate) fn gather_avx512(self, words: &[[AtomicU32; 16]], out: &mut [[u32; 16]]) {
+        let Some((per_unit, mask)) = self.form.in_order() else {
+            return self.look_up(words.as_flattened(), out.as_flattened_mut());
+        };
+        let (second, mask) = (_mm512_set1_epi32(per_unit - 1), _mm512_set1_epi32(mask));
+        let base = _mm512_set1_epi32(self.base as i32);
+        for (words, out) in words.iter().zip(out) {
+            let at = _mm512_sub_epi32(_mm512_srli_epi32::<FREQUENCY_BITS>(load_16(words)), base);
+            let units = gather_16_units(self.newest_first, _mm512_srlv_epi32(at, second));
+            let bits = _mm512_slli_epi32::<3>(_mm512_and_si512(at, second));
+            let lengths = _mm512_and_si512(_mm512_srlv_epi32(units, bits), mask);
+            // SAFETY: the array is 64 writable bytes.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast::<__m512i>(), lengths) };
         }
-        let pairs = gather_16_units(self.newest_first, _mm512_srli_epi32::<1>(at));
-        let bits = _mm512_slli_epi32::<3>(_mm512_and_si512(at, _mm512_set1_epi32(1)));
-        _mm512_and_si512(_mm512_srlv_epi32(pairs, bits), _mm512_set1_epi32(0xFF))
     }
 
-    /// Those at 8 indices.
+    /// The same with half the width.
     #[cfg(target_arch = "x86_64")]
-    #[inline]
     #[target_feature(enable = "avx2")]
-    pub(crate) fn at_8(self, at: __m256i) -> __m256i {
-        match self.form {
-            Form::Units => return gather_8_units(self.newest_first, at),
-            Form::Pairs => {}
-            Form::Listed { .. } => return self.listed_8(at),
+    pub(crate) fn gather_avx2(self, words: &[[AtomicU32; 8]], out: &mut [[u32; 8]]) {
+        let Some((per_unit, mask)) = self.form.in_order() else {
+            return self.look_up(words.as_flattened(), out.as_flattened_mut());
+        };
+        let (second, mask) = (_mm256_set1_epi32(per_unit - 1), _mm256_set1_epi32(mask));
+        let base = _mm256_set1_epi32(self.base as i32);
+        for (words, out) in words.iter().zip(out) {
+            let ranks = _mm256_srli_epi32::<{ FREQUENCY_BITS as i32 }>(load_8(words));
+            let at = _mm256_sub_epi32(ranks, base);
+            let units = gather_8_units(self.newest_first, _mm256_srlv_epi32(at, second));
+            let bits = _mm256_slli_epi32::<3>(_mm256_and_si256(at, second));
+            let lengths = _mm256_and_si256(_mm256_srlv_epi32(units, bits), mask);
+            // SAFETY: the array is 32 writable bytes.
+            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast::<__m256i>(), lengths) };
         }
-        let pairs = gather_8_units(self.newest_first, _mm256_srli_epi32::<1>(at));
-        let bits = _mm256_slli_epi32::<3>(_mm256_and_si256(at, _mm256_set1_epi32(1)));
-        _mm256_and_si256(_mm256_srlv_epi32(pairs, bits), _mm256_set1_epi32(0xFF))
     }
 
     /// The same where each has to be looked for.
     #[cfg(target_arch = "x86_64")]
     #[cold]
-    #[target_feature(enable = "avx512f")]
-    fn listed_16(self, at: __m512i) -> __m512i {
-        let mut lanes = [0_u32; 16];
-        // SAFETY: the array is 64 writable bytes.
-        unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast::<__m512i>(), at) };
-        let lengths = lanes.map(|index| u32::from(self.at(index)));
-        // SAFETY: the array is 64 readable bytes.
-        unsafe { _mm512_loadu_si512(lengths.as_ptr().cast::<__m512i>()) }
-    }
-
-    /// The same of 8.
-    #[cfg(target_arch = "x86_64")]
-    #[cold]
-    #[target_feature(enable = "avx2")]
-    fn listed_8(self, at: __m256i) -> __m256i {
-        let mut lanes = [0_u32; 8];
-        // SAFETY: the array is 32 writable bytes.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast::<__m256i>(), at) };
-        let lengths = lanes.map(|index| u32::from(self.at(index)));
-        // SAFETY: the array is 32 readable bytes.
-        unsafe { _mm256_loadu_si256(lengths.as_ptr().cast::<__m256i>()) }
+    fn look_up(self, words: &[AtomicU32], out: &mut [u32]) {
+        for (word, out) in words.iter().zip(out) {
+            *out = u32::from(self.of(word.load(Relaxed) >> FREQUENCY_BITS));
+        }
     }
 
     /// The frequency of a word that does not say it.

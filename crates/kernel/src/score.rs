@@ -145,10 +145,14 @@ fn score_each(run: Run, lengths: Lengths, bm25: Bm25, out: &mut [f32]) {
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn score_avx512(run: Run, lengths: Lengths, bm25: Bm25, out: &mut [f32]) {
     let ((blocks, rest), (to, to_rest)) = (run.as_chunks::<16>(), out.as_chunks_mut::<16>());
-    for (block, to) in blocks.iter().zip(to) {
-        let scores = bm25.score_16(load_16(block), lengths);
-        // SAFETY: the array is 64 writable bytes.
-        unsafe { _mm512_storeu_ps(to.as_mut_ptr(), scores) };
+    let mut gathered = [[0; 16]; BLOCK / 16];
+    for (blocks, to) in blocks.chunks(BLOCK / 16).zip(to.chunks_mut(BLOCK / 16)) {
+        lengths.gather_avx512(blocks, &mut gathered);
+        for ((block, own), to) in blocks.iter().zip(&gathered).zip(to) {
+            let scores = bm25.score_16(load_16(block), own, lengths);
+            // SAFETY: the array is 64 writable bytes.
+            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), scores) };
+        }
     }
     score_each(rest, lengths, bm25, to_rest);
 }
@@ -158,10 +162,14 @@ fn score_avx512(run: Run, lengths: Lengths, bm25: Bm25, out: &mut [f32]) {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn score_avx2(run: Run, lengths: Lengths, bm25: Bm25, out: &mut [f32]) {
     let ((blocks, rest), (to, to_rest)) = (run.as_chunks::<8>(), out.as_chunks_mut::<8>());
-    for (block, to) in blocks.iter().zip(to) {
-        let scores = bm25.score_8(load_8(block), lengths);
-        // SAFETY: the array is 32 writable bytes.
-        unsafe { _mm256_storeu_ps(to.as_mut_ptr(), scores) };
+    let mut gathered = [[0; 8]; BLOCK / 8];
+    for (blocks, to) in blocks.chunks(BLOCK / 8).zip(to.chunks_mut(BLOCK / 8)) {
+        lengths.gather_avx2(blocks, &mut gathered);
+        for ((block, own), to) in blocks.iter().zip(&gathered).zip(to) {
+            let scores = bm25.score_8(load_8(block), own, lengths);
+            // SAFETY: the array is 32 writable bytes.
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), scores) };
+        }
     }
     score_each(rest, lengths, bm25, to_rest);
 }
@@ -195,47 +203,55 @@ impl Above<'_> {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
     fn blocks_avx512(&mut self, run: Run, lengths: Lengths, bm25: Bm25) -> usize {
-        let bar = self.bar;
-        let blocks = run.as_chunks::<16>().0;
-        for (i, block) in blocks.iter().enumerate() {
-            let Some((to, to_scores)) = self.room::<16>() else { return 16 * i };
-            let words = load_16(block);
-            let scores = bm25.score_16(words, lengths);
-            let bar = bm25.bar_16(words, lengths, bar);
-            let hits = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(scores, bar);
-            let packed = _mm512_maskz_compress_epi32(hits, words);
-            // SAFETY: the array is 64 writable bytes.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), packed) };
-            let packed = _mm512_maskz_compress_ps(hits, scores);
-            // SAFETY: the array is 64 writable bytes.
-            unsafe { _mm512_storeu_ps(to_scores.as_mut_ptr(), packed) };
-            self.found += hits.count_ones() as usize;
+        let bar = (self.bar, bm25.times_for(self.bar));
+        let (blocks, mut consumed) = (run.as_chunks::<16>().0, 0);
+        let mut gathered = [[0; 16]; BLOCK / 16];
+        for blocks in blocks.chunks(BLOCK / 16) {
+            lengths.gather_avx512(blocks, &mut gathered);
+            for (block, own) in blocks.iter().zip(&gathered) {
+                let Some((to, to_scores)) = self.room::<16>() else { return consumed };
+                consumed += 16;
+                let words = load_16(block);
+                let Some((hits, scores)) = bm25.above_16(words, own, lengths, bar) else {
+                    continue;
+                };
+                let packed = _mm512_maskz_compress_epi32(hits, words);
+                // SAFETY: the array is 64 writable bytes.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), packed) };
+                let packed = _mm512_maskz_compress_ps(hits, scores);
+                // SAFETY: the array is 64 writable bytes.
+                unsafe { _mm512_storeu_ps(to_scores.as_mut_ptr(), packed) };
+                self.found += hits.count_ones() as usize;
+            }
         }
-        16 * blocks.len()
+        consumed
     }
 
     /// The same with half the width.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn blocks_avx2(&mut self, run: Run, lengths: Lengths, bm25: Bm25) -> usize {
-        let bar = self.bar;
-        let blocks = run.as_chunks::<8>().0;
-        for (i, block) in blocks.iter().enumerate() {
-            let Some((to, to_scores)) = self.room::<8>() else { return 8 * i };
-            let words = load_8(block);
-            let scores = bm25.score_8(words, lengths);
-            let bar = bm25.bar_8(words, lengths, bar);
-            let hits = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(scores, bar)) as u8;
-            let order = pack_order(hits);
-            let packed = _mm256_permutevar8x32_epi32(words, order);
-            // SAFETY: the array is 32 writable bytes.
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), packed) };
-            let packed = _mm256_permutevar8x32_ps(scores, order);
-            // SAFETY: the array is 32 writable bytes.
-            unsafe { _mm256_storeu_ps(to_scores.as_mut_ptr(), packed) };
-            self.found += hits.count_ones() as usize;
+        let bar = (self.bar, bm25.times_for(self.bar));
+        let (blocks, mut consumed) = (run.as_chunks::<8>().0, 0);
+        let mut gathered = [[0; 8]; BLOCK / 8];
+        for blocks in blocks.chunks(BLOCK / 8) {
+            lengths.gather_avx2(blocks, &mut gathered);
+            for (block, own) in blocks.iter().zip(&gathered) {
+                let Some((to, to_scores)) = self.room::<8>() else { return consumed };
+                consumed += 8;
+                let words = load_8(block);
+                let Some((hits, scores)) = bm25.above_8(words, own, lengths, bar) else { continue };
+                let order = pack_order(hits);
+                let packed = _mm256_permutevar8x32_epi32(words, order);
+                // SAFETY: the array is 32 writable bytes.
+                unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), packed) };
+                let packed = _mm256_permutevar8x32_ps(scores, order);
+                // SAFETY: the array is 32 writable bytes.
+                unsafe { _mm256_storeu_ps(to_scores.as_mut_ptr(), packed) };
+                self.found += hits.count_ones() as usize;
+            }
         }
-        8 * blocks.len()
+        consumed
     }
 
     /// Room for the words of a block and their scores, if there is as much.

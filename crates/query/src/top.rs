@@ -26,15 +26,16 @@ pub struct Scored {
 
 impl Scored {
     /// The place of a match with this score and sequence number. Scores are numbers from 0 on, whose bits ascend as they do.
-    pub fn place_of(score: f32, sequence: u64) -> (u32, u64) {
-        (score.to_bits(), sequence)
+    pub fn place_of(score: f32, sequence: u64) -> u128 {
+        u128::from(score.to_bits()) << 64 | u128::from(sequence)
     }
 }
 
 impl Placed for Scored {
-    type Place = (u32, u64);
+    /// One number, so that it is compared without a branch.
+    type Place = u128;
 
-    fn place(&self) -> (u32, u64) {
+    fn place(&self) -> u128 {
         Scored::place_of(self.score, self.sequence)
     }
 }

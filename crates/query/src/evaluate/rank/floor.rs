@@ -16,6 +16,8 @@ use crate::rank::{MORE, score};
 
 /// So many matches at most are worth it.
 const WANTED_MAX: usize = 128;
+/// Groups of scores of which the highest is taken.
+const LANES: usize = 16;
 
 /// The best that documents with a term are certain to score, as many as are wanted.
 struct Floor {
@@ -53,12 +55,27 @@ impl Evaluation<'_, Ranked<'_>> {
         self.collector.top.raise(floor.level());
     }
 
-    /// A floor for a term; none where it is not certain that what blocks promise is found.
-    fn floor(&self, bm25: Bm25) -> Option<Floor> {
+    /// The same by what several documents of a segment score, if they are more than are wanted.
+    pub(super) fn raise_floor_to(&mut self, place: &Place<'_>, scores: &[f32]) {
+        if let Some(wanted) = self.wanted_surely()
+            && wanted < scores.len()
+            && is_sure(place)
+        {
+            self.collector.top.raise(reached_by(wanted, scores).next_down());
+        }
+    }
+
+    /// How many are wanted, where it is certain that what scores enough is found.
+    fn wanted_surely(&self) -> Option<usize> {
         let Ranked { top, skips, fading, plan, .. } = &self.collector;
         let is_sure = *skips && fading.is_none() && plan.excluded().is_empty();
-        let wanted = top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k))?;
-        let gate = Gate::new(bm25, top.threshold().max(0.0));
+        top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k))
+    }
+
+    /// A floor for a term; none where it is not certain that what blocks promise is found.
+    fn floor(&self, bm25: Bm25) -> Option<Floor> {
+        let wanted = self.wanted_surely()?;
+        let gate = Gate::new(bm25, self.collector.top.threshold().max(0.0));
         Some(Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 })
     }
 }
@@ -66,10 +83,9 @@ impl Evaluation<'_, Ranked<'_>> {
 impl Floor {
     /// Takes note of a list's blocks, unless something can keep the documents that they speak of from being found.
     fn add(&mut self, place: &Place<'_>, maxima: &[AtomicU64]) {
-        if !place.whole || place.has_dead {
-            return;
+        if is_sure(place) {
+            maxima.iter().for_each(|word| self.add_block(word.load(Relaxed)));
         }
-        maxima.iter().for_each(|word| self.add_block(word.load(Relaxed)));
     }
 
     fn add_block(&mut self, word: u64) {
@@ -85,7 +101,7 @@ impl Floor {
             self.highest[self.lowest] = sure;
             self.lowest = index_of_lowest(&self.highest[..self.wanted]);
             let lowest = self.highest[self.lowest].max(self.gate.threshold());
-            self.gate = Gate::new(self.bm25, lowest);
+            self.gate = self.gate.with(lowest);
         }
     }
 
@@ -94,6 +110,21 @@ impl Floor {
         // Scores may come out a little lower than what is computed from other lengths.
         (self.highest[self.lowest] / MORE).next_down()
     }
+}
+
+/// Whether nothing can keep documents of a segment from being found.
+fn is_sure(place: &Place<'_>) -> bool {
+    place.whole && !place.has_dead
+}
+
+/// What so many of some scores reach at least, nearly: of `LANES` groups of them, each has one that is as high as its highest.
+fn reached_by(wanted: usize, scores: &[f32]) -> f32 {
+    let mut highest = [0.0_f32; LANES];
+    for group in scores.chunks(LANES) {
+        highest.iter_mut().zip(group).for_each(|(highest, score)| *highest = highest.max(*score));
+    }
+    highest.sort_unstable_by(|a, b| b.total_cmp(a));
+    highest.get(wanted - 1).copied().unwrap_or(0.0)
 }
 
 fn index_of_lowest(scores: &[f32]) -> usize {
@@ -113,6 +144,19 @@ mod tests {
     }
 
     proptest! {
+        /// As many scores reach it as are wanted, and the highest does.
+        #[test]
+        fn as_many_as_wanted_reach_it(
+            scores in proptest::collection::vec((0u8..40).prop_map(f32::from), 1..100),
+            wanted in 1usize..40,
+        ) {
+            let reached = reached_by(wanted, &scores);
+            let count = scores.iter().filter(|score| **score >= reached).count();
+            prop_assert!(count >= wanted.min(scores.len()));
+            let highest = scores.iter().copied().fold(0.0, f32::max);
+            prop_assert!(reached == highest || wanted > 1);
+        }
+
         /// As many postings score above the level as are wanted.
         #[test]
         fn postings_keep_what_their_blocks_promise(

@@ -25,6 +25,11 @@ impl Gate {
         Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
     }
 
+    /// The same for another threshold.
+    pub(super) fn with(self, threshold: f32) -> Gate {
+        Gate::new(self.bm25, threshold)
+    }
+
     /// The threshold.
     pub(super) fn threshold(&self) -> f32 {
         self.threshold

@@ -4,8 +4,11 @@
 //! longest list only what is among the best by itself is looked at. Blocks and postings are passed over by what they and the
 //! lists behind can add. The order is not that of age, so of two documents that score the same the newer may come later.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
+use spirit_kernel::{Algorithm, Run};
 
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
@@ -64,12 +67,57 @@ impl Evaluation<'_, Ranked<'_>> {
             let (block, List { bm25, lengths, .. }) =
                 ((number, lists[own].block_run(number)), lists[own]);
             let block = lists[own].sift(level, block, bar, &mut room);
-            let found =
+            let progress =
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
-            for word in &words[..found.found] {
-                self.rank_with_others(place, lists, &order[..turn], rank(*word));
+            let found = (&mut words[..progress.found], &scores[..progress.found]);
+            self.rank_found(place, lists, (order, turn), found);
+        }
+    }
+
+    /// Offers postings of a list with what they score there, unless one of the lists before has the document. Most have no other term, which is told of all
+    /// of them together.
+    fn rank_found(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        (order, turn): (&[usize], usize),
+        (words, scores): (&mut [u32], &[f32]),
+    ) {
+        let run = kernel::run_of(words);
+        let shared = self.shared(lists, (order, turn), run);
+        for (number, (word, score)) in run.iter().zip(scores).enumerate() {
+            let rank = rank(word.load(Relaxed));
+            if shared[number / 64] >> (number % 64) & 1 == 1 {
+                self.rank_with_others(place, lists, &order[..turn], rank);
+            } else if *score > self.collector.top.threshold() {
+                self.offer_scored(place, rank, *score);
             }
         }
+    }
+
+    /// Which postings of a run, of a block at most, are of documents that another list has too.
+    fn shared(
+        &self,
+        lists: &mut [List<'_>],
+        (order, turn): (&[usize], usize),
+        run: Run<'_>,
+    ) -> [u64; BLOCK / 64] {
+        let (mut shared, mut met) = ([0; BLOCK / 64], [0; BLOCK]);
+        let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return shared };
+        let (level, algorithm) = (self.settings.level, Algorithm::Simd);
+        let others = order.iter().enumerate().filter(|(number, _)| *number != turn);
+        for (_, other) in others {
+            let list = &mut lists[*other];
+            list.go_to(level, first);
+            let count = list.probe(level, run, &mut met);
+            let count = count.unwrap_or_else(|| list.meet(level, algorithm, run, &mut met));
+            let mut ranks = run.iter().map(|word| rank(word.load(Relaxed))).enumerate();
+            for met in &met[..count] {
+                let same = ranks.find(|(_, own)| *own == rank(*met));
+                same.into_iter().for_each(|(number, _)| shared[number / 64] |= 1 << (number % 64));
+            }
+        }
+        shared
     }
 
     /// Offers a document unless one of the lists before has it.

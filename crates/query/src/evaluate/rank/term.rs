@@ -1,24 +1,33 @@
 //! The best documents with one term: blocks of its lists that can beat what was found, in all segments.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::gate::Gate;
-use super::lists::BLOCK;
+use spirit_index::maxima::Maxima;
 use spirit_index::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Bar, Bm25, Lengths};
+use spirit_kernel::{Bar, Bm25, Lengths, Run};
 
 use super::Ranked;
-use crate::evaluate::{Evaluation, OUT, Place};
+use super::gate::Gate;
+use super::lists::BLOCK;
+use crate::evaluate::{Evaluation, Place};
 use crate::leaf::SCRATCH_WORDS;
+use crate::rank::least_frequency;
+
+/// Postings that are above what was found, and what they score.
+struct Room {
+    words: [u32; BLOCK],
+    scores: [f32; BLOCK],
+}
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of a term's documents in the registered segments at hand.
     pub(super) fn rank_term(&mut self, term: usize) {
         let bm25 = self.bm25(term);
         self.raise_floor(term);
+        let mut room = Room { words: [0; BLOCK], scores: [0.0; BLOCK] };
         let entries = self.scratch.leaves[term].entries(self.lists());
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = entries.get(index);
@@ -32,11 +41,11 @@ impl Evaluation<'_, Ranked<'_>> {
             let Some(place) = self.promising(segment) else { continue };
             self.scratch.leaves[term].open_entry(&segment, index, entry);
             self.open_excluded(&segment);
-            self.rank_list(&place, term, bm25);
+            self.rank_list(&place, term, bm25, &mut room);
         }
     }
 
-    fn rank_list(&mut self, place: &Place<'_>, term: usize, bm25: Bm25) {
+    fn rank_list(&mut self, place: &Place<'_>, term: usize, bm25: Bm25, room: &mut Room) {
         let leaf = &self.scratch.leaves[term];
         let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
         let list = leaf.run(&place.context, words);
@@ -48,30 +57,29 @@ impl Evaluation<'_, Ranked<'_>> {
             return self.offer_scored(place, rank(word), score);
         }
         if let Some(list) = leaf.packed() {
-            return self.rank_packed(place, list, lengths, bm25);
+            return self.rank_packed(place, list, (lengths, bm25), room);
         }
         let Some(list) = leaf.list(&place.context) else { return };
         match leaf.maxima(&place.context) {
-            Some(maxima) => self.rank_blocks(place, list, maxima, lengths, bm25),
-            None => self.rank_words(place, list, lengths, bm25),
+            Some(maxima) => self.rank_blocks(place, list, maxima, (lengths, bm25), room),
+            None => self.rank_words(place, list, (lengths, bm25), room),
         }
     }
 
     fn rank_blocks(
         &mut self,
         place: &Place<'_>,
-        list: &[AtomicU32],
+        list: Run<'_>,
         maxima: &[AtomicU64],
-        lengths: Lengths<'_>,
-        bm25: Bm25,
+        (lengths, bm25): (Lengths<'_>, Bm25),
+        room: &mut Room,
     ) {
         let mut gate = Gate::new(bm25, self.limit());
         for (block, maxima) in list.chunks(BLOCK).zip(maxima) {
-            if gate.is_open(maxima.load(Relaxed)) && self.meter.step() {
-                self.rank_words(place, block, lengths, bm25);
-                if self.limit() != gate.threshold() {
-                    gate = Gate::new(bm25, self.limit());
-                }
+            let maxima = maxima.load(Relaxed);
+            if gate.is_open(maxima) && self.meter.step() {
+                self.rank_block(place, (block, maxima), (lengths, bm25), room);
+                gate = self.renewed(gate);
             }
         }
     }
@@ -81,39 +89,64 @@ impl Evaluation<'_, Ranked<'_>> {
         &mut self,
         place: &Place<'_>,
         list: PackedList,
-        lengths: Lengths<'_>,
-        bm25: Bm25,
+        (lengths, bm25): (Lengths<'_>, Bm25),
+        room: &mut Room,
     ) {
         let region = place.context.lists.region;
         let maxima = list.maxima(region);
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = [0; PACKED_BLOCK];
-        for block in 0..list.blocks() {
-            let is_open = maxima.get(block).is_none_or(|maxima| gate.is_open(maxima.load(Relaxed)));
-            if is_open && self.meter.step() {
-                let count = list.unpack(region, self.settings.level, block, &mut words).count;
-                self.rank_words(place, kernel::run_of(&mut words[..count]), lengths, bm25);
-                if self.limit() != gate.threshold() {
-                    gate = Gate::new(bm25, self.limit());
+        for number in 0..list.blocks() {
+            let maxima = maxima.get(number).map(|maxima| maxima.load(Relaxed));
+            if maxima.is_none_or(|maxima| gate.is_open(maxima)) && self.meter.step() {
+                let count = list.unpack(region, self.settings.level, number, &mut words).count;
+                let block = kernel::run_of(&mut words[..count]);
+                match maxima {
+                    Some(maxima) => {
+                        self.rank_block(place, (block, maxima), (lengths, bm25), room);
+                    }
+                    None => self.rank_words(place, block, (lengths, bm25), room),
                 }
+                gate = self.renewed(gate);
             }
         }
+    }
+
+    /// A gate for what it takes now.
+    fn renewed(&self, gate: Gate) -> Gate {
+        if self.limit() == gate.threshold() { gate } else { gate.with(self.limit()) }
+    }
+
+    /// Scores those postings of a block that are as frequent as it takes: few of short texts.
+    fn rank_block(
+        &mut self,
+        place: &Place<'_>,
+        (block, maxima): (Run<'_>, u64),
+        (lengths, bm25): (Lengths<'_>, Bm25),
+        room: &mut Room,
+    ) {
+        let least = least_frequency(bm25, Maxima::from_word(maxima), self.limit());
+        if least <= 1 {
+            return self.rank_words(place, block, (lengths, bm25), room);
+        }
+        let mut often = [0; BLOCK];
+        let count = kernel::frequent(self.settings.level, block, least, &mut often);
+        self.rank_words(place, kernel::run_of(&mut often[..count]), (lengths, bm25), room);
     }
 
     fn rank_words(
         &mut self,
         place: &Place<'_>,
-        mut list: &[AtomicU32],
-        lengths: Lengths<'_>,
-        bm25: Bm25,
+        mut list: Run<'_>,
+        (lengths, bm25): (Lengths<'_>, Bm25),
+        Room { words, scores }: &mut Room,
     ) {
-        let (mut words, mut scores) = ([0; OUT], [0.0; OUT]);
         while !list.is_empty() {
             let bar = Bar::at(self.collector.top.threshold());
             let level = self.settings.level;
-            let progress =
-                kernel::score_above(level, list, lengths, bm25, bar, &mut words, &mut scores);
-            for (word, score) in words[..progress.found].iter().zip(&scores) {
+            let progress = kernel::score_above(level, list, lengths, bm25, bar, words, scores);
+            self.raise_floor_to(place, &scores[..progress.found]);
+            for (word, score) in words[..progress.found].iter().zip(&*scores) {
                 if *score > self.collector.top.threshold() {
                     self.offer_scored(place, rank(*word), *score);
                 }
