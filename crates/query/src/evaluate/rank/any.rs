@@ -43,7 +43,7 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with any of some terms in the registered segments at hand.
     pub(super) fn rank_any(&mut self, terms: &[u32]) {
         let oldest = self.part.oldest;
-        terms.iter().for_each(|term| self.raise_floor(*term as usize));
+        self.raise_floor_of_any(terms);
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };

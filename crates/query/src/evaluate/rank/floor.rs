@@ -12,10 +12,13 @@ use spirit_kernel::Bm25;
 use super::gate::Gate;
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
+use crate::plan::RANKED_INLINE;
 use crate::rank::{MORE, score};
 
 /// So many matches at most are worth it.
 const WANTED_MAX: usize = 128;
+/// A term with so many times the weight of another is much rarer.
+const MUCH: f32 = 4.0;
 /// Groups of scores of which the highest is taken.
 const LANES: usize = 16;
 
@@ -33,7 +36,12 @@ struct Floor {
 impl Evaluation<'_, Ranked<'_>> {
     /// Raises what a match has to score by what the blocks of a term's lists promise, all those in the segments at hand; none was visited.
     pub(super) fn raise_floor(&mut self, term: usize) {
-        let Some(mut floor) = self.floor(self.bm25(term)) else { return };
+        let bm25 = self.bm25(term);
+        // No posting scores more than the weight.
+        let Some(mut floor) = self.floor(bm25).filter(|floor| floor.gate.threshold() < bm25.weight)
+        else {
+            return;
+        };
         let region = self.snapshot.memory().region();
         let leaf = &self.scratch.leaves[term];
         let entries = leaf.entries(self.lists());
@@ -53,6 +61,35 @@ impl Evaluation<'_, Ranked<'_>> {
             floor.add(&place, maxima);
         }
         self.collector.top.raise(floor.level());
+    }
+
+    /// The same of any of several terms, the rarest first. A term that is much more common promises less than documents with a rare one score.
+    pub(super) fn raise_floor_of_any(&mut self, terms: &[u32]) {
+        let mut order = [0; RANKED_INLINE];
+        let order = &mut order[..terms.len()];
+        order.copy_from_slice(terms);
+        let weight = |this: &Self, term: u32| this.bm25(term as usize).weight;
+        order.sort_unstable_by(|a, b| weight(self, *b).total_cmp(&weight(self, *a)));
+        let mut highest = 0.0_f32;
+        for term in order {
+            let weight = weight(self, *term);
+            if weight * MUCH < highest {
+                return;
+            }
+            self.raise_floor(*term as usize);
+            if self.has_enough(*term as usize) {
+                highest = highest.max(weight);
+            }
+        }
+    }
+
+    /// Whether a term has as many postings in the segments at hand as documents are wanted.
+    fn has_enough(&self, term: usize) -> bool {
+        let leaf = &self.scratch.leaves[term];
+        let entries = leaf.entries(self.lists());
+        let postings = (0..leaf.left).map(|index| u64::from(entries.get(index).postings));
+        let wanted = self.collector.top.first_page();
+        wanted.is_some_and(|wanted| postings.sum::<u64>() >= wanted as u64)
     }
 
     /// The same by what several documents of a segment score, if they are more than are wanted.
@@ -101,7 +138,7 @@ impl Floor {
             self.highest[self.lowest] = sure;
             self.lowest = index_of_lowest(&self.highest[..self.wanted]);
             let lowest = self.highest[self.lowest].max(self.gate.threshold());
-            self.gate = self.gate.with(lowest);
+            self.gate = self.gate.for_threshold(lowest);
         }
     }
 

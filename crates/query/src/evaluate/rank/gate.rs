@@ -25,9 +25,10 @@ impl Gate {
         Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
     }
 
-    /// The same for another threshold.
-    pub(super) fn with(self, threshold: f32) -> Gate {
-        Gate::new(self.bm25, threshold)
+    /// The same for another threshold, or for that which it has.
+    #[inline]
+    pub(super) fn for_threshold(self, threshold: f32) -> Gate {
+        if threshold == self.threshold { self } else { Gate::new(self.bm25, threshold) }
     }
 
     /// The threshold.

@@ -9,6 +9,7 @@ use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
+use super::gate::Gate;
 use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
 use crate::rank::inverses::{Best, Inverse, OF_ANY};
@@ -348,6 +349,11 @@ impl<'l> List<'l> {
         let word = word.load(Relaxed);
         let frequency = u32::from(Maxima::from_word(word).frequency());
         Ahead { bound: bound(self.bm25, word), frequency }
+    }
+
+    /// Whether postings of a block may be above a gate's threshold.
+    pub(super) fn may_pass(&self, block: usize, gate: &Gate) -> bool {
+        self.maxima.get(block).is_none_or(|word| gate.is_open(word.load(Relaxed)))
     }
 
     /// The frequency that a posting of a block needs to be above a bar in the shortest document that may have the term so often; none if

@@ -8,13 +8,20 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
-use spirit_kernel::{Algorithm, Run};
+use spirit_kernel::{Algorithm, Level, Run};
 
+use super::gate::Gate;
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
+
+/// Words of a block's bits.
+const WORDS: usize = BLOCK / 64;
+
+/// Nothing of any list.
+const NONE: [[u64; WORDS]; RANKED_INLINE] = [[0; WORDS]; RANKED_INLINE];
 
 /// The lists' numbers, the shortest first.
 type Order = [usize; RANKED_INLINE];
@@ -45,12 +52,17 @@ impl Evaluation<'_, Ranked<'_>> {
         let level = self.settings.level;
         let (own, later) = (order[turn], &order[turn + 1..]);
         let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
+        if self.is_beaten((lists[own].bm25.weight + later_bound) * MORE) {
+            return;
+        }
+        let needed = |this: &Self| this.limit() / MORE - later_bound;
+        let mut gate = Gate::new(lists[own].bm25, needed(self));
         let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         for number in 0..lists[own].len().div_ceil(BLOCK) {
-            let mut bound = lists[own].block(number).bound;
-            if self.is_beaten((bound + later_bound) * MORE) {
+            if !lists[own].may_pass(number, &gate) {
                 continue;
             }
+            let mut bound = lists[own].block(number).bound;
             let mut ahead = [Ahead::NOTHING; RANKED_INLINE];
             let (first, last) = lists[own].block_ranks(number);
             lists[own].go_to(level, first);
@@ -69,78 +81,89 @@ impl Evaluation<'_, Ranked<'_>> {
             let block = lists[own].sift(level, block, bar, &mut room);
             let progress =
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
-            let found = (&mut words[..progress.found], &scores[..progress.found]);
-            self.rank_found(place, lists, (order, turn), found);
+            let found = (kernel::run_of(&mut words[..progress.found]), &scores[..]);
+            let bounds = ahead.map(|ahead| ahead.bound);
+            self.rank_found(place, lists, (order, turn), found, &bounds);
+            gate = gate.for_threshold(needed(self));
         }
     }
 
     /// Offers postings of a list with what they score there, unless one of the lists before has the document. Most have no other term, which is told of all
-    /// of them together.
+    /// of them together. The lists behind add at most `bounds`.
     fn rank_found(
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
         (order, turn): (&[usize], usize),
-        (words, scores): (&mut [u32], &[f32]),
+        (run, scores): (Run<'_>, &[f32]),
+        bounds: &[f32; RANKED_INLINE],
     ) {
-        let run = kernel::run_of(words);
-        let shared = self.shared(lists, (order, turn), run);
+        let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return };
+        let (level, (before, later)) = (self.settings.level, order.split_at(turn));
+        let (own, later) = (later[0], &later[1..]);
+        let (mut known, mut any, mut shared) = ([0; WORDS], [0; WORDS], NONE);
+        for (number, other) in before.iter().chain(later).enumerate() {
+            lists[*other].go_to(level, first);
+            let bits = shared_with(level, &lists[*other], run);
+            shared[*other] = bits;
+            let met = if number < turn { &mut known } else { &mut any };
+            met.iter_mut().zip(bits).for_each(|(met, bits)| *met |= bits);
+        }
         for (number, (word, score)) in run.iter().zip(scores).enumerate() {
+            let has = |bits: &[u64; WORDS]| bits[number / 64] >> (number % 64) & 1 == 1;
             let rank = rank(word.load(Relaxed));
-            if shared[number / 64] >> (number % 64) & 1 == 1 {
-                self.rank_with_others(place, lists, &order[..turn], rank);
-            } else if *score > self.collector.top.threshold() {
-                self.offer_scored(place, rank, *score);
+            if has(&known) {
+                continue;
+            }
+            let mut sum = *score;
+            if has(&any) {
+                let others = later.iter().filter(|list| has(&shared[**list]));
+                let most = others.fold(*score, |sum, list| sum + bounds[*list]);
+                if self.is_beaten(most * MORE) {
+                    continue;
+                }
+                sum = sum_of(level, lists, rank, (own, *score), |list| has(&shared[list]));
+            }
+            if sum > self.collector.top.threshold() {
+                self.offer_scored(place, rank, sum);
             }
         }
     }
+}
 
-    /// Which postings of a run, of a block at most, are of documents that another list has too.
-    fn shared(
-        &self,
-        lists: &mut [List<'_>],
-        (order, turn): (&[usize], usize),
-        run: Run<'_>,
-    ) -> [u64; BLOCK / 64] {
-        let (mut shared, mut met) = ([0; BLOCK / 64], [0; BLOCK]);
-        let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return shared };
-        let (level, algorithm) = (self.settings.level, Algorithm::Simd);
-        let others = order.iter().enumerate().filter(|(number, _)| *number != turn);
-        for (_, other) in others {
-            let list = &mut lists[*other];
-            list.go_to(level, first);
-            let count = list.probe(level, run, &mut met);
-            let count = count.unwrap_or_else(|| list.meet(level, algorithm, run, &mut met));
-            let mut ranks = run.iter().map(|word| rank(word.load(Relaxed))).enumerate();
-            for met in &met[..count] {
-                let same = ranks.find(|(_, own)| *own == rank(*met));
-                same.into_iter().for_each(|(number, _)| shared[number / 64] |= 1 << (number % 64));
-            }
+/// What a document scores, in the order of the terms, so that it does not depend on what else there is. It is known of one list and
+/// looked up in those that have it.
+fn sum_of(
+    level: Level,
+    lists: &[List<'_>],
+    rank: u32,
+    (known, score): (usize, f32),
+    has: impl Fn(usize) -> bool,
+) -> f32 {
+    let mut sum = 0.0;
+    for (number, list) in lists.iter().enumerate() {
+        if number == known {
+            sum += score;
+        } else if has(number)
+            && let Some(word) = list.look_up(level, rank)
+        {
+            sum += list.score(word);
         }
-        shared
     }
+    sum
+}
 
-    /// Offers a document unless one of the lists before has it.
-    fn rank_with_others(
-        &mut self,
-        place: &Place<'_>,
-        lists: &mut [List<'_>],
-        before: &[usize],
-        rank: u32,
-    ) {
-        let level = self.settings.level;
-        if before.iter().any(|list| lists[*list].find(level, rank).is_some()) {
-            return;
-        }
-        // In the order of the terms, so that a document's score does not depend on what else there is.
-        let mut score = 0.0;
-        for list in lists {
-            if let Some(word) = list.look_up(level, rank) {
-                score += list.score(word);
-            }
-        }
-        if score > self.collector.top.threshold() {
-            self.offer_scored(place, rank, score);
+/// Which postings of a run, of a block at most, are of documents that a list has from where it is on.
+fn shared_with(level: Level, list: &List<'_>, run: Run<'_>) -> [u64; WORDS] {
+    let mut met = [0; BLOCK];
+    let count = list.probe(level, run, &mut met);
+    let count = count.unwrap_or_else(|| list.meet(level, Algorithm::Simd, run, &mut met));
+    let mut ranks = run.iter().map(|word| rank(word.load(Relaxed))).enumerate();
+    let mut shared = [0; WORDS];
+    for met in &met[..count] {
+        if let Some((number, _)) = ranks.find(|(_, own)| *own == rank(*met)) {
+            shared[number / 64] |= 1 << (number % 64);
         }
     }
+    shared
 }

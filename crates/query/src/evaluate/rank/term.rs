@@ -79,7 +79,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let maxima = maxima.load(Relaxed);
             if gate.is_open(maxima) && self.meter.step() {
                 self.rank_block(place, (block, maxima), (lengths, bm25), room);
-                gate = self.renewed(gate);
+                gate = gate.for_threshold(self.limit());
             }
         }
     }
@@ -107,14 +107,9 @@ impl Evaluation<'_, Ranked<'_>> {
                     }
                     None => self.rank_words(place, block, (lengths, bm25), room),
                 }
-                gate = self.renewed(gate);
+                gate = gate.for_threshold(self.limit());
             }
         }
-    }
-
-    /// A gate for what it takes now.
-    fn renewed(&self, gate: Gate) -> Gate {
-        if self.limit() == gate.threshold() { gate } else { gate.with(self.limit()) }
     }
 
     /// Scores those postings of a block that are as frequent as it takes: few of short texts.
