@@ -44,7 +44,8 @@ fn check(run: &[u32], lengths: &[u16], base: u32, bm25: Bm25) {
             assert!(same(&out[..count], &scores[..count]), "{level:?} {run:x?} base {base}");
             assert!(out[count..].iter().all(|score| *score == -1.0));
         }
-        for threshold in [f32::NEG_INFINITY, 0.0, 2.0, scores.iter().copied().fold(0.0, f32::max)] {
+        let highest = scores.iter().copied().fold(0.0, f32::max);
+        for threshold in [f32::NEG_INFINITY, 0.0, 2.0, highest.next_down(), highest] {
             let bars = vec![threshold; run.len()];
             check_above(level, run, lengths, bm25, &scores, (Bar::at(threshold), &bars));
             let rest = Rest { weight: 1.7, frequency: 3.0, most: 1.2 };

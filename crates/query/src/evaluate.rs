@@ -8,9 +8,11 @@
 mod aggregate;
 mod ahead;
 mod all;
+mod at_once;
 mod explain;
 mod frequency;
 mod key;
+mod merge;
 mod older;
 mod pattern;
 mod phrase;
@@ -20,7 +22,6 @@ mod sort;
 mod survey;
 mod term;
 mod tree;
-mod union;
 pub(crate) mod window;
 mod words;
 
@@ -49,6 +50,7 @@ pub(crate) use older::Lent;
 use pattern::PatternBits;
 pub(crate) use rank::Ranked;
 pub(crate) use survey::Surveyed;
+use tree::Shape;
 
 /// Words of matches that a kernel hands over at once.
 const OUT: usize = 128;
@@ -214,8 +216,12 @@ impl<'a, C: Collector> Evaluation<'a, C> {
             Plan::Phrase(phrase, terms, count) => {
                 self.all_of(Sought { terms: &terms[..count], phrase: Some(phrase) }, older);
             }
-            Plan::Any(terms, count) => self.tree_of(true, &terms[..count], older),
-            Plan::Tree { bounded } => self.tree_of(bounded, &[], older),
+            Plan::Any(terms, count) => self.tree_of(true, Shape::Any(&terms[..count]), older),
+            Plan::Without(terms, sought, count) => {
+                let (sought, excluded) = terms[..count].split_at(sought);
+                self.tree_of(true, Shape::Without(sought, excluded), older);
+            }
+            Plan::Tree { bounded } => self.tree_of(bounded, Shape::Other, older),
         }
     }
 }
@@ -227,16 +233,16 @@ impl<C: Collector> Evaluation<'_, C> {
         self.step_back(older, terms, |part| part.all_registered(sought));
     }
 
-    /// Evaluates a tree; `union` are the terms of one that is nothing but an OR of them.
+    /// Evaluates a tree.
     fn tree_of<O: FindOlder>(
         &mut self,
         bounded: bool,
-        union: &[u32],
+        shape: Shape<'_>,
         older: impl FnOnce() -> Option<O>,
     ) {
-        self.tree(bounded, union);
+        self.tree(bounded, shape);
         let terms = 0..self.query.terms.len() as u32;
-        self.step_back(older, terms, |part| part.tree_registered(bounded, union));
+        self.step_back(older, terms, |part| part.tree_registered(bounded, shape));
     }
 }
 

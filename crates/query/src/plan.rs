@@ -20,6 +20,8 @@ pub(crate) enum Plan {
     Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// An OR of this many terms.
     Any([u32; TERMS_INLINE], usize),
+    /// All of the first so many of some terms, and none of the others, of which there are some.
+    Without([u32; TERMS_INLINE], usize, usize),
     /// A tree of cursors. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -50,28 +52,38 @@ impl Plan {
 
     fn of_clauses(query: &Query) -> Plan {
         let tree = || Plan::Tree { bounded: query.is_bounded(query.root) };
-        let (mut terms, mut count, mut occur) = ([0; TERMS_INLINE], 0, None);
+        let (mut sought, mut excluded) = (Terms::default(), Terms::default());
+        let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
+        let must = query.children(query.root).any(|child| query.counts(child, Occur::Must));
+        let mut occur = None;
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
-            match node.kind {
-                Kind::Nothing => {}
-                Kind::Term(term)
-                    if count < TERMS_INLINE && *occur.get_or_insert(node.occur) == node.occur =>
-                {
-                    terms[count] = term;
-                    count += 1;
+            let pushed = match node.kind {
+                Kind::Nothing => continue,
+                // Beside what must match it adds to a score, and to nothing else.
+                _ if plain && must && node.occur == Occur::Should => continue,
+                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term),
+                Kind::Term(term) if *occur.get_or_insert(node.occur) == node.occur => {
+                    sought.push(term)
                 }
-                _ => return tree(),
+                _ => None,
+            };
+            if pushed.is_none() {
+                return tree();
             }
         }
-        let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
+        let (terms, count) = sought.followed_by(&excluded);
+        let is_single = sought.count == 1;
         match occur {
-            None => Plan::Nothing,
-            Some(Occur::Must) if plain && count == 1 => Plan::Term(terms[0]),
-            Some(Occur::Must) if plain => Plan::All(terms, count),
-            Some(Occur::Should) if count == 1 => Plan::Term(terms[0]),
-            Some(Occur::Should) => Plan::Any(terms, count),
-            Some(_) => tree(),
+            _ if count > TERMS_INLINE => tree(),
+            None if count == 0 => Plan::Nothing,
+            Some(Occur::Must) if !plain => tree(),
+            Some(_) if is_single && count == 1 => Plan::Term(terms[0]),
+            Some(Occur::Must) if count == sought.count => Plan::All(terms, count),
+            Some(Occur::Should) if count == sought.count => Plan::Any(terms, count),
+            Some(Occur::Must) => Plan::Without(terms, sought.count, count),
+            Some(Occur::Should) if is_single => Plan::Without(terms, 1, count),
+            _ => tree(),
         }
     }
 }
@@ -102,6 +114,8 @@ pub(crate) enum RankedWay {
     Phrase(NodeId),
     /// Any of several terms.
     Any,
+    /// Several terms: all of those whose bits are set must be there, the lowest bit being the first one's.
+    Required(u32),
     /// Anything else. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -149,6 +163,9 @@ impl RankedPlan {
 
     /// That for several terms which all must match, or of which any may, or for a phrase; other terms may have to be absent.
     fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
+        if let Some(plan) = RankedPlan::of_required(query, kind) {
+            return Some(plan);
+        }
         let (mut sought, mut excluded) = (Terms::default(), Terms::default());
         let (mut phrase, mut occur) = (None, None);
         for child in query.children(query.root) {
@@ -179,6 +196,27 @@ impl RankedPlan {
             (None, 2..=TERMS_INLINE) => RankedPlan::new(RankedWay::All, sought, excluded),
             _ => None,
         }
+    }
+
+    /// That for terms of which some must match, and others need not.
+    fn of_required(query: &Query, kind: Kind) -> Option<RankedPlan> {
+        let (mut sought, mut excluded, mut required) = (Terms::default(), Terms::default(), 0_u32);
+        for child in query.children(query.root) {
+            let node = &query.nodes[child as usize];
+            match node.kind {
+                Kind::Nothing => {}
+                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term)?,
+                Kind::Term(term) if !node.constant => {
+                    required |= u32::from(node.occur == Occur::Must) << sought.count;
+                    sought.push(term)?;
+                }
+                _ => return None,
+            }
+        }
+        let must = required.count_ones() as usize;
+        let is_it = kind == Kind::CLAUSES && (1..=TERMS_INLINE).contains(&must);
+        (is_it && must < sought.count).then_some(())?;
+        RankedPlan::new(RankedWay::Required(required), sought.as_slice(), excluded.as_slice())
     }
 
     /// The terms that are looked for.
@@ -214,6 +252,13 @@ impl Terms {
 
     fn as_slice(&self) -> &[u32] {
         &self.terms[..self.count]
+    }
+
+    /// These and others behind them, as far as there is room; and how many they are.
+    fn followed_by(&self, others: &Terms) -> ([u32; TERMS_INLINE], usize) {
+        let (mut terms, all) = ([0; TERMS_INLINE], self.as_slice().iter().chain(others.as_slice()));
+        terms.iter_mut().zip(all).for_each(|(to, term)| *to = *term);
+        (terms, self.count + others.count)
     }
 }
 

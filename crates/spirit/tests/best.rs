@@ -62,6 +62,10 @@ fn queries() -> Vec<String> {
             format!("+w1 +w2 -{c}"),
             format!("{a} w2 {b} -w0 -{e}"),
             format!("\"w0 w1\" -{a}"),
+            format!("+{a} {b}"),
+            format!("w2 +{c}^0.5"),
+            format!("{d} +w0 +{e} w2 -{b}"),
+            format!("+{a} {c} +{a} {a}"),
         ]);
     }
     // Phrases that are there, of words that are frequent, one of them twice.

@@ -9,8 +9,8 @@ use std::thread;
 
 use proptest::prelude::*;
 use spirit::{
-    Analyzer, Clause, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate, Postings,
-    Search,
+    Analyzer, Bool, Clause, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate,
+    Postings, Search,
 };
 use spirit_oracle::Oracle;
 use support::directory::Directory;
@@ -125,6 +125,12 @@ proptest! {
     }
 }
 
+fn without(all: &[&str], none: &[&str]) -> Clause {
+    let [must, not] =
+        [all, none].map(|terms| terms.iter().map(|term| Clause::term(term)).collect());
+    Clause::Bool(Bool { must, not, ..Bool::default() })
+}
+
 /// What goes wrong in postings, skips and unions where a list ends with a block, or one document before or behind it: a cursor at its end is
 /// asked to go on, one is to find the last of a block or what is not there, all scores are equal, and what was found has died.
 #[test]
@@ -137,12 +143,16 @@ fn lists_that_end_with_a_block_are_the_naive_index() {
         Clause::any([all(), Clause::term("edge"), Clause::term("far")]),
         all().and_not(Clause::term("edge")),
         Clause::term("edge").and_not(all()),
+        without(&["all"], &["edge", "far"]),
+        without(&["all", "edge"], &["far"]),
         Clause::at_least(2, [all(), Clause::term("edge"), Clause::term("far")]),
         Clause::phrase(&["all", "edge"]),
         all(),
     ];
     let both = [Postings::Raw, Postings::Packed];
-    let lists = [127, 128, 129, 256, 257].into_iter().flat_map(|count| both.map(|p| (count, p)));
+    // In the longest, lists are dense.
+    let lists =
+        [127, 128, 129, 256, 257, 640].into_iter().flat_map(|count| both.map(|p| (count, p)));
     for (count, postings) in lists {
         let directory = Directory::new();
         let index = open(&directory, PLAIN, Some(postings));

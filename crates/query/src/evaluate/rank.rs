@@ -1,7 +1,7 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
 //! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. Registered segments have three ways: [one
-//! term](term), [any of several](any), [all of several](all) and [a phrase](phrase) pass over blocks of postings whose maxima say that nothing in them
+//! term](term), [any of several](any), [all of several](all), [some of them](required) and [a phrase](phrase) pass over blocks of postings whose maxima say that nothing in them
 //! beats what was found; any other query goes by [windows](tree). [Fresh segments](fresh) have no maxima.
 
 mod all;
@@ -14,6 +14,7 @@ mod gate;
 mod lists;
 mod lists_in_turn;
 mod phrase;
+mod required;
 mod term;
 mod tree;
 
@@ -92,6 +93,9 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
                 self.rank_listed(older, |part| part.rank_phrase(phrase, terms));
             }
             RankedWay::Any => self.rank_listed(older, |part| part.rank_any(terms)),
+            RankedWay::Required(must) => {
+                self.rank_listed(older, |part| part.rank_required(terms, must));
+            }
             RankedWay::Tree { bounded } => {
                 let terms = 0..self.query.terms.len() as u32;
                 terms.clone().for_each(|term| self.look_up(term as usize));

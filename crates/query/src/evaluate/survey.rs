@@ -85,7 +85,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             Plan::Term(_) => Evaluator::List,
             Plan::All(..) => Evaluator::Intersection(lists),
             Plan::Phrase(..) => Evaluator::Phrase(lists),
-            Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
+            Plan::Any(..) | Plan::Without(..) | Plan::Tree { .. } => Evaluator::Windows,
         }
     }
 
@@ -102,13 +102,13 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
                 Plan::Phrase(_, terms, count) => {
                     Evaluator::Phrase(self.meetings(entries, &terms[..count]))
                 }
-                Plan::Any(..) | Plan::Tree { .. } => Evaluator::Windows,
+                Plan::Any(..) | Plan::Without(..) | Plan::Tree { .. } => Evaluator::Windows,
             };
         }
         match RankedPlan::of(self.query, windows).way {
             RankedWay::Nothing => Evaluator::Nothing,
             RankedWay::Term => Evaluator::BlockMaxTerm,
-            RankedWay::All => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedWay::All | RankedWay::Required(_) => Evaluator::BlockMaxAll(self.algorithm()),
             RankedWay::Phrase(_) => Evaluator::BlockMaxPhrase(self.algorithm()),
             RankedWay::Any => Evaluator::MaxScore,
             RankedWay::Tree { .. } => Evaluator::Windows,

@@ -19,34 +19,54 @@ const FEW: u64 = 16;
 /// If so few matches of an OR are wanted, its lists are merged.
 const MERGED_MAX: usize = 64;
 
+/// Whether a tree is one that can be counted at once, or merged.
+#[derive(Clone, Copy)]
+pub(super) enum Shape<'t> {
+    /// Any of some terms.
+    Any(&'t [u32]),
+    /// All of some terms and none of others.
+    Without(&'t [u32], &'t [u32]),
+    /// Any other tree.
+    Other,
+}
+
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers what the tree matches, which is any of the terms `union` if there are some.
-    pub(super) fn tree(&mut self, bounded: bool, union: &[u32]) {
+    /// Offers what the tree matches.
+    pub(super) fn tree(&mut self, bounded: bool, shape: Shape<'_>) {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
-        self.each_fresh(|part, place| part.walk(place, union));
-        self.tree_registered(bounded, union);
+        self.each_fresh(|part, place| part.walk(place, shape));
+        self.tree_registered(bounded, shape);
     }
 
     /// The same in the registered segments at hand.
-    pub(super) fn tree_registered(&mut self, bounded: bool, union: &[u32]) {
-        self.each_registered(bounded, |part, place| match part.union_of(place, union) {
+    pub(super) fn tree_registered(&mut self, bounded: bool, shape: Shape<'_>) {
+        self.each_registered(bounded, |part, place| match part.at_once(place, shape) {
             Some(count) => part.collector.skip(count),
-            None => part.walk(place, union),
+            None => part.walk(place, shape),
         });
     }
 
-    /// How many rows of a segment have any of the terms, if that is all that is asked, and can be counted at once.
-    fn union_of(&mut self, place: &Place<'_>, union: &[u32]) -> Option<u64> {
-        let at_once = C::COUNTS && place.whole && !place.has_dead && !union.is_empty();
-        (at_once && self.meter.step()).then(|| self.union_count(place, union)).flatten()
+    /// How many rows of a segment match, if that is all that is asked, and can be counted at once.
+    fn at_once(&mut self, place: &Place<'_>, shape: Shape<'_>) -> Option<u64> {
+        if !C::COUNTS || !place.whole || place.has_dead || !self.meter.step() {
+            return None;
+        }
+        match shape {
+            Shape::Any(terms) => self.count_any(place, terms),
+            Shape::Without(sought, excluded) => self.count_without(place, sought, excluded),
+            Shape::Other => None,
+        }
     }
 
     /// Offers every row of a segment that the tree matches.
-    fn walk(&mut self, place: &Place<'_>, union: &[u32]) {
-        if !C::COUNTS && !union.is_empty() && self.collector.wanted() <= MERGED_MAX {
-            return self.merge(place, union);
+    fn walk(&mut self, place: &Place<'_>, shape: Shape<'_>) {
+        if let Shape::Any(terms) = shape
+            && !C::COUNTS
+            && self.collector.wanted() <= MERGED_MAX
+        {
+            return self.merge(place, terms);
         }
         self.each_window(place, |this, window, bits| this.offer_window(place, window, bits));
     }

@@ -1,4 +1,4 @@
-//! The bugs in what answers queries: lists, columns, ranges, patterns, counts, scores and what explains them, pages, facets, marks, limits.
+//! The bugs in what answers queries: lists, columns, ranges, patterns, counts and what explains them, pages, facets, marks, limits.
 //! What [`bugs`](super::bugs) says holds here too.
 
 use super::bug::{Bug, Tests};
@@ -7,10 +7,7 @@ use super::bugs::tests;
 const FUZZY: Tests = of_query("fuzzy");
 const NEAR: Tests = of_query("highlight::near");
 const MARKS: Tests = of_query("highlight::tests");
-const RANK: Tests = of_query("rank");
-const TOP: Tests = of_query("top");
 const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
-const BEST: Tests = tests("-p spirit --test best", "of_all_that_is_added");
 const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a_block");
 const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
 const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
@@ -21,7 +18,7 @@ const WITHOUT_A_VALUE: Tests = tests("-p spirit --test ends", "documents_without
 const COUNTED: Tests = tests("-p spirit --test ends", "no_hit_is_wanted");
 const BUCKETS: Tests = tests("-p spirit --test facets", "negative_numbers");
 
-const fn of_query(named: &'static str) -> Tests {
+pub(super) const fn of_query(named: &'static str) -> Tests {
     tests("-p spirit-query --lib", named)
 }
 
@@ -99,14 +96,6 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit-query --lib", "range"),
     },
     Bug {
-        name: "lengths-too-close",
-        what: "blocks are passed over by lengths that differ by less than rounding",
-        file: "crates/query/src/rank.rs",
-        old: "const SLACK: f32 = 1e-5;",
-        new: "const SLACK: f32 = 0.0;",
-        found_by: tests("-p spirit-query --lib", "rank"),
-    },
-    Bug {
         name: "range-least",
         what: "a segment is passed over whose least value is the last one of a range",
         file: "crates/query/src/evaluate/range.rs",
@@ -129,46 +118,6 @@ pub(super) const BUGS: &[Bug] = &[
         old: "        if place.has_dead {",
         new: "        if place.has_dead && place.is_fresh() {",
         found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
-    },
-    Bug {
-        name: "bound-rounded",
-        what: "a block's bound may be one bit below a score in it",
-        file: "crates/query/src/rank.rs",
-        old: "if is_apart { score } else { (score * ROUNDED).min(bm25.weight) }",
-        new: "score",
-        found_by: RANK,
-    },
-    Bug {
-        name: "weight-endless",
-        what: "what is boosted beyond all numbers is no number",
-        file: "crates/query/src/rank.rs",
-        old: "((f64::from(boost) * idf) as f32).min(f32::MAX)",
-        new: "(f64::from(boost) * idf) as f32",
-        found_by: tests("-p spirit --test ends", "scores_that_are_too_large"),
-    },
-    Bug {
-        name: "floor-of-most",
-        what: "what was joined of two postings passes for a document",
-        file: "crates/query/src/evaluate/rank/floor.rs",
-        old: "maxima.are_postings() && self.gate.is_open(word)",
-        new: "self.gate.is_open(word)",
-        found_by: of_query("floor"),
-    },
-    Bug {
-        name: "ties-of-executors",
-        what: "of two that score the same in two executors the newer is left out",
-        file: "crates/query/src/top.rs",
-        old: "Some((worst, true)) => worst.score.next_down()",
-        new: "Some((worst, true)) => worst.score",
-        found_by: TOP,
-    },
-    Bug {
-        name: "last-hit-again",
-        what: "a page begins with the last hit of the page before",
-        file: "crates/query/src/top.rs",
-        old: "found.place() >= after)",
-        new: "found.place() > after)",
-        found_by: TOP,
     },
     Bug {
         name: "fuzzy-midway",
@@ -283,51 +232,35 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: BEST_OF_PACKED,
     },
     Bug {
-        name: "packed-seek",
-        what: "a search goes on in the next block where it was in the one before",
-        file: "crates/query/src/evaluate/rank/lists.rs",
-        old: "if block == first { from } else { 0 }",
-        new: "from",
-        found_by: BEST_OF_PACKED,
-    },
-    Bug {
-        name: "floor-of-page",
-        what: "what the best of all score at least is asked of the next page too",
-        file: "crates/query/src/top.rs",
-        old: "self.after.is_none().then_some(self.k)",
-        new: "Some(self.k)",
-        found_by: BEST,
-    },
-    Bug {
-        name: "floor-itself",
-        what: "documents are left out that score as much as is promised, and no more",
-        file: "crates/query/src/evaluate/rank/floor.rs",
-        old: "(self.highest[self.lowest] / MORE).next_down()",
-        new: "self.highest[self.lowest] * MORE",
+        name: "union-shared",
+        what: "a count of either of two terms counts documents with both twice",
+        file: "crates/query/src/evaluate/at_once.rs",
+        old: "[a, b] => postings.saturating_sub(shared(level, base, *a, *b)),",
+        new: "[a, b] => postings.saturating_sub(shared(level, base, *a, *b).min(0)),",
         found_by: LIST_ENDS,
     },
     Bug {
-        name: "faded-oldest",
-        what: "a segment is passed over by the age of its oldest document",
-        file: "crates/query/src/evaluate/rank/fade.rs",
-        old: "column.map(|column| column.max())",
-        new: "column.map(|column| column.min())",
-        found_by: tests("-p spirit --test ranges", "pages_fade"),
+        name: "without-shared",
+        what: "a count of a term without another counts documents with both",
+        file: "crates/query/src/evaluate/at_once.rs",
+        old: "([a], [b]) => postings.saturating_sub(shared(level, base, *a, *b)),",
+        new: "([a], [b]) => postings.saturating_sub(shared(level, base, *a, *b).min(0)),",
+        found_by: LIST_ENDS,
     },
     Bug {
-        name: "union-shared",
-        what: "a count of either of two terms counts documents with both twice",
-        file: "crates/query/src/evaluate/union.rs",
-        old: "[a, b] => sum.saturating_sub(shared(level, base, a, b)),",
-        new: "[a, b] => sum.saturating_sub(shared(level, base, a, b).min(0)),",
+        name: "without-one",
+        what: "a count of all of several terms takes the first of them for all",
+        file: "crates/query/src/evaluate/at_once.rs",
+        old: "kernel::and_window(self.level, bits, &own);",
+        new: "kernel::or_window(self.level, bits, &own);",
         found_by: LIST_ENDS,
     },
     Bug {
         name: "union-bitmaps",
         what: "a count of any of several terms takes bitmaps from the wrong place",
-        file: "crates/query/src/evaluate/union.rs",
-        old: "kernel::or_bits(level, from, (start - base) as usize, &mut bits)",
-        new: "kernel::or_bits(level, from, start as usize, &mut bits)",
+        file: "crates/query/src/evaluate/at_once.rs",
+        old: "kernel::or_bits(level, from, (start - base) as usize, bits)",
+        new: "kernel::or_bits(level, from, start as usize, bits)",
         found_by: LIST_ENDS,
     },
     Bug {

@@ -23,34 +23,59 @@ const WORDS: usize = BLOCK / 64;
 /// Nothing of any list.
 const NONE: [[u64; WORDS]; RANKED_INLINE] = [[0; WORDS]; RANKED_INLINE];
 
-/// The lists' numbers, the shortest first.
-type Order = [usize; RANKED_INLINE];
+/// A list that is gone through.
+#[derive(Clone, Copy)]
+struct Turn<'o> {
+    /// The lists' numbers: what was gone through before comes first,
+    order: &'o [usize],
+    /// then the list itself.
+    number: usize,
+    /// The bits of lists that a document must be in.
+    required: u32,
+}
+
+impl<'o> Turn<'o> {
+    /// The lists before, the list, and those behind.
+    fn parts(self) -> (&'o [usize], usize, &'o [usize]) {
+        let (before, later) = self.order.split_at(self.number);
+        (before, later[0], &later[1..])
+    }
+
+    fn requires(self, list: usize) -> bool {
+        self.required >> list & 1 == 1
+    }
+}
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with any of some terms, whose lists are in the order of the terms.
-    pub(super) fn rank_one_by_one(&mut self, place: &Place<'_>, lists: &mut [List<'_>]) {
-        let mut order: Order = [0; RANKED_INLINE];
+    /// Offers what may be among the best of the documents with any of some terms, whose lists are in the order of the terms, and with
+    /// all of those whose bits are set in `required`.
+    pub(super) fn rank_one_by_one(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        required: u32,
+    ) {
+        let mut order = [0; RANKED_INLINE];
         let order = &mut order[..lists.len()];
         order.iter_mut().enumerate().for_each(|(number, at)| *at = number);
         order.sort_unstable_by_key(|list| lists[*list].len());
         let had_newer = self.collector.top.set_has_newer(true);
-        for turn in 0..order.len() {
+        for number in 0..order.len() {
             lists.iter_mut().for_each(List::rewind);
-            self.rank_list_of(place, lists, order, turn);
+            let turn = Turn { order, number, required };
+            self.rank_turn(place, lists, turn);
+            // What is left has not got it.
+            if turn.requires(order[number]) {
+                break;
+            }
         }
         self.collector.top.set_has_newer(had_newer);
     }
 
-    /// The documents of one list that none before has.
-    fn rank_list_of(
-        &mut self,
-        place: &Place<'_>,
-        lists: &mut [List<'_>],
-        order: &[usize],
-        turn: usize,
-    ) {
+    /// The documents of one list that none before has, and all that are required.
+    fn rank_turn(&mut self, place: &Place<'_>, lists: &mut [List<'_>], turn: Turn<'_>) {
         let level = self.settings.level;
-        let (own, later) = (order[turn], &order[turn + 1..]);
+        let (_, own, later) = turn.parts();
         let later_bound: f32 = later.iter().map(|list| lists[*list].bm25.weight).sum();
         if self.is_beaten((lists[own].bm25.weight + later_bound) * MORE) {
             return;
@@ -71,7 +96,9 @@ impl Evaluation<'_, Ranked<'_>> {
                 ahead[*list] = lists[*list].ahead(last);
                 bound += ahead[*list].bound;
             }
-            if self.is_beaten(bound * MORE) || !self.meter.step() {
+            let lacks =
+                later.iter().any(|list| turn.requires(*list) && ahead[*list].frequency == 0);
+            if lacks || self.is_beaten(bound * MORE) || !self.meter.step() {
                 continue;
             }
             let ahead_of = later.iter().map(|list| (&lists[*list], ahead[*list]));
@@ -83,36 +110,39 @@ impl Evaluation<'_, Ranked<'_>> {
                 kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores);
             let found = (kernel::run_of(&mut words[..progress.found]), &scores[..]);
             let bounds = ahead.map(|ahead| ahead.bound);
-            self.rank_found(place, lists, (order, turn), found, &bounds);
+            self.rank_found(place, lists, turn, found, &bounds);
             gate = gate.for_threshold(needed(self));
         }
     }
 
-    /// Offers postings of a list with what they score there, unless one of the lists before has the document. Most have no other term, which is told of all
-    /// of them together. The lists behind add at most `bounds`.
+    /// Offers postings of a list with what they score there, unless one of the lists before has the document or one that is required has not. Most have no
+    /// other term, which is told of all of them together. The lists behind add at most `bounds`.
     fn rank_found(
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
-        (order, turn): (&[usize], usize),
+        turn: Turn<'_>,
         (run, scores): (Run<'_>, &[f32]),
         bounds: &[f32; RANKED_INLINE],
     ) {
         let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return };
-        let (level, (before, later)) = (self.settings.level, order.split_at(turn));
-        let (own, later) = (later[0], &later[1..]);
-        let (mut known, mut any, mut shared) = ([0; WORDS], [0; WORDS], NONE);
+        let (level, (before, own, later)) = (self.settings.level, turn.parts());
+        // Documents that count, those with other terms, and those with each of them.
+        let (mut left, mut any, mut shared) = ([u64::MAX; WORDS], [0; WORDS], NONE);
         for (number, other) in before.iter().chain(later).enumerate() {
             lists[*other].go_to(level, first);
             let bits = shared_with(level, &lists[*other], run);
             shared[*other] = bits;
-            let met = if number < turn { &mut known } else { &mut any };
-            met.iter_mut().zip(bits).for_each(|(met, bits)| *met |= bits);
+            for ((left, any), bits) in left.iter_mut().zip(&mut any).zip(bits) {
+                *any |= bits;
+                *left &= if number < turn.number { !bits } else { u64::MAX };
+                *left &= if turn.requires(*other) { bits } else { u64::MAX };
+            }
         }
         for (number, (word, score)) in run.iter().zip(scores).enumerate() {
             let has = |bits: &[u64; WORDS]| bits[number / 64] >> (number % 64) & 1 == 1;
             let rank = rank(word.load(Relaxed));
-            if has(&known) {
+            if !has(&left) {
                 continue;
             }
             let mut sum = *score;
