@@ -91,10 +91,11 @@ impl Bm25 {
         bar.threshold - (rest.weight * share).min(rest.most)
     }
 
-    /// Where a score is above a bar, what is below the line is less than so many times the frequency: told without a division, and nearly.
+    /// Where a score is above a bar, what is below the line is less than so many times the frequency: told without a division, and nearly. No number if
+    /// every score may be.
     pub(crate) fn times_for(self, bar: Bar) -> f32 {
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
-        if needed > 0.0 { self.weight / needed * (1.0 + SLACK) } else { f32::INFINITY }
+        if needed > 0.0 { self.weight / needed * (1.0 + SLACK) } else { f32::NAN }
     }
 
     /// What the scores of 16 words have to beat, of whose lengths this comes below the line.
