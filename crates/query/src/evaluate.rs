@@ -217,9 +217,8 @@ impl<'a, C: Collector> Evaluation<'a, C> {
                 self.all_of(Sought { terms: &terms[..count], phrase: Some(phrase) }, older);
             }
             Plan::Any(terms, count) => self.tree_of(true, Shape::Any(&terms[..count]), older),
-            Plan::Without(terms, sought, count) => {
-                let (sought, excluded) = terms[..count].split_at(sought);
-                self.tree_of(true, Shape::Without(sought, excluded), older);
+            Plan::Groups(terms, count, groups) => {
+                self.tree_of(true, Shape::Groups(&terms[..count], &groups), older);
             }
             Plan::Tree { bounded } => self.tree_of(bounded, Shape::Other, older),
         }

@@ -20,8 +20,8 @@ pub(crate) enum Plan {
     Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// An OR of this many terms.
     Any([u32; TERMS_INLINE], usize),
-    /// All of the first so many of some terms, and none of the others, of which there are some.
-    Without([u32; TERMS_INLINE], usize, usize),
+    /// This many terms: one of each group, and none of those that are in no group.
+    Groups([u32; TERMS_INLINE], usize, Groups),
     /// A tree of cursors. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -51,40 +51,84 @@ impl Plan {
     }
 
     fn of_clauses(query: &Query) -> Plan {
-        let tree = || Plan::Tree { bounded: query.is_bounded(query.root) };
-        let (mut sought, mut excluded) = (Terms::default(), Terms::default());
+        Plan::of_groups(query).unwrap_or(Plan::Tree { bounded: query.is_bounded(query.root) })
+    }
+
+    /// None if the clauses are not groups of terms, or have too many.
+    fn of_groups(query: &Query) -> Option<Plan> {
+        let (mut gathered, mut groups) = (Terms::default(), Groups::default());
         let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
         let must = query.children(query.root).any(|child| query.counts(child, Occur::Must));
-        let mut occur = None;
+        let mut any = 0;
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
-            let pushed = match node.kind {
-                Kind::Nothing => continue,
+            match node.kind {
+                Kind::Nothing => {}
                 // Beside what must match it adds to a score, and to nothing else.
-                _ if plain && must && node.occur == Occur::Should => continue,
-                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term),
-                Kind::Term(term) if *occur.get_or_insert(node.occur) == node.occur => {
-                    sought.push(term)
+                _ if plain && must && node.occur == Occur::Should => {}
+                Kind::Term(term) => {
+                    let bit = gathered.push(term)?;
+                    match node.occur {
+                        Occur::Must => groups.push(bit)?,
+                        Occur::Should => any |= bit,
+                        Occur::Not => {}
+                    }
                 }
-                _ => None,
-            };
-            if pushed.is_none() {
-                return tree();
+                _ if node.occur == Occur::Must => groups.push(gathered.push_any(query, child)?)?,
+                _ => return None,
             }
         }
-        let (terms, count) = sought.followed_by(&excluded);
-        let is_single = sought.count == 1;
-        match occur {
-            _ if count > TERMS_INLINE => tree(),
-            None if count == 0 => Plan::Nothing,
-            Some(Occur::Must) if !plain => tree(),
-            Some(_) if is_single && count == 1 => Plan::Term(terms[0]),
-            Some(Occur::Must) if count == sought.count => Plan::All(terms, count),
-            Some(Occur::Should) if count == sought.count => Plan::Any(terms, count),
-            Some(Occur::Must) => Plan::Without(terms, sought.count, count),
-            Some(Occur::Should) if is_single => Plan::Without(terms, 1, count),
-            _ => tree(),
+        // Of what must match and what may, a minimum counts the latter.
+        (plain || !must).then_some(())?;
+        if any != 0 {
+            groups.push(any)?;
         }
+        let (count, mut terms) = (gathered.count, [0; TERMS_INLINE]);
+        terms.get_mut(..count)?.copy_from_slice(gathered.as_slice());
+        match (groups.as_slice(), groups.terms() as usize == count) {
+            ([], true) => Some(Plan::Nothing),
+            ([], false) => None,
+            (_, true) if count == 1 => Some(Plan::Term(terms[0])),
+            (_, true) if groups.are_single() => Some(Plan::All(terms, count)),
+            ([_], true) => Some(Plan::Any(terms, count)),
+            _ => Some(Plan::Groups(terms, count, groups)),
+        }
+    }
+}
+
+/// Terms of which a document must have some: one of each group, which are the bits of terms, the lowest being the first one's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups {
+    groups: [u32; TERMS_INLINE],
+    count: usize,
+}
+
+impl Groups {
+    /// None if there is no room.
+    pub(crate) fn push(&mut self, terms: u32) -> Option<()> {
+        *self.groups.get_mut(self.count)? = terms;
+        self.count += 1;
+        Some(())
+    }
+
+    /// Each with the bits of its terms.
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.groups[..self.count]
+    }
+
+    /// The bits of all terms that are in one.
+    pub(crate) fn all(&self) -> u32 {
+        self.as_slice().iter().fold(0, |all, group| all | group)
+    }
+
+    /// How many terms are in one.
+    fn terms(&self) -> u32 {
+        self.all().count_ones()
+    }
+
+    /// Whether each is of one term.
+    fn are_single(&self) -> bool {
+        self.as_slice().iter().all(|group| group.count_ones() == 1)
     }
 }
 
@@ -114,8 +158,8 @@ pub(crate) enum RankedWay {
     Phrase(NodeId),
     /// Any of several terms.
     Any,
-    /// Several terms: all of those whose bits are set must be there, the lowest bit being the first one's.
-    Required(u32),
+    /// Several terms, of which some must be there.
+    Required(Groups),
     /// Anything else. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
@@ -172,11 +216,11 @@ impl RankedPlan {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Nothing => continue,
-                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term)?,
+                Kind::Term(term) if node.occur == Occur::Not => _ = excluded.push(term)?,
                 _ if node.constant || *occur.get_or_insert(node.occur) != node.occur => {
                     return None;
                 }
-                Kind::Term(term) => sought.push(term)?,
+                Kind::Term(term) => _ = sought.push(term)?,
                 Kind::Phrase { .. } if node.occur != Occur::Not => {
                     phrase.replace(child).is_none().then_some(())?;
                 }
@@ -198,25 +242,30 @@ impl RankedPlan {
         }
     }
 
-    /// That for terms of which some must match, and others need not.
+    /// That for terms of which some must match, or one of several, and others need not.
     fn of_required(query: &Query, kind: Kind) -> Option<RankedPlan> {
-        let (mut sought, mut excluded, mut required) = (Terms::default(), Terms::default(), 0_u32);
+        let (mut sought, mut excluded) = (Terms::default(), Terms::default());
+        let mut groups = Groups::default();
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Nothing => {}
-                Kind::Term(term) if node.occur == Occur::Not => excluded.push(term)?,
+                Kind::Term(term) if node.occur == Occur::Not => _ = excluded.push(term)?,
                 Kind::Term(term) if !node.constant => {
-                    required |= u32::from(node.occur == Occur::Must) << sought.count;
-                    sought.push(term)?;
+                    let bit = sought.push(term)?;
+                    if node.occur == Occur::Must {
+                        groups.push(bit)?;
+                    }
                 }
+                _ if node.occur == Occur::Must => groups.push(sought.push_any(query, child)?)?,
                 _ => return None,
             }
         }
-        let must = required.count_ones() as usize;
-        let is_it = kind == Kind::CLAUSES && (1..=TERMS_INLINE).contains(&must);
-        (is_it && must < sought.count).then_some(())?;
-        RankedPlan::new(RankedWay::Required(required), sought.as_slice(), excluded.as_slice())
+        let is_all = groups.are_single() && groups.terms() as usize == sought.count;
+        // What is visited are segments in which a term is that must be there.
+        let has_one = groups.as_slice().iter().any(|group| group.count_ones() == 1);
+        (kind == Kind::CLAUSES && has_one && !is_all).then_some(())?;
+        RankedPlan::new(RankedWay::Required(groups), sought.as_slice(), excluded.as_slice())
     }
 
     /// The terms that are looked for.
@@ -243,22 +292,33 @@ struct Terms {
 }
 
 impl Terms {
-    /// None if there is no room.
-    fn push(&mut self, term: u32) -> Option<()> {
+    /// Its bit; none if there is no room.
+    fn push(&mut self, term: u32) -> Option<u32> {
         *self.terms.get_mut(self.count)? = term;
         self.count += 1;
-        Some(())
+        Some(1 << (self.count - 1))
+    }
+
+    /// The bits of the terms of a node that is nothing but an OR of them.
+    fn push_any(&mut self, query: &Query, node: NodeId) -> Option<u32> {
+        let Kind::Clauses { minimum: 0 | 1 } = query.nodes[node as usize].kind else { return None };
+        let mut bits = 0;
+        for child in query.children(node) {
+            let child = &query.nodes[child as usize];
+            match child.kind {
+                Kind::Nothing => {}
+                Kind::Term(term) if child.occur == Occur::Should && !child.constant => {
+                    bits |= self.push(term)?;
+                }
+                _ => return None,
+            }
+        }
+        let is_scored = !query.nodes[node as usize].constant;
+        (bits != 0 && is_scored).then_some(bits)
     }
 
     fn as_slice(&self) -> &[u32] {
         &self.terms[..self.count]
-    }
-
-    /// These and others behind them, as far as there is room; and how many they are.
-    fn followed_by(&self, others: &Terms) -> ([u32; TERMS_INLINE], usize) {
-        let (mut terms, all) = ([0; TERMS_INLINE], self.as_slice().iter().chain(others.as_slice()));
-        terms.iter_mut().zip(all).for_each(|(to, term)| *to = *term);
-        (terms, self.count + others.count)
     }
 }
 

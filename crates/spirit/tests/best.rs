@@ -66,6 +66,8 @@ fn queries() -> Vec<String> {
             format!("w2 +{c}^0.5"),
             format!("{d} +w0 +{e} w2 -{b}"),
             format!("+{a} {c} +{a} {a}"),
+            format!("+{a} +({b} {c})"),
+            format!("+(w0 {c})^2 {d} +({b} w1) +w2 -{e}"),
         ]);
     }
     // Phrases that are there, of words that are frequent, one of them twice.

@@ -145,6 +145,7 @@ fn lists_that_end_with_a_block_are_the_naive_index() {
         Clause::term("edge").and_not(all()),
         without(&["all"], &["edge", "far"]),
         without(&["all", "edge"], &["far"]),
+        Clause::all([all(), Clause::any([Clause::term("edge"), Clause::term("far")])]),
         Clause::at_least(2, [all(), Clause::term("edge"), Clause::term("far")]),
         Clause::phrase(&["all", "edge"]),
         all(),

@@ -12,7 +12,7 @@ use spirit_kernel::{Algorithm, Level};
 use super::window::is_empty;
 use super::{Evaluation, Place};
 use crate::leaf::END;
-use crate::plan::TERMS_INLINE;
+use crate::plan::{Groups, TERMS_INLINE};
 
 /// Words of a window: 32,768 ranks.
 const WORDS: usize = 512;
@@ -28,18 +28,10 @@ enum Whole<'a> {
     Words(&'a [AtomicU32]),
 }
 
-/// The lists of those of several terms that have postings.
+/// The lists of several terms, and how many postings each has.
 struct Wholes<'a> {
     lists: [Whole<'a>; TERMS_INLINE],
-    count: usize,
-    /// Of all of them.
-    postings: u64,
-}
-
-impl<'a> Wholes<'a> {
-    fn lists(&mut self) -> &mut [Whole<'a>] {
-        &mut self.lists[..self.count]
-    }
+    postings: [u64; TERMS_INLINE],
 }
 
 impl<C> Evaluation<'_, C> {
@@ -48,8 +40,13 @@ impl<C> Evaluation<'_, C> {
     pub(super) fn count_any(&self, place: &Place<'_>, terms: &[u32]) -> Option<u64> {
         let (level, base) = (self.settings.level, place.base);
         let mut any = self.open_wholes(place, terms)?;
-        let postings = any.postings;
-        Some(match any.lists() {
+        let mut count = 0;
+        for number in 0..terms.len() {
+            any.lists[count] = any.lists[number];
+            count += usize::from(any.postings[number] > 0);
+        }
+        let postings: u64 = any.postings.iter().sum();
+        Some(match &mut any.lists[..count] {
             [] => 0,
             [_] => postings,
             // What is damaged may share more than there is.
@@ -58,45 +55,45 @@ impl<C> Evaluation<'_, C> {
         })
     }
 
-    /// The same of those that have all of some terms and none of others.
-    pub(super) fn count_without(
+    /// The same of those that have one term of each group and none that is in no group.
+    pub(super) fn count_groups(
         &self,
         place: &Place<'_>,
-        sought: &[u32],
-        excluded: &[u32],
+        terms: &[u32],
+        groups: &Groups,
     ) -> Option<u64> {
         let (level, base) = (self.settings.level, place.base);
-        let (mut all, mut without) =
-            (self.open_wholes(place, sought)?, self.open_wholes(place, excluded)?);
-        let postings = all.postings;
-        if all.count < sought.len() {
+        let Wholes { mut lists, postings } = self.open_wholes(place, terms)?;
+        let numbers = |bits: u32| (0..terms.len()).filter(move |number| bits >> number & 1 == 1);
+        let lacks = |group: &u32| numbers(*group).all(|number| postings[number] == 0);
+        if groups.as_slice().iter().any(lacks) {
             return Some(0);
         }
-        Some(match (all.lists(), without.lists()) {
-            ([_], []) => postings,
-            ([a], [b]) => postings.saturating_sub(shared(level, base, *a, *b)),
-            (all, without) => each_window(level, base, |window, bits| {
-                window.add_all_without(all, without, bits);
-            }),
-        })
+        let (sought, mut others) = (groups.all(), numbers(!groups.all()));
+        if let (1, Some(other), None) = (sought.count_ones(), others.next(), others.next()) {
+            let only = sought.trailing_zeros() as usize;
+            let shared = shared(level, base, lists[only], lists[other]);
+            return Some(postings[only].saturating_sub(shared));
+        }
+        let lists = &mut lists[..terms.len()];
+        Some(each_window(level, base, |window, bits| window.add_groups(lists, groups, bits)))
     }
 
     /// The lists of terms whose leaves are open in a segment.
     fn open_wholes<'l>(&self, place: &'l Place<'_>, terms: &[u32]) -> Option<Wholes<'l>> {
         let region = place.context.lists.region;
         let lists = [Whole::Words(&[]); TERMS_INLINE];
-        let mut wholes = Wholes { lists, count: 0, postings: 0 };
-        for term in terms {
+        let mut wholes = Wholes { lists, postings: [0; TERMS_INLINE] };
+        for (number, term) in terms.iter().enumerate() {
             let leaf = &self.scratch.leaves[*term as usize];
             if leaf.postings == 0 {
                 continue;
             }
-            wholes.postings += leaf.postings as u64;
-            wholes.lists[wholes.count] = match leaf.bits {
+            wholes.postings[number] = leaf.postings as u64;
+            wholes.lists[number] = match leaf.bits {
                 Some(bits) => Whole::Bits(region.view(bits)),
                 None => Whole::Words(leaf.whole(&place.context)?),
             };
-            wholes.count += 1;
         }
         Some(wholes)
     }
@@ -141,20 +138,29 @@ impl Window {
         lists.iter_mut().for_each(|list| self.add(list, bits));
     }
 
-    /// Adds what all of some lists have and none of others.
-    fn add_all_without(self, all: &mut [Whole<'_>], without: &mut [Whole<'_>], bits: &mut Bits) {
-        let [first, others @ ..] = all else { return };
-        self.add(first, bits);
-        for other in others {
+    /// Adds what a list of each group has, and none that is in no group.
+    fn add_groups(self, lists: &mut [Whole<'_>], groups: &Groups, bits: &mut Bits) {
+        for (number, group) in groups.as_slice().iter().enumerate() {
+            if number == 0 {
+                self.add_some(lists, *group, bits);
+                continue;
+            }
             let mut own = [0; WORDS];
-            self.add(other, &mut own);
+            self.add_some(lists, *group, &mut own);
             kernel::and_window(self.level, bits, &own);
         }
-        if !is_empty(bits) {
+        let excluded = !groups.all();
+        if excluded.trailing_zeros() < lists.len() as u32 && !is_empty(bits) {
             let mut own = [0; WORDS];
-            self.add_any(without, &mut own);
+            self.add_some(lists, excluded, &mut own);
             kernel::and_not_window(self.level, bits, &own);
         }
+    }
+
+    /// Adds what those of the lists have whose numbers' bits are set.
+    fn add_some(self, lists: &mut [Whole<'_>], numbers: u32, bits: &mut Bits) {
+        let some = lists.iter_mut().enumerate().filter(|(number, _)| numbers >> number & 1 == 1);
+        some.for_each(|(_, list)| self.add(list, bits));
     }
 
     /// Adds what a list has, and leaves of it what is behind the window.

@@ -93,8 +93,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
                 self.rank_listed(older, |part| part.rank_phrase(phrase, terms));
             }
             RankedWay::Any => self.rank_listed(older, |part| part.rank_any(terms)),
-            RankedWay::Required(must) => {
-                self.rank_listed(older, |part| part.rank_required(terms, must));
+            RankedWay::Required(groups) => {
+                self.rank_listed(older, |part| part.rank_required(terms, &groups));
             }
             RankedWay::Tree { bounded } => {
                 let terms = 0..self.query.terms.len() as u32;

@@ -85,7 +85,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             Plan::Term(_) => Evaluator::List,
             Plan::All(..) => Evaluator::Intersection(lists),
             Plan::Phrase(..) => Evaluator::Phrase(lists),
-            Plan::Any(..) | Plan::Without(..) | Plan::Tree { .. } => Evaluator::Windows,
+            Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
                 Plan::Phrase(_, terms, count) => {
                     Evaluator::Phrase(self.meetings(entries, &terms[..count]))
                 }
-                Plan::Any(..) | Plan::Without(..) | Plan::Tree { .. } => Evaluator::Windows,
+                Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
             };
         }
         match RankedPlan::of(self.query, windows).way {

@@ -12,6 +12,7 @@ use super::window::{Bits, Counts, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
 use crate::collect::{Collector, Limit};
 use crate::leaf::END;
+use crate::plan::Groups;
 use crate::query::{Kind, NodeId, Occur};
 
 /// Of a window in which so few are left each is looked up by itself.
@@ -24,8 +25,8 @@ const MERGED_MAX: usize = 64;
 pub(super) enum Shape<'t> {
     /// Any of some terms.
     Any(&'t [u32]),
-    /// All of some terms and none of others.
-    Without(&'t [u32], &'t [u32]),
+    /// One term of each group, and none that is in no group.
+    Groups(&'t [u32], &'t Groups),
     /// Any other tree.
     Other,
 }
@@ -55,7 +56,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
         match shape {
             Shape::Any(terms) => self.count_any(place, terms),
-            Shape::Without(sought, excluded) => self.count_without(place, sought, excluded),
+            Shape::Groups(terms, groups) => self.count_groups(place, terms, groups),
             Shape::Other => None,
         }
     }

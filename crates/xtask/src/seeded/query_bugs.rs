@@ -243,8 +243,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "without-shared",
         what: "a count of a term without another counts documents with both",
         file: "crates/query/src/evaluate/at_once.rs",
-        old: "([a], [b]) => postings.saturating_sub(shared(level, base, *a, *b)),",
-        new: "([a], [b]) => postings.saturating_sub(shared(level, base, *a, *b).min(0)),",
+        old: "return Some(postings[only].saturating_sub(shared));",
+        new: "return Some(postings[only].saturating_sub(shared.min(0)));",
         found_by: LIST_ENDS,
     },
     Bug {

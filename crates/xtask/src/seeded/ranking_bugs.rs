@@ -96,8 +96,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "required-missing",
         what: "among the best are documents without a term that is required",
         file: "crates/query/src/evaluate/rank/lists_in_turn.rs",
-        old: "*left &= if turn.requires(*other) { bits } else { u64::MAX };",
-        new: "*left &= if turn.requires(*other) { bits | !*any } else { u64::MAX };",
+        old: "*left &= of_group.fold(0, |has, list| has | shared[*list][number]);",
+        new: "*left &= of_group.fold(u64::MAX, |has, list| has | shared[*list][number]);",
         found_by: BEST,
     },
     Bug {

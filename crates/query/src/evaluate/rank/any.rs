@@ -66,7 +66,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 }
             }
             if streams.are_sparse(END - place.base) {
-                self.rank_one_by_one(&place, &mut streams.lists[..streams.len], 0);
+                self.rank_one_by_one(&place, &mut streams.lists[..streams.len], &[]);
             } else {
                 self.rank_streams(&place, &mut streams);
             }

@@ -30,8 +30,8 @@ struct Turn<'o> {
     order: &'o [usize],
     /// then the list itself.
     number: usize,
-    /// The bits of lists that a document must be in.
-    required: u32,
+    /// The bits of lists: a document must be in one of each group.
+    groups: &'o [u32],
 }
 
 impl<'o> Turn<'o> {
@@ -41,19 +41,27 @@ impl<'o> Turn<'o> {
         (before, later[0], &later[1..])
     }
 
-    fn requires(self, list: usize) -> bool {
-        self.required >> list & 1 == 1
+    /// The groups that the list is not in.
+    fn other_groups(self) -> impl Iterator<Item = u32> + 'o {
+        let own = self.order[self.number];
+        self.groups.iter().copied().filter(move |group| group >> own & 1 == 0)
+    }
+
+    /// Whether no document is left: all lists of a group were gone through, and this is the last.
+    fn ends_a_group(self) -> bool {
+        let done = self.order[..=self.number].iter().fold(0, |done, list| done | 1 << list);
+        self.groups.iter().any(|group| group & !done == 0)
     }
 }
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best of the documents with any of some terms, whose lists are in the order of the terms, and with
-    /// all of those whose bits are set in `required`.
+    /// one of each group, which are the lists' bits.
     pub(super) fn rank_one_by_one(
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
-        required: u32,
+        groups: &[u32],
     ) {
         let mut order = [0; RANKED_INLINE];
         let order = &mut order[..lists.len()];
@@ -62,10 +70,9 @@ impl Evaluation<'_, Ranked<'_>> {
         let had_newer = self.collector.top.set_has_newer(true);
         for number in 0..order.len() {
             lists.iter_mut().for_each(List::rewind);
-            let turn = Turn { order, number, required };
+            let turn = Turn { order, number, groups };
             self.rank_turn(place, lists, turn);
-            // What is left has not got it.
-            if turn.requires(order[number]) {
+            if turn.ends_a_group() {
                 break;
             }
         }
@@ -96,8 +103,10 @@ impl Evaluation<'_, Ranked<'_>> {
                 ahead[*list] = lists[*list].ahead(last);
                 bound += ahead[*list].bound;
             }
-            let lacks =
-                later.iter().any(|list| turn.requires(*list) && ahead[*list].frequency == 0);
+            let is_there = |list: &usize| ahead[*list].frequency > 0;
+            let has =
+                |group: u32| later.iter().any(|list| group >> list & 1 == 1 && is_there(list));
+            let lacks = turn.other_groups().any(|group| !has(group));
             if lacks || self.is_beaten(bound * MORE) || !self.meter.step() {
                 continue;
             }
@@ -136,7 +145,12 @@ impl Evaluation<'_, Ranked<'_>> {
             for ((left, any), bits) in left.iter_mut().zip(&mut any).zip(bits) {
                 *any |= bits;
                 *left &= if number < turn.number { !bits } else { u64::MAX };
-                *left &= if turn.requires(*other) { bits } else { u64::MAX };
+            }
+        }
+        for group in turn.other_groups() {
+            for (number, left) in left.iter_mut().enumerate() {
+                let of_group = later.iter().filter(|list| group >> **list & 1 == 1);
+                *left &= of_group.fold(0, |has, list| has | shared[*list][number]);
             }
         }
         for (number, (word, score)) in run.iter().zip(scores).enumerate() {
