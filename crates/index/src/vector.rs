@@ -170,6 +170,29 @@ impl<'a> Vectors<'a> {
         if has_gap(level, units) { &units[..units_of_positions(units, tokens)] } else { units }
     }
 
+    /// How often the units of `pattern`, whole tokens, occur in such a document; with `any`, once at most. It is read once, where it has no gaps.
+    pub fn phrase(
+        &self,
+        (start, tokens): (u32, u32),
+        level: Level,
+        pattern: &[u16],
+        any: bool,
+    ) -> usize {
+        let most = self.units_up_to(start, tokens as u64 * UNITS_PER_TOKEN_MAX as u64);
+        let (mut count, mut last) = (0, 0);
+        spirit_kernel::each_occurrence_among(level, most, tokens as usize, pattern, |_, unit| {
+            (count, last) = (count + 1, unit);
+            if any { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        // With a gap there are fewer units, and behind them another document's.
+        if count == 0 || !has_gap(level, &most[..last]) {
+            return count;
+        }
+        let units = self.document(start, tokens, level);
+        let count = spirit_kernel::phrase_count(level, units, pattern);
+        if any { count.min(1) } else { count }
+    }
+
     /// Units from `start` on, `len` of them or as many as the region has.
     fn units_up_to(&self, start: u32, len: u64) -> &'a [AtomicU16] {
         let units = || {
@@ -278,7 +301,63 @@ mod tests {
         ]
     }
 
+    fn few_ordinals() -> impl Strategy<Value = u32> {
+        prop_oneof![0u32..3, 32_766u32..32_769]
+    }
+
+    fn few_entries() -> impl Strategy<Value = Vec<Entry>> {
+        let entry = prop_oneof![
+            9 => few_ordinals().prop_map(Entry::Term),
+            1 => (1u32..5).prop_map(Entry::Holes),
+        ];
+        prop::collection::vec(entry, 0..100)
+    }
+
+    fn ordinals_of(entries: &[Entry]) -> Vec<Option<u32>> {
+        let positions = entries.iter().flat_map(|entry| match entry {
+            Entry::Term(ordinal) => vec![Some(*ordinal)],
+            Entry::Holes(holes) => vec![None; *holes as usize],
+        });
+        positions.collect()
+    }
+
     proptest! {
+        /// A phrase is in the document that has it, and in none beside it.
+        #[test]
+        fn phrases_are_where_a_reading_finds_them(
+            documents in prop::collection::vec(few_entries(), 1..4),
+            pattern in prop::collection::vec(few_ordinals(), 1..4),
+        ) {
+            let region = Region::reserve(4096, Residency::OnTouch).unwrap();
+            let directory = Span::<AtomicU64>::new(0, 1);
+            region.view(directory)[0].store(1024, Relaxed);
+            let units = region.view(Span::<AtomicU16>::new(1024, 1024));
+            let vectors = Vectors::new(&region, directory, 10);
+            let sought: Vec<u16> = pattern
+                .iter()
+                .flat_map(|ordinal| {
+                    let (units, count) = units_for(*ordinal);
+                    units.into_iter().take(count)
+                })
+                .collect();
+            let wanted: Vec<Option<u32>> = pattern.into_iter().map(Some).collect();
+            let ends = documents.iter().scan(0, |at, entries| {
+                *at = entries.iter().fold(*at, |at, entry| put_entry(units, at, *entry));
+                Some(*at)
+            });
+            let ends: Vec<usize> = ends.collect();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            for (start, entries) in starts.zip(&documents) {
+                let ordinals = ordinals_of(entries);
+                let count = ordinals.windows(wanted.len()).filter(|at| **at == wanted[..]).count();
+                let document = (start as u32, ordinals.len() as u32);
+                for level in Level::all_supported() {
+                    prop_assert_eq!(vectors.phrase(document, level, &sought, false), count);
+                    prop_assert_eq!(vectors.phrase(document, level, &sought, true), count.min(1));
+                }
+            }
+        }
+
         /// What is put is taken, position by position.
         #[test]
         fn vectors_read_back(entries in prop::collection::vec(entry(), 0..40)) {
@@ -296,13 +375,7 @@ mod tests {
             let positions = entries.iter().map(|entry| entry.positions()).sum();
             let vectors = Vectors::new(&region, directory, 10);
             prop_assert_eq!(vectors.entries(0, positions).collect::<Vec<_>>(), &entries[..]);
-            let ordinals: Vec<Option<u32>> = entries
-                .iter()
-                .flat_map(|entry| match entry {
-                    Entry::Term(ordinal) => vec![Some(*ordinal)],
-                    Entry::Holes(holes) => vec![None; *holes as usize],
-                })
-                .collect();
+            let ordinals = ordinals_of(&entries);
             prop_assert_eq!(vectors.ordinals(0, positions).size_hint().0, ordinals.len());
             prop_assert_eq!(vectors.ordinals(0, positions).collect::<Vec<_>>(), ordinals);
         }

@@ -88,7 +88,7 @@ pub use frequent::frequent;
 pub use intersect::{Algorithm, intersect_count, intersect_into, seek};
 pub use lengths::{Frequencies, Lengths};
 pub use level::Level;
-pub use phrase::{each_occurrence, find_phrase, phrase_count, token_units};
+pub use phrase::{each_occurrence, each_occurrence_among, phrase_count, token_units};
 pub use probe::{probe_count, probe_into, write_bitmap};
 pub use range::{Width, range_bits};
 pub use run::{Progress, Run, run_of};

@@ -35,21 +35,11 @@ const WIDE: u16 = 0x8000;
 /// Occurrences may overlap. An empty pattern occurs nowhere.
 pub fn phrase_count(level: Level, units: &[AtomicU16], pattern: &[u16]) -> usize {
     let mut count = 0;
-    occurrences(level, units, pattern, |block| {
+    occurrences(level, units, pattern, usize::MAX, |block| {
         count += block.hits.count_ones() as usize;
         Continue(())
     });
     count
-}
-
-/// The first unit of the phrase's first occurrence.
-pub fn find_phrase(level: Level, units: &[AtomicU16], pattern: &[u16]) -> Option<usize> {
-    let mut first = None;
-    occurrences(level, units, pattern, |block| {
-        first = Some(block.at + block.hits.trailing_zeros() as usize);
-        Break(())
-    });
-    first
 }
 
 /// Calls `visit(token, unit)` for each occurrence of the phrase, for as long as that goes on: how many tokens are before it, and where
@@ -60,16 +50,34 @@ pub fn each_occurrence(
     pattern: &[u16],
     mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) {
-    occurrences(level, units, pattern, |block| {
-        let mut hits = block.hits;
-        while hits != 0 {
-            let bit = hits.trailing_zeros();
-            let before = block.begins & !(u64::MAX << bit);
-            visit(block.tokens + before.count_ones() as usize, block.at + bit as usize)?;
-            hits &= hits - 1;
-        }
-        Continue(())
+    occurrences(level, units, pattern, usize::MAX, |block| block.each(&mut visit));
+}
+
+/// The same of the first `tokens` tokens alone, where there may be units behind them.
+pub fn each_occurrence_among(
+    level: Level,
+    units: &[AtomicU16],
+    tokens: usize,
+    pattern: &[u16],
+    mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
+) {
+    let last = tokens.checked_sub(tokens_of(pattern));
+    occurrences(level, units, pattern, tokens, |block| {
+        block.each(|token, unit| match last {
+            Some(last) if token <= last => visit(token, unit),
+            _ => Break(()),
+        })
     });
+}
+
+/// How many tokens some units are.
+fn tokens_of(units: &[u16]) -> usize {
+    let (mut tokens, mut left) = (0, units);
+    while let [first, rest @ ..] = left {
+        left = if first & WIDE == 0 { rest } else { rest.get(1..).unwrap_or(&[]) };
+        tokens += 1;
+    }
+    tokens
 }
 
 /// How many units the first `tokens` tokens take: all there are if these have fewer tokens, or break off in the last.
@@ -96,16 +104,32 @@ struct Found {
     hits: u64,
 }
 
-/// Calls `visit` for the blocks with an occurrence.
+impl Found {
+    /// Calls `visit(token, unit)` for each occurrence.
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(usize, usize) -> ControlFlow<()>) -> ControlFlow<()> {
+        let mut hits = self.hits;
+        while hits != 0 {
+            let bit = hits.trailing_zeros();
+            let before = self.begins & !(u64::MAX << bit);
+            visit(self.tokens + before.count_ones() as usize, self.at + bit as usize)?;
+            hits &= hits - 1;
+        }
+        Continue(())
+    }
+}
+
+/// Calls `visit` for the blocks with an occurrence, up to that in which the first so many tokens end.
 #[inline(always)]
 fn occurrences(
     level: Level,
     units: &[AtomicU16],
     pattern: &[u16],
+    tokens: usize,
     visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     let Some((first, rest)) = pattern.split_first() else { return };
-    let pattern = (*first, rest);
+    let pattern = (*first, rest, tokens);
     match level.usable() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `usable` returns Avx512 only on a machine that has all its features.
@@ -117,11 +141,14 @@ fn occurrences(
     }
 }
 
+/// A pattern's first unit and the others, and how many tokens are looked at.
+type Pattern<'p> = (u16, &'p [u16], usize);
+
 /// `wide` and `equal` return bits of the first 64 units of a slice; what is behind its end has none.
 #[inline(always)]
 fn scan(
     units: &[AtomicU16],
-    (first, rest): (u16, &[u16]),
+    (first, rest, end): Pattern<'_>,
     wide: impl Fn(&[AtomicU16]) -> u64,
     equal: impl Fn(&[AtomicU16], u16) -> u64,
     mut visit: impl FnMut(Found) -> ControlFlow<()>,
@@ -140,6 +167,9 @@ fn scan(
             return;
         }
         tokens += begins.count_ones() as usize;
+        if tokens >= end {
+            return;
+        }
     }
 }
 
@@ -201,7 +231,7 @@ fn equal_portable(units: &[AtomicU16], wanted: u16) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn scan_avx512(
     units: &[AtomicU16],
-    pattern: (u16, &[u16]),
+    pattern: Pattern<'_>,
     visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     scan(units, pattern, |u| wide_avx512(u), |u, wanted| equal_avx512(u, wanted), visit);
@@ -247,7 +277,7 @@ fn equal_avx512(units: &[AtomicU16], wanted: u16) -> u64 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn scan_avx2(
     units: &[AtomicU16],
-    pattern: (u16, &[u16]),
+    pattern: Pattern<'_>,
     visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     scan(units, pattern, |u| wide_avx2(u), |u, wanted| equal_avx2(u, wanted), visit);

@@ -4,7 +4,7 @@ mod common;
 
 use common::shared_units;
 use proptest::prelude::*;
-use spirit_kernel::{Level, each_occurrence, find_phrase, phrase_count, token_units};
+use spirit_kernel::{Level, each_occurrence, each_occurrence_among, phrase_count, token_units};
 use std::ops::ControlFlow::{Break, Continue};
 
 const WIDE: u16 = 0x8000;
@@ -29,7 +29,6 @@ fn check(units: &[u16], pattern: &[u16]) {
     let shared = shared_units(units);
     for level in Level::all_supported() {
         assert_eq!(phrase_count(level, &shared, pattern), found.len(), "{level:?} {units:x?}");
-        assert_eq!(find_phrase(level, &shared, pattern), found.first().copied(), "{level:?}");
         let mut visited = Vec::new();
         each_occurrence(level, &shared, pattern, |token, unit| {
             assert_eq!(starts[token], unit, "{level:?} {units:x?}");
@@ -40,6 +39,17 @@ fn check(units: &[u16], pattern: &[u16]) {
         for tokens in 0..starts.len() + 2 {
             let end = starts.get(tokens).copied().unwrap_or(units.len());
             assert_eq!(token_units(level, &shared, tokens), end, "{level:?} {tokens} {units:x?}");
+            let mut visited = Vec::new();
+            each_occurrence_among(level, &shared, tokens, pattern, |token, unit| {
+                assert_eq!(starts[token], unit, "{level:?} {units:x?}");
+                visited.push(unit);
+                Continue(())
+            });
+            let among = |start: &&usize| {
+                let before = starts.partition_point(|other| other < *start);
+                before + token_starts(pattern).len() <= tokens
+            };
+            assert!(visited.iter().eq(found.iter().filter(among)), "{level:?} {tokens} {units:x?}");
         }
         assert_eq!(token_units(level, &shared, usize::MAX), units.len());
     }

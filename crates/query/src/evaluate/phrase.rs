@@ -270,15 +270,12 @@ impl Phrase {
         let Room { place, occurrences, .. } = room;
         let level = place.context.level;
         let row = place.segment.vector_row(rank_of(rank));
-        let units = place.segment.vectors().document(row.vector(), row.tokens(), level);
+        let (vectors, document) = (place.segment.vectors(), (row.vector(), row.tokens()));
         if !self.pattern.is_empty() {
-            let pattern = &self.pattern[..];
-            return match wanted {
-                Wanted::Any if kernel::find_phrase(level, units, pattern).is_some() => 1.0,
-                Wanted::Any => 0.0,
-                Wanted::Frequency => kernel::phrase_count(level, units, pattern) as f32,
-            };
+            let any = wanted == Wanted::Any;
+            return vectors.phrase(document, level, &self.pattern, any) as f32;
         }
+        let units = vectors.document(document.0, document.1, level);
         collect(level, units, &self.ordinals, occurrences);
         self.sloppy_frequency(occurrences, wanted)
     }

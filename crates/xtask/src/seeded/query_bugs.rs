@@ -9,6 +9,7 @@ const NEAR: Tests = of_query("highlight::near");
 const MARKS: Tests = of_query("highlight::tests");
 const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
 const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a_block");
+const PHRASES: Tests = tests("-p spirit-index --lib", "phrases_are_where_a_reading_finds_them");
 const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
 const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
 const BEST_PAGES: Tests = tests("-p spirit --test queries", "pages_of_the_best");
@@ -238,6 +239,22 @@ pub(super) const BUGS: &[Bug] = &[
         old: "[a, b] => postings.saturating_sub(shared(level, base, *a, *b)),",
         new: "[a, b] => postings.saturating_sub(shared(level, base, *a, *b).min(0)),",
         found_by: LIST_ENDS,
+    },
+    Bug {
+        name: "phrase-behind",
+        what: "a phrase is looked for beyond the document's end",
+        file: "crates/kernel/src/phrase.rs",
+        old: "Some(last) if token <= last => visit(token, unit),",
+        new: "Some(last) if token <= last + 1 => visit(token, unit),",
+        found_by: PHRASES,
+    },
+    Bug {
+        name: "phrase-gap",
+        what: "behind a gap a phrase is looked for in the next document",
+        file: "crates/index/src/vector.rs",
+        old: "if count == 0 || !has_gap(level, &most[..last]) {",
+        new: "if count == 0 || has_gap(level, &most[..last]) {",
+        found_by: PHRASES,
     },
     Bug {
         name: "without-shared",
