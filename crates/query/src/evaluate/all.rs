@@ -214,6 +214,13 @@ impl<C: Collector> Evaluation<'_, C> {
             return;
         }
         let rest = &mut Rest { terms: &order[2..], phrase: sought.phrase, has_terms: None };
+        if C::COUNTS
+            && sought.phrase.is_none()
+            && self.are_all_dense(place, order)
+            && let Some(count) = self.count_all(place, order)
+        {
+            return self.collector.skip(count);
+        }
         let exact = !place.has_dead && rest.is_nothing();
         let (bits_a, bits_b) = (self.scratch.leaves[a].bits, self.scratch.leaves[b].bits);
         match Meeting::of(self.settings.algorithm, bits_a, bits_b) {
@@ -228,6 +235,12 @@ impl<C: Collector> Evaluation<'_, C> {
             return;
         }
         self.intersect_runs(place, a, b, rest, exact);
+    }
+
+    /// Whether more than two lists are dense in a segment that counts as a whole.
+    fn are_all_dense(&self, place: &Place<'_>, terms: &[u32]) -> bool {
+        let is_dense = |term: &u32| self.scratch.leaves[*term as usize].bits.is_some();
+        terms.len() > 2 && place.whole && !place.has_dead && terms.iter().all(is_dense)
     }
 
     fn intersect_runs(

@@ -79,6 +79,13 @@ impl<C> Evaluation<'_, C> {
         Some(each_window(level, base, |window, bits| window.add_groups(lists, groups, bits)))
     }
 
+    /// The same of those that have all of the terms.
+    pub(super) fn count_all(&self, place: &Place<'_>, terms: &[u32]) -> Option<u64> {
+        let mut groups = Groups::default();
+        (0..terms.len()).try_for_each(|number| groups.push(1 << number))?;
+        self.count_groups(place, terms, &groups)
+    }
+
     /// The lists of terms whose leaves are open in a segment.
     fn open_wholes<'l>(&self, place: &'l Place<'_>, terms: &[u32]) -> Option<Wholes<'l>> {
         let region = place.context.lists.region;

@@ -23,6 +23,8 @@ const VERY_FEW: u64 = 8;
 const FEW: u64 = 32;
 /// and so few if their scores would have to be added up otherwise.
 const MANY: u64 = 128;
+/// To look up a candidate takes as long as to look at so many postings.
+const WORTH: usize = 16;
 /// A list with a posting in so many rows or fewer is dense.
 const DENSE: u32 = 32;
 
@@ -233,8 +235,13 @@ impl Streams<'_> {
                     return found.all();
                 }
             }
+            // What it takes to tell must not be more than what it spares.
+            let most = kernel::count_bits(level, &found.all()) as usize * WORTH;
             for other in &self.order[..self.others] {
-                found.see(&self.lists[*other], self.bar_of(*other, limit));
+                let bar = self.bar_of(*other, limit);
+                if found.see(&self.lists[*other], bar, most).is_none() {
+                    return found.all();
+                }
             }
             if one_field {
                 found.keep_several(&self.lists[0], self.weights(&self.order[..self.len]));

@@ -51,7 +51,7 @@ impl Candidates {
     /// Looks at a list, whose postings have to be above `bar` if any other list can add to them; and above `beside` where only lists can that
     /// nobody looks at, if there are such.
     pub(super) fn add(&mut self, list: &List<'_>, bar: Bar, beside: Option<Bar>) {
-        let own = self.see(list, bar);
+        let own = self.see(list, bar, usize::MAX).unwrap_or([0; WORDS]);
         let by_itself = longest(list.bm25, list.bm25.weight, self.limit / MORE);
         self.window.add_short(list, by_itself, &own, &mut self.alone);
         if let Some(beside) = beside {
@@ -74,15 +74,15 @@ impl Candidates {
     }
 
     /// Takes note of which documents a list has, and of those of its postings that may be among the best because of their frequency; returns the list's
-    /// bits.
-    pub(super) fn see(&mut self, list: &List<'_>, bar: Bar) -> Bits {
+    /// bits. None, and what was noted is not all, if more than `most` postings say 2 or more: of long texts nearly all of a frequent term do.
+    pub(super) fn see(&mut self, list: &List<'_>, bar: Bar, most: usize) -> Option<Bits> {
         let Ranks { level, first, end } = self.window;
         let mut all = [0; WORDS];
         let own = &mut all[..self.window.words()];
         let is_known = list.set_bits(level, first, own);
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
         let ratio = ratio_for(list.bm25, needed);
-        let (mut list, mut often, mut count) = (*list, [0; TOGETHER], 0);
+        let (mut list, mut often, mut count, mut left) = (*list, [0; TOGETHER], 0, most);
         while let Some((block, run)) = list.take_block(level, end) {
             if !is_known {
                 kernel::set_bits(level, run, first, own);
@@ -92,7 +92,8 @@ impl Candidates {
                     self.hold(&list, bar, &mut often[..count]);
                     count = 0;
                 }
-                count += kernel::frequent(level, run, least, &mut often[count..]);
+                let found = kernel::frequent(level, run, least, &mut often[count..]);
+                (count, left) = (count + found, left.checked_sub(found)?);
             }
         }
         self.hold(&list, bar, &mut often[..count]);
@@ -102,7 +103,7 @@ impl Candidates {
             twice[number] |= once[number] & own;
             once[number] |= *own;
         }
-        all
+        Some(all)
     }
 
     /// Holds each of some postings to what it scores.
