@@ -4,7 +4,9 @@ mod common;
 
 use common::{RANK_MAX, bits_of, common_bits, shared, shared_bits, words_of};
 use proptest::prelude::*;
-use spirit_kernel::{Level, Progress, and_count, and_into, probe_count, probe_into, write_bitmap};
+use spirit_kernel::{
+    Level, Progress, and_count, and_into, look_up, probe_count, probe_into, write_bitmap,
+};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -146,4 +148,71 @@ fn expected(run: &[u32], size: &[u64], base: u32) -> Vec<usize> {
         .map(|bit| bit as usize)
         .collect();
     bits.into_iter().collect()
+}
+
+/// A run with its bitmap, from a base that is not above its first rank.
+fn run_and_bits(gaps: &[u32], before: u32) -> (Vec<u32>, Vec<u64>, u32) {
+    let ranks: Vec<u32> = gaps
+        .iter()
+        .scan(before, |rank, gap| {
+            Some({
+                *rank += gap;
+                *rank
+            })
+        })
+        .collect();
+    let run = words_of(ranks.iter().copied(), 3);
+    let base = ranks.first().map_or(0, |first| first - first % 7);
+    let words = ranks.last().map_or(0, |last| (last - base) as usize / 64 + 1);
+    let bits = common::bits_where(words, |bit| ranks.contains(&(base + bit as u32)));
+    (run, bits, base)
+}
+
+proptest! {
+    #[test]
+    fn what_is_looked_up_is_what_a_search_finds(
+        gaps in prop::collection::vec(prop_oneof![8 => 1u32..40, 1 => 3_000u32..9_000], 0..60),
+        before in 0u32..1_000,
+        asked in prop::collection::vec((any::<prop::sample::Index>(), 0u32..3), 0..40),
+        from in any::<prop::sample::Index>(),
+        room in 0usize..50,
+    ) {
+        let (run, bits, base) = run_and_bits(&gaps, before);
+        let near = |(index, beside): &(prop::sample::Index, u32)| {
+            (run.get(index.index(run.len().max(1))).map_or(base, |word| word >> 8) + beside).max(1) - 1
+        };
+        let ranks: BTreeSet<u32> = asked.iter().map(near).collect();
+        let ranks: Vec<u32> = ranks.into_iter().collect();
+        let not_behind = ranks.first().map_or(0, |first| common::seek(&run, 0, *first));
+        let from = from.index(not_behind + 1);
+        let found = ranks.iter().map(|rank| {
+            run.iter().copied().find(|word| word >> 8 == *rank).unwrap_or(0)
+        });
+        let found: Vec<u32> = found.take(room).collect();
+        for level in Level::all_supported() {
+            let mut out = vec![u32::MAX; room];
+            let count = look_up(level, &shared(&run), &shared_bits(&bits), base, from, &ranks, &mut out);
+            prop_assert_eq!(&out[..count], &found[..], "{:?}", level);
+        }
+    }
+
+    /// Of a run, a bitmap and ranks that do not belong together, answers are wrong and nothing else.
+    #[test]
+    fn looking_up_nonsense_is_safe(
+        run in prop::collection::vec(any::<u32>(), 0..40),
+        bits in prop::collection::vec(any::<u64>(), 0..8),
+        base in any::<u32>(),
+        from in any::<usize>(),
+        ranks in prop::collection::vec(any::<u32>(), 0..20),
+        near in prop::collection::vec(0u32..600, 0..20),
+    ) {
+        let near = near.iter().map(|near| base.wrapping_add(*near));
+        let ranks: Vec<u32> = ranks.into_iter().chain(near).collect();
+        for level in Level::all_supported() {
+            let mut out = vec![0; ranks.len()];
+            look_up(level, &shared(&run), &shared_bits(&bits), base, from, &ranks, &mut out);
+            let are_asked = out.iter().zip(&ranks).all(|(word, rank)| *word == 0 || word >> 8 == *rank);
+            prop_assert!(are_asked);
+        }
+    }
 }

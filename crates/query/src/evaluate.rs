@@ -68,6 +68,8 @@ pub struct Scratch {
     occurrences: Vec<Occurrence>,
     /// A phrase in the segment at hand.
     phrase: phrase::Phrase,
+    /// Documents that have all terms.
+    met: rank::Met,
     /// The scores of a window's documents, and their lengths if their segment has no array of them.
     scores: Box<[f32]>,
     lengths: Box<[AtomicU16]>,
@@ -91,6 +93,7 @@ impl Scratch {
             patterns: PatternBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             phrase: phrase::Phrase::with_capacity(),
+            met: rank::Met::with_room(),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),

@@ -13,6 +13,7 @@ mod fresh;
 mod gate;
 mod lists;
 mod lists_in_turn;
+mod met;
 mod phrase;
 mod required;
 mod term;
@@ -33,6 +34,7 @@ use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
 use lists::List;
+pub(super) use met::Met;
 
 /// Takes matches with their scores.
 pub(crate) struct Ranked<'r> {

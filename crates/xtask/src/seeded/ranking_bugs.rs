@@ -13,6 +13,30 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "met-lost-between",
+        what: "of documents that have all terms one is lost where there is no room for more",
+        file: "crates/query/src/evaluate/rank/met.rs",
+        old: "for ((to, sum), rank) in self.ranks.iter_mut().zip(&mut self.sums).zip(ranks) {",
+        new: "for (rank, (to, sum)) in ranks.zip(self.ranks.iter_mut().zip(&mut self.sums)) {",
+        found_by: BEST,
+    },
+    Bug {
+        name: "met-parts-left",
+        what: "what one list adds to a score is another document's",
+        file: "crates/query/src/evaluate/rank/met.rs",
+        old: "part.0[kept] = part.0[at];",
+        new: "let _ = part;",
+        found_by: BEST,
+    },
+    Bug {
+        name: "looked-up-from",
+        what: "postings before where a list is are not counted",
+        file: "crates/kernel/src/look_up.rs",
+        old: "from.wrapping_sub(before.count_ones() as usize)",
+        new: "from",
+        found_by: tests("-p spirit-kernel --test bitmap", "looked_up"),
+    },
+    Bug {
         name: "lengths-too-close",
         what: "blocks are passed over by lengths that differ by less than rounding",
         file: "crates/query/src/rank.rs",

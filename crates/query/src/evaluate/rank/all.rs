@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
-use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Run};
 
 use super::candidates::Candidates;
 use super::lists::{Ahead, BLOCK, List, bar};
+use super::met::Met;
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
-use crate::evaluate::window::{RANKS, WORDS, aligned, is_empty, ones};
+use crate::evaluate::window::{RANKS, WORDS, aligned, ones};
 use crate::leaf::END;
 use crate::plan::TERMS_INLINE;
 use crate::rank::MORE;
@@ -21,6 +21,8 @@ type Parts<T> = [T; TERMS_INLINE];
 
 /// So few candidates of a block are looked up one by one.
 pub(super) const FEW: usize = 8;
+/// So many documents of a window are looked up sooner than a list is gone through to tell which of them may be among the best.
+const LOOKED_UP: u64 = 48;
 /// Ranks of the first window of dense lists.
 const RANKS_FIRST: u32 = 512;
 
@@ -57,6 +59,7 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
         // Lent, since what lists are read in is not to be seen to change.
         let words = std::mem::take(&mut self.scratch.words);
+        let mut met = std::mem::take(&mut self.scratch.met);
         let mut lists = [List::NONE; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {
             *list = self.list(place, *term as usize, &words);
@@ -66,15 +69,21 @@ impl Evaluation<'_, Ranked<'_>> {
         let order = &mut order[..terms.len()];
         order.sort_unstable_by_key(|list| lists[*list].len());
         if lists.iter().all(List::is_dense) {
-            self.rank_windows_of_all(place, lists, order);
+            self.rank_windows_of_all(place, (lists, order), &mut met);
         } else {
-            self.rank_blocks_of_all(place, lists, order);
+            self.rank_blocks_of_all(place, (lists, order), &mut met);
         }
+        self.scratch.met = met;
         self.scratch.words = words;
     }
 
     /// Goes through windows, of which the first are small, since anything may be among the best there.
-    fn rank_windows_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
+    fn rank_windows_of_all(
+        &mut self,
+        place: &Place<'_>,
+        (lists, order): (&mut [List<'_>], &[usize]),
+        met: &mut Met,
+    ) {
         let level = self.settings.level;
         let (mut start, mut ranks) = (place.first, RANKS_FIRST);
         loop {
@@ -92,7 +101,7 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) {
-                self.rank_window_of_all(place, lists, order, first..start, &ahead);
+                self.rank_window_of_all(place, (lists, order), first..start, &ahead, met);
             }
         }
     }
@@ -101,41 +110,50 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_window_of_all(
         &mut self,
         place: &Place<'_>,
-        lists: &mut [List<'_>],
-        order: &[usize],
+        (lists, order): (&[List<'_>], &[usize]),
         ranks: Range<u32>,
         ahead: &Parts<Ahead>,
+        met: &mut Met,
     ) {
-        let (shortest, others) = (order[0], &order[1..]);
+        let (level, shortest, others) = (self.settings.level, order[0], &order[1..]);
         let mut common = [u64::MAX; WORDS];
-        let mut found = Candidates::new(self.settings.level, self.limit(), ranks.start, ranks.end);
-        lists.iter().for_each(|list| found.keep_dense(list, &mut common));
-        if is_empty(&common) {
-            return;
+        for list in lists {
+            let mut own = [0; WORDS];
+            list.set_bits(level, ranks.start, &mut own[..ranks.len().div_ceil(64)]);
+            kernel::and_window(level, &mut common, &own);
         }
-        let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
-        let bar = bar(self.limit(), &lists[shortest], ahead_of);
-        found.add(&lists[shortest], bar, Some(bar));
-        kernel::and_window(self.settings.level, &mut common, &found.all());
-        for bit in ones(&common) {
-            let rank = ranks.start + bit as u32;
-            let parts = ahead.map(|ahead| ahead.bound);
-            self.rank_met(place, lists, order, rank, parts);
+        if kernel::count_bits(level, &common) > LOOKED_UP {
+            let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
+            let bar = bar(self.limit(), &lists[shortest], ahead_of);
+            let mut found = Candidates::new(level, self.limit(), ranks.start, ranks.end);
+            found.add(&lists[shortest], bar, Some(bar));
+            kernel::and_window(level, &mut common, &found.all());
+        }
+        let mut bits = ones(&common);
+        while met.begin(bits.by_ref().map(|bit| ranks.start + bit as u32)) > 0 {
+            self.rank_met(place, lists, order, met, ahead);
         }
     }
 
-    /// Offers a document if it has all terms. `parts` are what each may add to its score.
+    /// Offers those of some documents that have all terms. `ahead` is what each of the lists that they were not looked up in yet, `order`, may
+    /// add to a score.
     fn rank_met(
         &mut self,
         place: &Place<'_>,
-        lists: &mut [List<'_>],
+        lists: &[List<'_>],
         order: &[usize],
-        rank: u32,
-        mut parts: Parts<f32>,
+        met: &mut Met,
+        ahead: &Parts<Ahead>,
     ) {
-        if self.complete(lists, order, rank, &mut parts) {
-            // In the order of the terms, so that a document's score does not depend on what else there is.
-            let score = parts[..lists.len()].iter().sum();
+        for (number, list) in order.iter().enumerate() {
+            let rest: f32 = order[number + 1..].iter().map(|list| ahead[*list].bound).sum();
+            let may_pass = |score: f32| !self.is_beaten((score + rest) * MORE);
+            if met.is_empty() {
+                return;
+            }
+            met.keep_in(self.settings.level, (*list, &lists[*list]), may_pass);
+        }
+        for (rank, score) in met.scored(lists.len()) {
             if score > self.collector.top.threshold() {
                 self.offer_scored(place, rank, score);
             }
@@ -143,7 +161,12 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
-    fn rank_blocks_of_all(&mut self, place: &Place<'_>, lists: &mut [List<'_>], order: &[usize]) {
+    fn rank_blocks_of_all(
+        &mut self,
+        place: &Place<'_>,
+        (lists, order): (&mut [List<'_>], &[usize]),
+        met: &mut Met,
+    ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
         for number in 0..lists[shortest].len().div_ceil(BLOCK) {
@@ -157,19 +180,19 @@ impl Evaluation<'_, Ranked<'_>> {
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) && self.meter.step() {
                 let block = (number, lists[shortest].block_run(number));
-                self.rank_block_of_all(place, lists, order, block, &ahead);
+                self.meet_block_of_all((lists, order), block, &ahead, met);
+                self.rank_met(place, lists, others, met, &ahead);
             }
         }
     }
 
-    /// Offers the documents of a block that are in the other lists too.
-    fn rank_block_of_all(
-        &mut self,
-        place: &Place<'_>,
-        lists: &mut [List<'_>],
-        order: &[usize],
+    /// The documents of a block that may be among the best, and are in the second list too if there are more than a few.
+    fn meet_block_of_all(
+        &self,
+        (lists, order): (&[List<'_>], &[usize]),
         block: (usize, Run<'_>),
         ahead: &Parts<Ahead>,
+        met: &mut Met,
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
@@ -179,15 +202,14 @@ impl Evaluation<'_, Ranked<'_>> {
         let bar = bar(self.limit(), &lists[shortest], ahead_of);
         let mut block = lists[shortest].sift(level, block, bar, &mut room);
         // Most of these are not in the other list, and where that is dense it is told without their lengths.
-        let mut met = [0; BLOCK];
-        let probed = lists[others[0]].probe(level, block, &mut met);
+        let mut common = [0; BLOCK];
+        let probed = lists[others[0]].probe(level, block, &mut common);
         if let Some(count) = probed {
-            block = kernel::run_of(&mut met[..count]);
+            block = kernel::run_of(&mut common[..count]);
         }
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
         if probed.is_none() && found > FEW {
-            let mut common = [0; BLOCK];
             let candidates = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
             found = lists[others[0]].meet(level, algorithm, candidates, &mut common);
@@ -195,29 +217,6 @@ impl Evaluation<'_, Ranked<'_>> {
             let words = kernel::run_of(&mut words[..found]);
             kernel::score_run(level, words, lengths, bm25, &mut scores);
         }
-        for (word, score) in words[..found].iter().zip(&scores) {
-            let mut parts = ahead.map(|ahead| ahead.bound);
-            parts[shortest] = *score;
-            self.rank_met(place, lists, others, rank(*word), parts);
-        }
-    }
-
-    /// Replaces what other lists may add to a document's score by what they do; says whether all have it, unless it cannot be
-    /// among the best.
-    fn complete(
-        &self,
-        lists: &mut [List<'_>],
-        others: &[usize],
-        rank: u32,
-        parts: &mut Parts<f32>,
-    ) -> bool {
-        others.iter().all(|other| {
-            if self.is_beaten(parts[..lists.len()].iter().sum::<f32>() * MORE) {
-                return false;
-            }
-            let Some(word) = lists[*other].find(self.settings.level, rank) else { return false };
-            parts[*other] = lists[*other].score(word);
-            true
-        })
+        met.begin_with(shortest, &words[..found], &scores);
     }
 }

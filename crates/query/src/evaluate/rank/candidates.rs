@@ -155,13 +155,6 @@ impl Candidates {
         kernel::and_window(self.window.level, &mut self.together, &self.seen[1]);
     }
 
-    /// Keeps the bits of what a dense list has.
-    pub(super) fn keep_dense(&self, list: &List<'_>, bits: &mut Bits) {
-        let mut own = [0; WORDS];
-        list.set_bits(self.window.level, self.window.first, &mut own[..self.window.words()]);
-        kernel::and_window(self.window.level, bits, &own);
-    }
-
     /// All of them.
     pub(super) fn all(&self) -> Bits {
         let mut all = self.alone;

@@ -343,6 +343,18 @@ impl<'l> List<'l> {
         self.word(self.seek(level, wanted)).filter(|word| rank(*word) == wanted)
     }
 
+    /// Writes the postings at some ranks, which ascend and are not before where it is; 0, which is none, where it has none.
+    pub(super) fn look_up_all(&self, level: Level, ranks: &[u32], out: &mut [u32]) {
+        if let (Source::Run(run), Some(bits)) = (&self.source, self.bits) {
+            kernel::look_up(level, run, bits, self.base, self.at, ranks, out);
+            return;
+        }
+        let mut list = *self;
+        for (rank, out) in ranks.iter().zip(out) {
+            *out = list.find(level, *rank).unwrap_or(0);
+        }
+    }
+
     /// What the postings of a block can be at best.
     pub(super) fn block(&self, block: usize) -> Ahead {
         let Some(word) = self.maxima.get(block) else { return self.whole };
