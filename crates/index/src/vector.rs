@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU16, AtomicU64};
 
-use spirit_kernel::Level;
+use spirit_kernel::{Level, Token};
 use spirit_mem::{Region, Span};
 
 const WIDE: u16 = 0x8000;
@@ -89,7 +89,7 @@ pub fn put_holes(units: &[AtomicU16], at: usize, holes: u32) -> usize {
 }
 
 /// The units of an ordinal's token, and how many they are.
-pub fn units_for(ordinal: u32) -> ([u16; 2], usize) {
+pub fn units_for(ordinal: u32) -> Token {
     let value = ordinal + 1;
     if value < WIDE as u32 {
         ([value as u16, 0], 1)
@@ -114,7 +114,7 @@ pub fn take(units: &[AtomicU16]) -> Option<(Entry, usize)> {
 }
 
 /// Whether some entry of a vector is a gap: if none is, each is one position.
-pub fn has_gap(level: Level, units: &[AtomicU16]) -> bool {
+fn has_gap(level: Level, units: &[AtomicU16]) -> bool {
     let mut found = false;
     // Tokens of two units may begin like a gap.
     spirit_kernel::each_occurrence(level, units, &[WIDE], |_, at| {
@@ -191,6 +191,19 @@ impl<'a> Vectors<'a> {
         let units = self.document(start, tokens, level);
         let count = spirit_kernel::phrase_count(level, units, pattern);
         if any { count.min(1) } else { count }
+    }
+
+    /// Calls `visit(position, which)` for each position of such a document that has one of some [tokens](units_for), ascending, for as long as
+    /// that goes on; `which` is the first that it is. False if a gap is in the way, behind which positions would be others.
+    pub fn each_of(
+        &self,
+        (start, tokens): (u32, u32),
+        level: Level,
+        wanted: &[Token],
+        visit: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> bool {
+        let most = self.units_up_to(start, tokens as u64 * UNITS_PER_TOKEN_MAX as u64);
+        spirit_kernel::each_of_tokens(level, most, tokens as usize, wanted, visit)
     }
 
     /// Units from `start` on, `len` of them or as many as the region has.

@@ -1,34 +1,17 @@
 //! Phrases in document vectors: where the units of some tokens follow each other.
 //!
-//! A token is one unit below 0x8000 (*narrow*) or two (*wide*): a *head* with the top bit set, and a *second*, which may
-//! have any value. So a second may look like a narrow token or like a head, and a match counts only if a
-//! token begins where it does.
+//! The second unit of a token may look like a token by itself, so a match counts only if a token begins where it does.
 //!
-//! # Where tokens begin
-//!
-//! A unit with a clear top bit is no head, so behind it a token begins. From there on units with the top bit set are by
-//! turns head and second. Of a maximal run of such units the first, third, ... are therefore heads, and
-//! what is behind a head is a second: whether a token begins at a unit is a matter of parity, which a few
-//! additions find for 64 units at once ([`Seconds`]).
-//!
-//! Units are given from a token's beginning on; what they mean is of no concern here.
+//! Units are given from a token's beginning on; what they mean is of no concern here. Not here: where several tokens are that need not
+//! follow each other, see `tokens.rs`.
 
 use crate::level::Level;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::AtomicU16;
 
+use crate::units::{BLOCK, Seconds, WIDE, equal_portable, wide_portable};
 #[cfg(target_arch = "x86_64")]
-use crate::avx2::signs_of_16;
-#[cfg(target_arch = "x86_64")]
-use crate::load::{load_16_units, load_up_to_32_units};
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::*;
-
-/// Units that share a mask.
-const BLOCK: usize = 64;
-
-/// The top bit of a head.
-const WIDE: u16 = 0x8000;
+use crate::units::{equal_avx2, equal_avx512, wide_avx2, wide_avx512};
 
 /// How often the phrase occurs: at how many tokens the units of `pattern` begin. They are those of whole tokens.
 ///
@@ -189,44 +172,6 @@ fn units_of(units: &[AtomicU16], tokens: usize, wide: impl Fn(&[AtomicU16]) -> u
     units.len()
 }
 
-/// Which units are seconds, from one block to the next.
-#[derive(Default)]
-struct Seconds {
-    /// 1 if the next block begins with one.
-    carry: u64,
-}
-
-impl Seconds {
-    /// The seconds of the next block, of which the units `wide` have the top bit.
-    #[inline(always)]
-    fn among(&mut self, wide: u64) -> u64 {
-        const EVEN: u64 = u64::MAX / 3;
-        // A unit that is known to be a second is no head; the run goes on behind it as if it began there.
-        let wide = wide & !self.carry;
-        let run_starts = wide & !(wide << 1);
-        // Runs that begin at an even unit are carried away by an addition, and only they.
-        let odd_runs = wide & wide.wrapping_add(run_starts & EVEN);
-        let heads = (wide & !odd_runs & EVEN) | (odd_runs & !EVEN);
-        let seconds = heads << 1 | self.carry;
-        self.carry = heads >> (BLOCK - 1);
-        seconds
-    }
-}
-
-#[inline(always)]
-fn mask_portable(units: &[AtomicU16], is_set: impl Fn(u16) -> bool) -> u64 {
-    let bit = |(i, unit): (usize, &AtomicU16)| u64::from(is_set(unit.load(Relaxed))) << i;
-    units.iter().take(BLOCK).enumerate().map(bit).sum()
-}
-
-fn wide_portable(units: &[AtomicU16]) -> u64 {
-    mask_portable(units, |unit| unit & WIDE != 0)
-}
-
-fn equal_portable(units: &[AtomicU16], wanted: u16) -> u64 {
-    mask_portable(units, |unit| unit == wanted)
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
 fn scan_avx512(
@@ -243,36 +188,6 @@ fn token_units_avx512(units: &[AtomicU16], tokens: usize) -> usize {
     units_of(units, tokens, |units| wide_avx512(units))
 }
 
-/// The bits of two vectors by `lanes`, given what each has loaded and which of its lanes are there.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn mask_avx512(units: &[AtomicU16], lanes: impl Fn(__mmask32, __m512i) -> __mmask32) -> u64 {
-    let (low, high) = units.split_at(units.len().min(BLOCK / 2));
-    let (in_low, low) = load_up_to_32_units(low);
-    let mask = u64::from(lanes(in_low, low));
-    if high.is_empty() {
-        return mask;
-    }
-    let (in_high, high) = load_up_to_32_units(high);
-    mask | u64::from(lanes(in_high, high)) << (BLOCK / 2)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn wide_avx512(units: &[AtomicU16]) -> u64 {
-    mask_avx512(units, |_, units| _mm512_movepi16_mask(units))
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
-fn equal_avx512(units: &[AtomicU16], wanted: u16) -> u64 {
-    let wanted = _mm512_set1_epi16(wanted as i16);
-    mask_avx512(units, |inside, units| _mm512_mask_cmpeq_epi16_mask(inside, units, wanted))
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn scan_avx2(
@@ -287,40 +202,4 @@ fn scan_avx2(
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn token_units_avx2(units: &[AtomicU16], tokens: usize) -> usize {
     units_of(units, tokens, |units| wide_avx2(units))
-}
-
-/// The signs of whole vectors by `lanes`, and the bits of the units behind them by `rest`.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn mask_avx2(
-    units: &[AtomicU16],
-    lanes: impl Fn(__m256i) -> __m256i,
-    rest: impl Fn(&[AtomicU16]) -> u64,
-) -> u64 {
-    let (blocks, behind) = units[..units.len().min(BLOCK)].as_chunks::<16>();
-    let mut mask = 0;
-    for (i, block) in blocks.iter().enumerate() {
-        mask |= u64::from(signs_of_16(lanes(load_16_units(block)))) << (16 * i);
-    }
-    if behind.is_empty() {
-        return mask;
-    }
-    mask | rest(behind) << (16 * blocks.len())
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn wide_avx2(units: &[AtomicU16]) -> u64 {
-    mask_avx2(units, |units| units, wide_portable)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn equal_avx2(units: &[AtomicU16], wanted: u16) -> u64 {
-    let all = _mm256_set1_epi16(wanted as i16);
-    let equal = |units| _mm256_cmpeq_epi16(units, all);
-    mask_avx2(units, equal, |units| equal_portable(units, wanted))
 }

@@ -4,7 +4,9 @@ mod common;
 
 use common::shared_units;
 use proptest::prelude::*;
-use spirit_kernel::{Level, each_occurrence, each_occurrence_among, phrase_count, token_units};
+use spirit_kernel::{
+    Level, Token, each_occurrence, each_occurrence_among, each_of_tokens, phrase_count, token_units,
+};
 use std::ops::ControlFlow::{Break, Continue};
 
 const WIDE: u16 = 0x8000;
@@ -55,6 +57,31 @@ fn check(units: &[u16], pattern: &[u16]) {
     }
 }
 
+/// Which of `wanted` the first tokens are, and whether none of those that are read is overlong; as far as `room` reaches.
+fn read_tokens(
+    units: &[u16],
+    tokens: usize,
+    wanted: &[Token],
+    room: usize,
+) -> (Vec<(usize, usize)>, bool) {
+    let mut found = Vec::new();
+    for (token, at) in token_starts(units).into_iter().take(tokens).enumerate() {
+        let (first, second) = (units[at], units.get(at + 1).copied());
+        if first == WIDE && second.is_none_or(|second| second < WIDE) {
+            return (found, false);
+        }
+        let is_it =
+            |(own, count): &Token| own[0] == first && (*count == 1 || second == Some(own[1]));
+        if let Some(which) = wanted.iter().position(is_it) {
+            found.push((token, which));
+            if found.len() == room {
+                break;
+            }
+        }
+    }
+    (found, true)
+}
+
 #[test]
 fn a_second_that_looks_like_a_token_is_none() {
     check(&[WIDE, 7, 8, 7, 8], &[7, 8]);
@@ -103,5 +130,32 @@ proptest! {
         pattern in prop::collection::vec(0..12_u16, 1..3),
     ) {
         check(&units, &pattern);
+    }
+
+    #[test]
+    fn tokens_are_where_a_reading_finds_them(
+        units in prop::collection::vec(
+            prop_oneof![20 => 0..5_u16, 5 => WIDE + 1..WIDE + 3, 2 => WIDE..WIDE + 1, 1 => any::<u16>()],
+            0..200,
+        ),
+        wanted in prop::collection::vec(
+            prop_oneof![
+                3 => (0..5_u16).prop_map(|unit| ([unit, 0], 1)),
+                2 => (WIDE..WIDE + 3, prop_oneof![0..5_u16, WIDE..WIDE + 3]).prop_map(|(a, b)| ([a, b], 2)),
+            ],
+            0..5,
+        ),
+        tokens in 0usize..220,
+        room in 1usize..60,
+    ) {
+        let expected = read_tokens(&units, tokens, &wanted, room);
+        for level in Level::all_supported() {
+            let mut found = Vec::new();
+            let are_whole = each_of_tokens(level, &shared_units(&units), tokens, &wanted, |token, which| {
+                found.push((token, which));
+                if found.len() == room { Break(()) } else { Continue(()) }
+            });
+            prop_assert_eq!((found, are_whole), expected.clone(), "{:?}", level);
+        }
     }
 }

@@ -7,12 +7,11 @@
 mod packed;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU16, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
 use spirit_index::posting::rank_of;
-use spirit_index::vector::{self, Entry};
-use spirit_kernel as kernel;
-use spirit_kernel::Level;
+use spirit_index::vector::{self, Vectors};
+use spirit_kernel::{Level, Token};
 use spirit_mem::prefetch;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones_from};
@@ -40,8 +39,8 @@ pub(super) struct Phrase {
     slots: Vec<Slot>,
     slop: u32,
     form: Form,
-    /// Its terms' ordinals, where vectors are looked at,
-    ordinals: Vec<u32>,
+    /// Its terms' tokens, where vectors are looked at,
+    tokens: Vec<Token>,
     /// and their units, one behind the other, if there are no gaps and no slop.
     pattern: Vec<u16>,
     lists: InLists,
@@ -146,14 +145,14 @@ impl<C> Evaluation<'_, C> {
     fn fill_ordinals(&self, place: &Place<'_>, node: NodeId, phrase: &mut Phrase) -> Option<()> {
         for (term, at) in self.phrase_terms(node) {
             let ordinal = self.ordinal(place, term)?;
-            let known = phrase.ordinals.iter().position(|o| *o == ordinal);
-            phrase.ordinals.push(ordinal);
+            let token = vector::units_for(ordinal);
+            let known = phrase.tokens.iter().position(|own| *own == token);
+            phrase.tokens.push(token);
             phrase.push(known, at);
         }
         if phrase.is_in_a_row() {
-            for ordinal in &phrase.ordinals {
-                let (units, count) = vector::units_for(*ordinal);
-                phrase.pattern.extend_from_slice(&units[..count]);
+            for (units, count) in &phrase.tokens {
+                phrase.pattern.extend_from_slice(&units[..*count]);
             }
         }
         Some(())
@@ -184,7 +183,7 @@ impl Phrase {
     pub(super) fn with_capacity() -> Phrase {
         Phrase {
             slots: Vec::with_capacity(SLOTS_MAX),
-            ordinals: Vec::with_capacity(SLOTS_MAX),
+            tokens: Vec::with_capacity(SLOTS_MAX),
             pattern: Vec::with_capacity(2 * SLOTS_MAX),
             lists: InLists::with_capacity(),
             ..Phrase::default()
@@ -195,7 +194,7 @@ impl Phrase {
     fn clear(&mut self, form: Form) {
         self.form = form;
         self.slots.clear();
-        self.ordinals.clear();
+        self.tokens.clear();
         self.pattern.clear();
         self.lists.clear();
     }
@@ -275,8 +274,7 @@ impl Phrase {
             let any = wanted == Wanted::Any;
             return vectors.phrase(document, level, &self.pattern, any) as f32;
         }
-        let units = vectors.document(document.0, document.1, level);
-        collect(level, units, &self.ordinals, occurrences);
+        collect(level, (vectors, document), &self.tokens, occurrences);
         self.sloppy_frequency(occurrences, wanted)
     }
 
@@ -309,62 +307,56 @@ impl Room<'_> {
 }
 
 /// Where in a document some terms are. Of a document with more of them than there is room for, the first.
-fn collect(level: Level, units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
-    if vector::has_gap(level, units) || !collect_by_term(level, units, ordinals, occurrences) {
-        collect_by_token(units, ordinals, occurrences);
-    }
-}
-
-/// The same where each token is one position; says whether there was room for all.
-fn collect_by_term(
+fn collect(
     level: Level,
-    units: &[AtomicU16],
-    ordinals: &[u32],
+    (vectors, document): (Vectors<'_>, (u32, u32)),
+    tokens: &[Token],
     occurrences: &mut Vec<Occurrence>,
-) -> bool {
+) {
     occurrences.clear();
-    for (term, ordinal) in ordinals.iter().enumerate() {
-        // One that is there twice is known by its first place.
-        if ordinals[..term].contains(ordinal) {
-            continue;
-        }
-        let (pattern, count) = vector::units_for(*ordinal);
-        kernel::each_occurrence(level, units, &pattern[..count], |position, _| {
-            if occurrences.len() == occurrences.capacity() {
-                return ControlFlow::Break(());
-            }
-            occurrences.push(Occurrence::new(position as u32, term as u32));
-            ControlFlow::Continue(())
-        });
+    let is_read = vectors.each_of(document, level, tokens, |position, term| {
+        put(occurrences, Occurrence::new(position as u32, term as u32))
+    });
+    if !is_read {
+        collect_with_gaps((vectors, document), tokens, occurrences);
     }
-    occurrences.sort_unstable();
-    occurrences.len() < occurrences.capacity()
 }
 
-/// The same of any vector.
+/// The same where some entries are more than one position.
 #[cold]
-fn collect_by_token(units: &[AtomicU16], ordinals: &[u32], occurrences: &mut Vec<Occurrence>) {
+fn collect_with_gaps(
+    (vectors, (start, tokens)): (Vectors<'_>, (u32, u32)),
+    wanted: &[Token],
+    occurrences: &mut Vec<Occurrence>,
+) {
     occurrences.clear();
-    let (mut at, mut position) = (0, 0);
-    while let Some((entry, count)) = vector::take(&units[at..]) {
-        let term = match entry {
-            Entry::Term(ordinal) => ordinals.iter().position(|o| *o == ordinal),
-            Entry::Holes(_) => None,
-        };
-        if let Some(term) = term {
-            if occurrences.len() == occurrences.capacity() {
-                return;
-            }
-            occurrences.push(Occurrence::new(position, term as u32));
+    for (position, ordinal) in (0..).zip(vectors.ordinals(start, tokens)) {
+        let Some(token) = ordinal.map(vector::units_for) else { continue };
+        let term = wanted.iter().position(|own| *own == token);
+        let full = term.map(|term| put(occurrences, Occurrence::new(position, term as u32)));
+        if full.is_some_and(|full| full.is_break()) {
+            return;
         }
-        (at, position) = (at + count, position + entry.positions());
     }
+}
+
+/// Takes an occurrence along, if there is room.
+fn put(occurrences: &mut Vec<Occurrence>, occurrence: Occurrence) -> ControlFlow<()> {
+    if occurrences.len() == occurrences.capacity() {
+        return ControlFlow::Break(());
+    }
+    occurrences.push(occurrence);
+    ControlFlow::Continue(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use spirit_index::vector::Entry;
+    use spirit_mem::{Region, Residency, Span};
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
 
     fn entry() -> impl Strategy<Value = Entry> {
         prop_oneof![
@@ -375,7 +367,7 @@ mod tests {
     }
 
     proptest! {
-        /// Term by term gives what token by token does.
+        /// Whether all positions are told at a glance, or there are gaps, terms are where a reading finds them.
         #[test]
         fn terms_are_where_a_reading_finds_them(
             entries in prop::collection::vec(entry(), 0..200),
@@ -388,17 +380,33 @@ mod tests {
                 let holes = Entry::Holes(holes.min(vector::GAP_MAX));
                 entries.insert(at.min(entries.len()), holes);
             }
-            let units: Vec<AtomicU16> = (0..2 * entries.len()).map(|_| AtomicU16::new(0)).collect();
-            let end = entries.iter().fold(0, |at, entry| vector::put_entry(&units, at, *entry));
-            let units = &units[..end];
-            let mut read = Vec::with_capacity(capacity);
-            collect_by_token(units, &ordinals, &mut read);
+            let region = Region::reserve(4096, Residency::OnTouch).unwrap();
+            let directory = Span::<AtomicU64>::new(0, 1);
+            region.view(directory)[0].store(1024, Relaxed);
+            let units = region.view(Span::new(1024, 1024));
+            let end = entries.iter().fold(0, |at, entry| vector::put_entry(units, at, *entry));
+            // Another document's, behind it.
+            vector::put(units, end, ordinals[0]);
+            let tokens: Vec<Token> = ordinals.iter().map(|own| vector::units_for(*own)).collect();
+            let document = (0, entries.iter().map(|entry| entry.positions()).sum());
+            let vectors = Vectors::new(&region, directory, 10);
+
+            let mut expected = Vec::new();
+            let mut position = 0;
+            for entry in &entries {
+                if let Entry::Term(ordinal) = entry
+                    && let Some(term) = ordinals.iter().position(|own| own == ordinal)
+                {
+                    expected.push(Occurrence::new(position, term as u32));
+                }
+                position += entry.positions();
+            }
+            expected.truncate(capacity);
             for level in Level::all_supported() {
-                prop_assert_eq!(vector::has_gap(level, units), gap.is_some());
                 let mut found = Vec::with_capacity(capacity);
-                collect(level, units, &ordinals, &mut found);
-                prop_assert_eq!(&found, &read, "{:?}", level);
-                prop_assert_eq!(found.capacity(), read.capacity());
+                collect(level, (vectors, document), &tokens, &mut found);
+                prop_assert_eq!(&found, &expected, "{:?}", level);
+                prop_assert_eq!(found.capacity(), capacity);
             }
         }
     }

@@ -257,6 +257,22 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: PHRASES,
     },
     Bug {
+        name: "near-gap",
+        what: "words near each other are counted from before a gap",
+        file: "crates/query/src/evaluate/phrase.rs",
+        old: "    if !is_read {",
+        new: "    if !is_read && occurrences.is_empty() {",
+        found_by: tests("-p spirit-query --lib", "terms_are_where"),
+    },
+    Bug {
+        name: "near-behind",
+        what: "words near each other are looked for beyond the document's end",
+        file: "crates/kernel/src/tokens.rs",
+        old: "if token >= tokens {",
+        new: "if token > tokens {",
+        found_by: tests("-p spirit-kernel --test phrase", "tokens_are_where"),
+    },
+    Bug {
         name: "without-shared",
         what: "a count of a term without another counts documents with both",
         file: "crates/query/src/evaluate/at_once.rs",
