@@ -128,7 +128,7 @@ fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>>
     let segment = Snapshot::of_role(memory, u64::MAX).segment(position);
     let mut terms = segment.ok_or("a segment is gone")?.terms_from(FieldId::TEXT, b"");
     let (mut lists, mut bytes) = (Vec::new(), [0; TERM_BYTES_MAX]);
-    while let Some(OrderedTerm { field, len, entry }) = terms.next_term(&mut bytes) {
+    while let Some(OrderedTerm { field, len, entry, .. }) = terms.next_term(&mut bytes) {
         let term = Term::new(field, &bytes[..len]).ok_or("a term has no bytes")?;
         lists.push((term.key, entry));
     }

@@ -40,7 +40,7 @@ Examples:
 
 Queries:
   a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)
-  \"a phrase\"   \"near by\"~3   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
+  \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
   views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h   level:IN [warn error]   field:* (any value)";
 
 #[derive(Debug, Subcommand)]

@@ -23,6 +23,9 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
         Clause::OneOf { field, values: some } => {
             values(document, field).any(|value| some.iter().any(|text| is(&value, text)))
         }
+        Clause::PhrasePrefix { field, words, prefix } => {
+            terms(document, field).iter().any(|text| follows(text, words, prefix))
+        }
         Clause::Prefix(prefix) => has(prefix, &|word| word.starts_with(&prefix.text)),
         Clause::Wildcard(wild) => {
             let pattern: Vec<char> = wild.text.chars().collect();
@@ -94,6 +97,17 @@ fn shortest(text: &[&str], phrase: &[Option<String>]) -> Option<i64> {
     let slots: Vec<(i64, &str)> =
         (0..).zip(phrase).filter_map(|(at, word)| Some((at, word.as_deref()?))).collect();
     if slots.is_empty() { None } else { shortest_of(text, &slots, &mut Vec::new()) }
+}
+
+/// Whether a word that begins with `prefix` stands behind the words of a phrase, each where it should be.
+fn follows(text: &[&str], phrase: &[Option<String>], prefix: &str) -> bool {
+    let gap = phrase.iter().take_while(|word| word.is_none()).count();
+    let phrase = &phrase[gap..];
+    (0..text.len().saturating_sub(phrase.len())).any(|start| {
+        let mut words = phrase.iter().zip(&text[start..]);
+        words.all(|(word, found)| word.as_ref().is_none_or(|word| word == found))
+            && text[start + phrase.len()].starts_with(prefix)
+    })
 }
 
 fn shortest_of(text: &[&str], slots: &[(i64, &str)], taken: &mut Vec<usize>) -> Option<i64> {

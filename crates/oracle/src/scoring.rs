@@ -74,7 +74,9 @@ pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(Strin
         Clause::Term(word) => of_field(&word.field, &mut std::iter::once(&word.text)),
         // It takes a place among the terms.
         Clause::Key(key) => vec![(String::new(), key.clone())],
-        Clause::Phrase { field, words, .. } => of_field(field, &mut words.iter().flatten()),
+        Clause::Phrase { field, words, .. } | Clause::PhrasePrefix { field, words, .. } => {
+            of_field(field, &mut words.iter().flatten())
+        }
         Clause::OneOf { field, values } => of_field(field, &mut values.iter()),
         Clause::Bool(Bool { must, should, not, .. }) => {
             let clauses = must.iter().chain(should).chain(not);

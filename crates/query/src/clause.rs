@@ -31,6 +31,16 @@ pub enum Clause {
     },
     /// Documents with a term that begins so.
     Prefix(Word),
+    /// Documents with these terms one behind the other, and behind them one that begins so; a gap is any one token. Without
+    /// terms it is a prefix.
+    PhrasePrefix {
+        /// The field's name.
+        field: String,
+        /// The terms in their order, but for the last.
+        words: Vec<Option<String>>,
+        /// What the last one begins with.
+        prefix: String,
+    },
     /// Documents with a term that this matches: `*` any characters, `?` one, `\` before one that stands for itself.
     Wildcard(Word),
     /// Documents with a term that is near this one.
@@ -124,6 +134,17 @@ impl Clause {
         Clause::Phrase { field: TEXT.to_owned(), words, slop }
     }
 
+    /// Documents with these terms in their text, one behind the other, and behind them one that begins with `prefix`.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::phrase_prefix(&["grey"], "her").to_string(), "\"grey her\"*");
+    /// ```
+    pub fn phrase_prefix(terms: &[&str], prefix: &str) -> Clause {
+        let words = terms.iter().map(|term| Some((*term).to_owned())).collect();
+        Clause::PhrasePrefix { field: TEXT.to_owned(), words, prefix: prefix.to_owned() }
+    }
+
     /// Documents with this value of a field: a term, a number, a moment.
     pub fn value(field: &str, value: impl ToString) -> Clause {
         Clause::Term(Word { field: field.to_owned(), text: value.to_string() })
@@ -205,7 +226,15 @@ impl fmt::Display for Clause {
             Clause::Term(word) => {
                 write!(f, "{}{}", InField(&word.field), Escaped(&word.text, false))
             }
-            Clause::Phrase { field, words, slop } => write_phrase(f, field, words, *slop),
+            Clause::Phrase { field, words, slop: 0 } => write_phrase(f, field, words, None),
+            Clause::Phrase { field, words, slop } => {
+                write_phrase(f, field, words, None)?;
+                write!(f, "~{slop}")
+            }
+            Clause::PhrasePrefix { field, words, prefix } => {
+                write_phrase(f, field, words, Some(prefix))?;
+                f.write_str("*")
+            }
             Clause::Prefix(word) => {
                 write!(f, "{}{}*", InField(&word.field), Escaped(&word.text, false))
             }
@@ -230,15 +259,15 @@ fn write_phrase(
     f: &mut fmt::Formatter<'_>,
     field: &str,
     words: &[Option<String>],
-    slop: u32,
+    last: Option<&str>,
 ) -> fmt::Result {
     write!(f, "{}\"", InField(field))?;
-    for (number, word) in words.iter().enumerate() {
+    let words = words.iter().map(|word| word.as_deref().unwrap_or("*"));
+    for (number, word) in words.chain(last).enumerate() {
         let space = if number > 0 { " " } else { "" };
-        let text = word.as_deref().unwrap_or("*");
-        write!(f, "{space}{}", text.replace('\\', "\\\\").replace('"', "\\\""))?;
+        write!(f, "{space}{}", word.replace('\\', "\\\\").replace('"', "\\\""))?;
     }
-    if slop > 0 { write!(f, "\"~{slop}") } else { f.write_str("\"") }
+    f.write_str("\"")
 }
 
 fn write_range(

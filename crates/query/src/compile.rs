@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 
+use spirit_index::term::FieldId;
 use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
@@ -73,6 +74,12 @@ impl Query {
             Clause::OneOf { field, values } => {
                 return self.compile_set(self::field(field, fields)?, values);
             }
+            Clause::PhrasePrefix { field, words, prefix } => {
+                let (field, mut list) = (of_words(field, fields)?, Siblings::default());
+                self.compile_terms(field, words, &mut list)?;
+                let at = words.len() as u32;
+                return Ok(self.phrase_prefix(list, at, field.id, prefix.as_bytes())?);
+            }
             Clause::Prefix(word) => self.compile_pattern(PatternKind::Prefix, word, fields)?,
             Clause::Wildcard(word) => self.compile_pattern(PatternKind::Wildcard, word, fields)?,
             Clause::Fuzzy(word, fuzzy) => {
@@ -135,14 +142,25 @@ impl Query {
         slop: u32,
     ) -> Compiled<NodeId> {
         let mut list = Siblings::default();
+        self.compile_terms(field, words, &mut list)?;
+        Ok(self.phrase(list, slop)?)
+    }
+
+    /// Appends the terms of a phrase, each at its place.
+    fn compile_terms(
+        &mut self,
+        field: Target,
+        words: &[Option<String>],
+        list: &mut Siblings,
+    ) -> Compiled<()> {
         for (at, word) in (0..).zip(words) {
             if let Some(word) = word {
                 let kind = self.term(field.id, word.as_bytes())?;
                 let node = self.push(Node { at, ..Node::leaf(kind) })?;
-                self.link(&mut list, node, Occur::Must);
+                self.link(list, node, Occur::Must);
             }
         }
-        Ok(self.phrase(list, slop)?)
+        Ok(())
     }
 
     fn compile_bool(
@@ -174,6 +192,24 @@ impl Query {
             count if count > SLOTS_MAX => Err(TooLarge::Phrase { max: SLOTS_MAX }),
             _ => self.push(Node::parent(Kind::Phrase { slop }, list.first)),
         }
+    }
+
+    /// A phrase of the terms in a list, and at the place `at` one that begins with `prefix`: without others a prefix.
+    pub(crate) fn phrase_prefix(
+        &mut self,
+        list: Siblings,
+        at: u32,
+        field: FieldId,
+        prefix: &[u8],
+    ) -> Result<NodeId, TooLarge> {
+        if list.count >= SLOTS_MAX {
+            return Err(TooLarge::Phrase { max: SLOTS_MAX });
+        }
+        let kind = match self.pattern(field, PatternKind::Prefix, prefix)? {
+            Kind::Pattern(pattern) if list.count > 0 => Kind::PhrasePrefix(pattern),
+            kind => kind,
+        };
+        self.push(Node { at, child: list.first, ..Node::leaf(kind) })
     }
 
     /// Makes a node's score so many times as high.

@@ -62,6 +62,7 @@ pub struct Scratch {
     /// Two for each term of the largest query so far, one to find matches and one to score them; there is room for all, of
     /// which no page is touched before.
     leaves: Vec<Leaf>,
+    /// What their lists are copied to, and behind all of them that of the last word of a phrase prefix.
     words: Zeroed<AtomicU32>,
     patterns: PatternBits,
     /// Where the terms of a phrase are in the document at hand.
@@ -89,7 +90,7 @@ impl Scratch {
         Scratch {
             clauses_max,
             leaves: Vec::with_capacity(2 * clauses_max),
-            words: Zeroed::new(2 * clauses_max * SCRATCH_WORDS),
+            words: Zeroed::new((2 * clauses_max + 1) * SCRATCH_WORDS),
             patterns: PatternBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             phrase: phrase::Phrase::with_capacity(),

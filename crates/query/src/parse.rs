@@ -14,7 +14,7 @@
 //! end     = value | "*"
 //! set     = "IN" "[" { value } "]"
 //! group   = "(" or ")" [ "~" number ]
-//! phrase  = '"' words '"' [ "~" number ]
+//! phrase  = '"' words '"' [ "~" number | "*" ]
 //! word    = characters, `\` before one that stands for itself; with "*" or "?" a pattern; [ "~" [ number ] ]
 //! ```
 //!
@@ -22,7 +22,7 @@
 //! and `]` are ends that belong to the range, `{` and `}` are not. `field:*` asks for any value.
 //!
 //! `^2` multiplies a clause's score, `^=2` makes it 2. `(a b c)~2` asks for two of the three, `"a b"~3` for words moved by three
-//! places at most, `word~1` for words within one edit (`word~`: two).
+//! places at most, `word~1` for words within one edit (`word~`: two). The last word of `"a b"*` is a prefix.
 //!
 //! **Strict and lenient.** A strict parser stops at the first thing that it cannot understand and says where it is and what was
 //! expected. A lenient one never fails: it goes on as if the thing were not there, or were a word, and returns the same errors

@@ -46,6 +46,7 @@ impl Plan {
                 Some((terms, count)) => Plan::Phrase(query.root, terms, count),
                 None => Plan::Tree { bounded: true },
             },
+            Kind::PhrasePrefix(_) => Plan::Tree { bounded: true },
             Kind::Pattern(_) | Kind::Range(_) => Plan::Tree { bounded: false },
         }
     }
@@ -345,7 +346,7 @@ impl Query {
     pub(crate) fn is_bounded(&self, node: NodeId) -> bool {
         match self.nodes[node as usize].kind {
             Kind::Nothing | Kind::Term(_) => true,
-            Kind::Phrase { .. } => true,
+            Kind::Phrase { .. } | Kind::PhrasePrefix(_) => true,
             Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => false,
             Kind::Clauses { .. } => {
                 let clauses = |occur| self.children(node).filter(move |c| self.counts(*c, occur));

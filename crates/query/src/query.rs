@@ -52,6 +52,8 @@ pub(crate) enum Kind {
     Phrase { slop: u32 },
     /// The documents of all terms that a pattern matches (its index among the query's patterns).
     Pattern(u32),
+    /// Terms, from the first child on, each at its place, and at the node's own one that a pattern matches.
+    PhrasePrefix(u32),
     /// The documents with a value in a range (its index among the query's ranges).
     Range(u32),
 }
@@ -72,7 +74,7 @@ pub(crate) struct Node {
     pub(crate) boost: f32,
     /// Whether its score is its boost, by whatever it matches.
     pub(crate) constant: bool,
-    /// In a phrase: its place there.
+    /// In a phrase: its place there. Of a phrase prefix: that of its last word.
     pub(crate) at: u32,
 }
 
@@ -369,7 +371,8 @@ impl Query {
 
     /// Whether it asks where in a document terms are.
     pub fn needs_positions(&self) -> bool {
-        self.nodes.iter().any(|node| matches!(node.kind, Kind::Phrase { .. }))
+        let has_places = |kind| matches!(kind, Kind::Phrase { .. } | Kind::PhrasePrefix(_));
+        self.nodes.iter().any(|node| has_places(node.kind))
     }
 
     /// The term of a leaf.
@@ -392,7 +395,7 @@ impl Query {
     /// Calls `take` with the fields by whose lengths a node and those below it are scored.
     pub(crate) fn each_field(&self, node: NodeId, take: &mut impl FnMut(FieldId)) {
         match self.nodes[node as usize] {
-            Node { constant: true, .. } => {}
+            Node { constant: true, .. } | Node { kind: Kind::PhrasePrefix(_), .. } => {}
             Node { kind: Kind::Term(term), .. } if !self.terms[term as usize].is_word => {}
             Node { kind: Kind::Term(_) | Kind::Phrase { .. }, .. } => take(self.field_of(node)),
             _ => self.children(node).for_each(|child| self.each_field(child, take)),

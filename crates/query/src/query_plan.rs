@@ -102,7 +102,7 @@ pub enum Source {
     Clauses,
     /// A term's lists.
     Lists(Lists),
-    /// The lists of all terms that a pattern matches.
+    /// The lists of all terms that a pattern matches. Of a phrase prefix those of its last word: its clauses are the others.
     Expansion(Expansion),
 }
 

@@ -196,9 +196,11 @@ impl Weights {
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
             Kind::Nothing => Weight::Constant(0.0),
-            Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => {
-                Weight::Constant(boost)
-            }
+            Kind::Everything
+            | Kind::Key(_)
+            | Kind::Pattern(_)
+            | Kind::PhrasePrefix(_)
+            | Kind::Range(_) => Weight::Constant(boost),
             Kind::Term(term) if !query.terms[term as usize].is_word => {
                 self.terms[term as usize] = Bm25 { weight: boost, term, ..Bm25::NOTHING };
                 Weight::Constant(boost)

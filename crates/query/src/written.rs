@@ -36,6 +36,7 @@ impl Query {
             Kind::Term(term) => Clause::Term(self.word(term, schema)),
             Kind::Phrase { slop } => self.phrase_clause(id, slop, schema),
             Kind::Pattern(pattern) => self.pattern_clause(pattern, schema),
+            Kind::PhrasePrefix(pattern) => self.phrase_prefix_clause(id, pattern, schema),
             Kind::Range(range) => self.range_clause(&self.ranges[range as usize], schema),
         }
     }
@@ -72,17 +73,31 @@ impl Query {
     }
 
     fn phrase_clause(&self, id: NodeId, slop: u32, schema: &Schema) -> Clause {
-        let (mut field, mut words) = (String::new(), Vec::new());
+        let mut terms = self.children(id).filter_map(|child| self.term_of(child));
+        let field = terms.next().map(|term| self.word(term, schema).field).unwrap_or_default();
+        Clause::Phrase { field, words: self.phrase_words(id, 0), slop }
+    }
+
+    fn phrase_prefix_clause(&self, id: NodeId, pattern: u32, schema: &Schema) -> Clause {
+        let pattern = &self.patterns[pattern as usize];
+        Clause::PhrasePrefix {
+            field: name_of(pattern.field, schema),
+            words: self.phrase_words(id, self.nodes[id as usize].at as usize),
+            prefix: String::from_utf8_lossy(self.pattern_bytes(pattern)).into_owned(),
+        }
+    }
+
+    /// The terms of a phrase of at least so many places, from the first one on: where a phrase begins in its own count says nothing.
+    fn phrase_words(&self, id: NodeId, places: usize) -> Vec<Option<String>> {
+        let mut words = vec![None; places];
         for child in self.children(id) {
             let (at, term) = (self.nodes[child as usize].at as usize, self.term_of(child));
             let Some(term) = term else { continue };
             words.resize(words.len().max(at + 1), None);
             words[at] = Some(self.text_of(term));
-            field = self.word(term, schema).field;
         }
-        // Where a phrase begins in its own count says nothing.
         let first = words.iter().position(Option::is_some).unwrap_or(0);
-        Clause::Phrase { field, words: words.split_off(first), slop }
+        words.split_off(first)
     }
 
     fn pattern_clause(&self, pattern: u32, schema: &Schema) -> Clause {
@@ -152,6 +167,8 @@ mod tests {
             "*",
             "\"grey heron\"",
             "\"grey * heron\"~2",
+            "\"grey her\"*",
+            "\"a grey * her\"*^2",
             "her*",
             "h?ron",
             "heron~1",

@@ -58,6 +58,8 @@ fn queries() -> Vec<String> {
             format!("\"w0 w1\" {e}"),
             format!("\"{a} w0\"~3"),
             format!("{a} AND NOT {b}"),
+            format!("\"{a} w\"* {b}"),
+            format!("+w0 \"w1 w\"*^3 -\"w2 {c}\"*"),
             format!("w0 -w1 -{d}"),
             format!("+w1 +w2 -{c}"),
             format!("{a} w2 {b} -w0 -{e}"),

@@ -108,6 +108,18 @@ fn a_plan_says_what_clauses_find() {
 }
 
 #[test]
+fn a_phrase_prefix_says_what_it_stands_for() {
+    let index = shore();
+    let plan = plan(&index, "\"sea s\"*^2", &Search::best(10));
+    assert_eq!(plan.registered.evaluator, Evaluator::Windows);
+    let clause = &plan.registered.clause;
+    let Source::Expansion(expansion) = &clause.source else { panic!("{plan}") };
+    assert_eq!((&*clause.clause, &*expansion.first[0]), ("\"sea s\"*^2", "sea"));
+    let [sea] = &clause.clauses[..] else { panic!("{plan}") };
+    assert_eq!((&*sea.clause, sea.occur), ("sea", Occur::Must));
+}
+
+#[test]
 fn a_score_is_made_of_its_parts() {
     let index = tiny(1, 8 << 20).analyzer(Analyzer::Simple).open().unwrap();
     for text in ["sea sea sky", "sea and reed", "sky"] {
@@ -136,6 +148,9 @@ fn a_score_is_made_of_its_parts() {
     assert!(explain("sea", "named").unwrap().matches);
     assert_eq!(explain("sea", "nobody"), None);
     assert_eq!(explain("se* *^=3", "0").unwrap().value, 4.0);
+    let begun = explain("\"sea s\"*^3", "0").unwrap();
+    assert_eq!((begun.value, begun.worth), (3.0, Worth::Constant));
+    assert!(!explain("\"sea r\"*", "1").unwrap().matches);
 }
 
 /// An explanation ends with the score of the hit whatever that is made of: parameters, age, and what the first page's scores were

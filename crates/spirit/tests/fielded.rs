@@ -74,6 +74,10 @@ fn queries() -> Vec<Clause> {
         let words = ["w0", "w1"].map(|word| Some(word.to_owned())).to_vec();
         Clause::Phrase { field: field.to_owned(), words, slop: 0 }
     };
+    let begin = |field: &str, words: &[&str], prefix: &str| {
+        let words = words.iter().map(|word| Some((*word).to_owned())).collect();
+        Clause::PhrasePrefix { field: field.to_owned(), words, prefix: prefix.to_owned() }
+    };
     let (text, title, note) = (of("text", "w0"), of("title", "w0"), of("note", "w1"));
     vec![
         title.clone(),
@@ -89,6 +93,10 @@ fn queries() -> Vec<Clause> {
         phrase("title"),
         phrase("text"),
         Clause::any([phrase("title"), text.clone()]),
+        begin("title", &["w0"], "w1"),
+        begin("note", &["w1", "w0"], "w"),
+        begin("level", &[], "err"),
+        Clause::any([begin("title", &["w1"], "w").boost(2.0), text.clone()]),
         Clause::all([Clause::any([text, note]), title, Clause::Everything]),
     ]
 }

@@ -75,7 +75,7 @@ const ROUNDS: usize = 50;
 const ANSWERS: u64 = 25_000;
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
-const QUERIES: [&str; 43] = [
+const QUERIES: [&str; 46] = [
     "word1",
     "common",
     "nosuchword",
@@ -101,6 +101,9 @@ const QUERIES: [&str; 43] = [
     "\"common word1\"",
     "\"word1 other1\"~3",
     "\"third1 * averylongwordthatdoesnotfitakey\" -word7",
+    "\"word1 oth\"*",
+    "common \"word1 o\"*^2",
+    "\"word2 * third1\"* -word7",
     "(word1 other1 third1 common)~2",
     "wor*",
     "w?rd1*",

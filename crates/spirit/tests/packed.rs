@@ -148,6 +148,7 @@ fn lists_that_end_with_a_block_are_the_naive_index() {
         Clause::all([all(), Clause::any([Clause::term("edge"), Clause::term("far")])]),
         Clause::at_least(2, [all(), Clause::term("edge"), Clause::term("far")]),
         Clause::phrase(&["all", "edge"]),
+        Clause::phrase_prefix(&["all"], "e"),
         all(),
     ];
     let both = [Postings::Raw, Postings::Packed];
@@ -241,6 +242,12 @@ fn packed_segments_answer_and_score_as_raw_ones() {
             "\"sky sea\"~4",
             "\"w1 w0\"~2",
             "\"sea * sky\"",
+            "\"sea w\"*",
+            "\"sea s\"*",
+            "\"sky w0 w\"*",
+            "\"w0 w\"*",
+            "\"sea * w1\"*",
+            "+w0 -\"sea s\"*",
             "w1*",
             "w?5",
             "sea -w0",
@@ -285,12 +292,19 @@ fn phrases_hold_while_readers_are_moved() {
                 let mut found = 0;
                 while !over.load(Relaxed) {
                     let (rare, pair) = (chance.below(DOCUMENTS), chance.below(PAIRS));
+                    let prefixes = [
+                        format!("p{pair} -\"p{pair} left ri\"*"),
+                        format!("u{rare} -\"u{rare} e\"*"),
+                        format!("u{rare} -\"right u{rare}\"*"),
+                        format!("\"p{pair} ri\"*"),
+                    ];
                     for nothing in [
                         "all -\"left right\"".into(),
                         "\"right left\"".into(),
                         format!("u{rare} -\"u{rare} end\""),
                         format!("p{pair} -\"p{pair} left right\""),
                         format!("p{pair} -\"end p{pair}\"~5"),
+                        prefixes[chance.below(4) as usize].clone(),
                     ] {
                         assert_eq!(reader.count_text(&nothing), Ok(0), "{nothing}");
                     }

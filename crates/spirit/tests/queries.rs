@@ -48,6 +48,19 @@ fn words_phrases_and_fields_are_found() {
         ("\"grey heron\"", vec!["a"]),
         ("\"heron grey\"~1", vec![]),
         ("\"heron grey\"~2", vec!["b", "a"]),
+        ("\"grey he\"*", vec!["a"]),
+        ("\"grey s\"*", vec!["c"]),
+        ("\"grey\"*", vec!["c", "b", "a"]),
+        ("\"and a g\"*", vec!["b"]),
+        ("\"and * grey\"*", vec!["b"]),
+        ("\"and gre\"* -seas", vec![]),
+        ("grey -\"grey s\"*", vec!["b", "a"]),
+        ("+grey \"grey w\"*", vec!["c", "b", "a"]),
+        ("(\"the g\"* \"a h\"* seas)~1", vec!["c", "b", "a"]),
+        ("\"heron gre\"*", vec![]),
+        ("by:\"Ann L\"*", vec!["c", "a"]),
+        ("stems:\"skies and se\"*", vec!["c"]),
+        ("stems:\"skies seas\"*", vec![]),
         ("heron*", vec!["d", "b", "a"]),
         ("h?rons", vec!["d"]),
         ("herons~1", vec!["d", "b", "a"]),
@@ -157,6 +170,10 @@ fn a_query_ends_in_time() {
     let stopped = |stop| Err(SearchError::Stopped(stop));
     reader.limits(Limits { expansions: 100, ..Limits::default() });
     assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 100 }));
+    assert_eq!(reader.count_text("\"sea word\"*"), stopped(Stop::Expansions { max: 100 }));
+    // What the last word stands for is not asked where the others are not.
+    assert_eq!(reader.count_text("\"sky word\"*"), Ok(0));
+    assert_eq!(reader.count_text("\"word7 s\"*"), Ok(1));
     assert_eq!(reader.count_text("word1"), Ok(1));
     // Each word is in one segment.
     reader.limits(Limits { expansions: 2999, ..Limits::default() });
@@ -181,12 +198,48 @@ fn a_query_ends_in_time() {
     assert_eq!(reader.count_text("word*"), Ok(3000));
 }
 
+/// However many terms begin so, and whichever of a document's follows the others.
+#[test]
+fn phrase_prefixes_take_all_that_begin_so() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    for n in 0..300 {
+        index.add(&format!("sea word{n} sky")).unwrap();
+        index.add(&format!("word{n} sea other{n}")).unwrap();
+        index.add(&format!("word{n} sea words")).unwrap();
+        index.add(&format!("sea sea, but no word{n}")).unwrap();
+    }
+    for _ in 0..2 {
+        let mut reader = index.reader().unwrap();
+        for (query, expected) in [
+            ("\"sea word\"*", 600),
+            ("\"sea w\"* -words", 300),
+            ("\"sea word1\"*", 111),
+            ("\"sea sea\"*", 300),
+            ("\"sea s\"*", 300),
+            ("\"sea * s\"*", 300),
+            ("\"sea * word\"*", 0),
+            ("\"but no word29\"*", 11),
+            ("\"word7 sea o\"* \"word8 sea o\"*", 2),
+            ("\"nothing w\"*", 0),
+        ] {
+            assert_eq!(reader.count_text(query), Ok(expected), "{query}");
+            let best = Search::best(1000).exhaustive();
+            assert_eq!(reader.search_text(query, best).unwrap().len() as u64, expected, "{query}");
+        }
+        drop(reader);
+        index.flush().unwrap();
+        index.settle();
+    }
+}
+
 #[test]
 fn phrases_need_positions() {
     let index = tiny(1, 8 << 20).positions(false).open().unwrap();
     index.add("grey heron").unwrap();
     let mut reader = index.reader().unwrap();
     assert_eq!(reader.count_text("\"grey heron\""), Err(SearchError::NoPositions));
+    assert_eq!(reader.count_text("\"grey her\"*"), Err(SearchError::NoPositions));
+    assert_eq!(reader.count_text("\"her\"*"), Ok(1));
     assert_eq!(reader.count_text("grey AND heron"), Ok(1));
     assert_eq!(reader.search_text("heron", Search::best(1)).unwrap().len(), 1);
 }

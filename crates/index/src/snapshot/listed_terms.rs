@@ -82,8 +82,8 @@ impl<'a> ListedTerms<'a> {
         self.next = place;
     }
 
-    /// The next term, and its ordinal.
-    pub(super) fn next_term(&mut self, out: &mut TermBuffer) -> Option<(OrderedTerm, u32)> {
+    /// The next term.
+    pub(super) fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {
         while self.next < self.order.len() {
             let number = self.order.number(self.next);
             self.next += 1;
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn term(&self, number: u32, out: &mut TermBuffer) -> Option<(OrderedTerm, u32)> {
+    fn term(&self, number: u32, out: &mut TermBuffer) -> Option<OrderedTerm> {
         let (field, len) = self.write(number, out)?;
         let (entry, ordinal) = match self {
             Source::Flushed { region, dictionary, map, segment } => {
@@ -141,6 +141,6 @@ impl<'a> Source<'a> {
                 (Some(node.entry()).filter(|entry| lists.hold(*entry))?, node.ordinal)
             }
         };
-        Some((OrderedTerm { field, len, entry }, ordinal))
+        Some(OrderedTerm { field, len, entry, ordinal: Some(ordinal) })
     }
 }

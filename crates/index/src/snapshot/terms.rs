@@ -19,6 +19,8 @@ pub struct OrderedTerm {
     pub len: usize,
     /// Its list in the segment. Of totals nothing is known.
     pub entry: Entry,
+    /// Its ordinal there, which document vectors have; none where terms lead to packed lists.
+    pub ordinal: Option<u32>,
 }
 
 /// Goes through the terms of a segment in the order of fields and bytes. Good for as long as the reader stays pinned.
@@ -56,8 +58,8 @@ impl<'a> Segment<'a> {
     pub fn ordinal_of(&self, field: FieldId, bytes: &[u8]) -> Option<u32> {
         let mut found = [0; TERM_BYTES_MAX];
         let Form::Listed(mut terms) = self.terms_from(field, bytes).0 else { return None };
-        let (term, ordinal) = terms.next_term(&mut found)?;
-        (term.field == field && found[..term.len] == *bytes).then_some(ordinal)
+        let term = terms.next_term(&mut found)?;
+        term.ordinal.filter(|_| term.field == field && found[..term.len] == *bytes)
     }
 
     /// The entry of a term from which its positions are known, if the segment is packed. For an entry that was found before
@@ -124,7 +126,7 @@ impl TermCursor<'_> {
     /// passed over.
     pub fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {
         match &mut self.0 {
-            Form::Listed(terms) => terms.next_term(out).map(|(term, _)| term),
+            Form::Listed(terms) => terms.next_term(out),
             Form::Packed(terms, lists) => next_packed(terms.as_mut()?, lists, out),
         }
     }
@@ -142,7 +144,7 @@ fn next_packed(
         terms.advance();
         // As wherever entries come from the second tier: queries go by it without looking again.
         if lists.hold(entry) {
-            return Some(OrderedTerm { field, len, entry });
+            return Some(OrderedTerm { field, len, entry, ordinal: None });
         }
     }
 }

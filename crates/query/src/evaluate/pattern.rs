@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_index::entries::Entry;
 use spirit_index::extent::Extent;
 use spirit_index::posting::rank;
-use spirit_index::snapshot::{OrderedTerm, Segment};
+use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX};
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
@@ -22,7 +22,7 @@ use crate::leaf::END;
 use crate::limits::Meter;
 use crate::packed;
 use crate::pattern::{Matcher, Verdict};
-use crate::query::{PATTERNS_MAX, Query};
+use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
 
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;
@@ -33,6 +33,8 @@ const GROUP: usize = 32;
 /// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
 pub(crate) struct PatternBits {
     bits: Vec<u64>,
+    /// The documents in which a phrase prefix may occur.
+    candidates: Vec<u64>,
     words_each: usize,
     /// By bit: the patterns whose documents in the segment at hand are known.
     known: u32,
@@ -46,7 +48,8 @@ impl PatternBits {
     pub(crate) fn new(rows_max: u32) -> PatternBits {
         let words_each = rows_max.div_ceil(64) as usize;
         let bits = vec![0; words_each * PATTERNS_MAX];
-        PatternBits { bits, words_each, known: 0, fuzzy: FuzzyMatcher::default() }
+        let candidates = vec![0; words_each];
+        PatternBits { bits, candidates, words_each, known: 0, fuzzy: FuzzyMatcher::default() }
     }
 
     /// Another segment is at hand.
@@ -57,12 +60,29 @@ impl PatternBits {
     fn of(&self, pattern: u32) -> &[u64] {
         &self.bits[pattern as usize * self.words_each..][..self.words_each]
     }
+
+    /// For a phrase prefix in the segment at hand: the bitmaps of its candidates and of what it matches.
+    pub(super) fn of_phrase(
+        &mut self,
+        place: &Place<'_>,
+        pattern: u32,
+    ) -> (&mut [u64], &mut [u64], &mut FuzzyMatcher) {
+        let words = words_of(place);
+        let bits = &mut self.bits[pattern as usize * self.words_each..][..words];
+        (&mut self.candidates[..words], bits, &mut self.fuzzy)
+    }
 }
 
 impl<C: Limit> Evaluation<'_, C> {
     /// The first rank at or after `target` that a pattern matches, or [`END`].
-    pub(super) fn next_of_pattern(&mut self, place: &Place<'_>, pattern: u32, target: u32) -> u32 {
-        self.expand(place, pattern);
+    pub(super) fn next_of_pattern(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        pattern: u32,
+        target: u32,
+    ) -> u32 {
+        self.expand(place, node, pattern);
         let from = target.saturating_sub(place.base) as usize;
         let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
         let Some(first) = words.get(from / 64) else { return END };
@@ -77,11 +97,12 @@ impl<C: Limit> Evaluation<'_, C> {
     pub(super) fn add_pattern(
         &mut self,
         place: &Place<'_>,
+        node: NodeId,
         pattern: u32,
         window: Window,
         bits: &mut [u64],
     ) {
-        self.expand(place, pattern);
+        self.expand(place, node, pattern);
         let from = (window.start - place.base) as usize / 64;
         let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
         for (to, from) in bits.iter_mut().zip(words.get(from..).unwrap_or(&[])) {
@@ -89,8 +110,8 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Finds what a pattern matches in the segment at hand, unless that is known.
-    fn expand(&mut self, place: &Place<'_>, pattern: u32) {
+    /// Finds what the node of a pattern matches in the segment at hand, unless that is known.
+    fn expand(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) {
         let patterns = &mut self.scratch.patterns;
         if patterns.known >> pattern & 1 == 1 {
             return;
@@ -99,6 +120,9 @@ impl<C: Limit> Evaluation<'_, C> {
         let PatternBits { bits, words_each, fuzzy, .. } = patterns;
         let bits = &mut bits[pattern as usize * *words_each..][..words_of(place)];
         bits.fill(0);
+        if let Kind::PhrasePrefix(_) = self.query.nodes[node as usize].kind {
+            return self.expand_phrase(place, node, pattern);
+        }
         let found = &self.query.patterns[pattern as usize];
         let bytes = self.query.pattern_bytes(found);
         if let Some((column, within)) = words::places(place, found.field, found.kind, bytes) {
@@ -109,9 +133,14 @@ impl<C: Limit> Evaluation<'_, C> {
         let meter = &mut self.meter;
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
-            Some(extent) => expansion.fresh(extent, |_, ordinal| bitmap.add_fresh(extent, ordinal)),
+            Some(extent) => {
+                expansion.fresh(extent, |_, _, ordinal| bitmap.add_fresh(extent, ordinal));
+            }
             None => {
-                expansion.registered(place, |_, entry| bitmap.add_entry(&place.segment, entry));
+                let cursor = expansion.cursor(place);
+                expansion.registered(place, cursor, |_, _, term| {
+                    bitmap.add_entry(&place.segment, term.entry);
+                });
             }
         }
     }
@@ -127,13 +156,29 @@ impl<C: Limit> Evaluation<'_, C> {
         let meter = &mut self.meter;
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
-            Some(extent) => expansion.fresh(extent, |term, ordinal| {
+            Some(extent) => expansion.fresh(extent, |_, term, ordinal| {
                 let list = extent.record(ordinal).list();
                 let rows = place.segment.rows();
                 found(term, list.count_below(rows, extent.area(), extent.blocks()));
             }),
-            None => expansion.registered(place, |term, entry| found(term, entry.postings)),
+            None => {
+                let cursor = expansion.cursor(place);
+                expansion.registered(place, cursor, |_, bytes, term| {
+                    found(bytes, term.entry.postings);
+                });
+            }
         }
+    }
+}
+
+/// Calls `take` with each posting of a list in a fresh segment.
+pub(super) fn each_fresh(extent: &Extent<'_>, ordinal: u32, mut take: impl FnMut(u32)) {
+    let head = extent.record(ordinal).list().read();
+    head.buffer[..head.buffered].iter().for_each(|word| take(*word));
+    let mut chain = head.chain;
+    while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
+        block.iter().for_each(|word| take(word.load(Relaxed)));
+        chain = older;
     }
 }
 
@@ -143,7 +188,7 @@ fn words_of(place: &Place<'_>) -> usize {
 }
 
 /// A pattern on its way through a segment's terms.
-struct Expansion<'e, 'q> {
+pub(super) struct Expansion<'e, 'q> {
     field: FieldId,
     matcher: Matcher<'e>,
     meter: &'e mut Meter<'q>,
@@ -151,7 +196,7 @@ struct Expansion<'e, 'q> {
 
 impl<'e, 'q> Expansion<'e, 'q> {
     /// None if nothing can match.
-    fn new(
+    pub(super) fn new(
         query: &'e Query,
         pattern: u32,
         fuzzy: &'e mut FuzzyMatcher,
@@ -162,9 +207,19 @@ impl<'e, 'q> Expansion<'e, 'q> {
         Some(Expansion { field: pattern.field, matcher, meter })
     }
 
-    fn registered(&mut self, place: &Place<'_>, mut found: impl FnMut(&[u8], Entry)) {
+    /// The terms of a registered segment, from the first on that may match.
+    pub(super) fn cursor<'a>(&self, place: &Place<'a>) -> TermCursor<'a> {
+        place.segment.terms_from(self.field, self.matcher.first())
+    }
+
+    /// Calls `found` with each term of a registered segment that matches, from where a [`cursor`](Self::cursor) is.
+    pub(super) fn registered<'a>(
+        &mut self,
+        place: &Place<'a>,
+        mut cursor: TermCursor<'a>,
+        mut found: impl FnMut(&mut Meter<'q>, &[u8], OrderedTerm),
+    ) {
         let mut term = [0; TERM_BYTES_MAX];
-        let mut cursor = place.segment.terms_from(self.field, self.matcher.first());
         // The bytes that terms are passed for, and how many there were.
         let (mut passing, mut passed) = ([0; TERM_BYTES_MAX], 0);
         let mut passing_len = 0;
@@ -176,8 +231,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
                 cursor.pass(count);
                 continue;
             }
-            let Some(OrderedTerm { len, entry, .. }) = cursor.next_term(&mut term) else { return };
-            let bytes = &term[..len];
+            let Some(ordered) = cursor.next_term(&mut term) else { return };
+            let bytes = &term[..ordered.len];
             if passing_len > 0 && bytes.starts_with(&passing[..passing_len]) {
                 passed += 1;
                 if passed > PASSED_MAX {
@@ -191,7 +246,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
             (passing_len, passed) = (0, 0);
             match self.matcher.test(bytes) {
                 Verdict::Match if !self.meter.expand() => return,
-                Verdict::Match => found(bytes, entry),
+                Verdict::Match => found(self.meter, bytes, ordered),
                 Verdict::No => {}
                 Verdict::NoneWith(count) => {
                     passing[..count].copy_from_slice(&bytes[..count]);
@@ -202,7 +257,12 @@ impl<'e, 'q> Expansion<'e, 'q> {
         }
     }
 
-    fn fresh(&mut self, extent: &Extent<'_>, mut found: impl FnMut(&[u8], u32)) {
+    /// Calls `found` with each term of a fresh segment that matches, and its ordinal.
+    pub(super) fn fresh(
+        &mut self,
+        extent: &Extent<'_>,
+        mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
+    ) {
         let mut ordinals = extent.ordinals();
         let mut group = [0; GROUP];
         loop {
@@ -224,7 +284,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
         &mut self,
         extent: &Extent<'_>,
         ordinal: u32,
-        found: &mut impl FnMut(&[u8], u32),
+        found: &mut impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) -> bool {
         let mut term = [0; TERM_BYTES_MAX];
         let (field, len) = extent.write_term(ordinal, &mut term);
@@ -235,7 +295,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
             if !self.meter.expand() {
                 return false;
             }
-            found(&term[..len], ordinal);
+            found(self.meter, &term[..len], ordinal);
         }
         true
     }
@@ -269,13 +329,7 @@ impl Bitmap<'_> {
     }
 
     fn add_fresh(&mut self, extent: &Extent<'_>, ordinal: u32) {
-        let head = extent.record(ordinal).list().read();
-        head.buffer[..head.buffered].iter().for_each(|word| self.add_word(*word));
-        let mut chain = head.chain;
-        while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
-            block.iter().for_each(|word| self.add_word(word.load(Relaxed)));
-            chain = older;
-        }
+        each_fresh(extent, ordinal, |word| self.add_word(word));
     }
 
     /// A posting that is newer than what the snapshot sees has no bit.

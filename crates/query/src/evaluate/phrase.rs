@@ -5,6 +5,7 @@
 //! one for the row and one for the vector, so documents are looked at [many at a time](Phrase::each), and those of the next ones are asked for meanwhile. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
 
 mod packed;
+mod prefix;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU32;
@@ -95,6 +96,9 @@ impl<C: Limit> Evaluation<'_, C> {
         if !self.open_phrase(place, node) {
             return bits.fill(0);
         }
+        if self.scratch.phrase.places() == 1 {
+            return;
+        }
         let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let mut room = Room { place, words, occurrences };
         let mut asked: Bits = [0; WORDS];
@@ -109,7 +113,8 @@ impl<C: Limit> Evaluation<'_, C> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// Makes the phrase of scratch memory what the segment at hand has of one; says whether all its terms have postings there.
+    /// Makes the phrase of scratch memory what the segment at hand has of one, of a phrase prefix without its last word; says whether all
+    /// its terms have postings there.
     pub(super) fn open_phrase(&mut self, place: &Place<'_>, node: NodeId) -> bool {
         // Lent, since terms are looked for by what else there is.
         let mut phrase = std::mem::take(&mut self.scratch.phrase);
@@ -126,8 +131,11 @@ impl<C> Evaluation<'_, C> {
         words: &[AtomicU32],
         phrase: &mut Phrase,
     ) -> bool {
-        let Kind::Phrase { slop } = self.query.nodes[node as usize].kind else { return false };
-        phrase.slop = slop;
+        phrase.slop = match self.query.nodes[node as usize].kind {
+            Kind::Phrase { slop } => slop,
+            Kind::PhrasePrefix(_) => 0,
+            _ => return false,
+        };
         if !self.is_packed(place) {
             phrase.clear(Form::Vectors);
             if self.fill_ordinals(place, node, phrase).is_some() {
@@ -144,17 +152,9 @@ impl<C> Evaluation<'_, C> {
 
     fn fill_ordinals(&self, place: &Place<'_>, node: NodeId, phrase: &mut Phrase) -> Option<()> {
         for (term, at) in self.phrase_terms(node) {
-            let ordinal = self.ordinal(place, term)?;
-            let token = vector::units_for(ordinal);
-            let known = phrase.tokens.iter().position(|own| *own == token);
-            phrase.tokens.push(token);
-            phrase.push(known, at);
+            phrase.push_ordinal(self.ordinal(place, term)?, at);
         }
-        if phrase.is_in_a_row() {
-            for (units, count) in &phrase.tokens {
-                phrase.pattern.extend_from_slice(&units[..*count]);
-            }
-        }
+        phrase.fill_pattern();
         Some(())
     }
 
@@ -193,16 +193,44 @@ impl Phrase {
     /// Without terms, but for its slop.
     fn clear(&mut self, form: Form) {
         self.form = form;
-        self.slots.clear();
-        self.tokens.clear();
         self.pattern.clear();
-        self.lists.clear();
+        self.truncate(0);
+    }
+
+    /// Without terms behind the first `places`.
+    fn truncate(&mut self, places: usize) {
+        self.slots.truncate(places);
+        self.tokens.truncate(places);
+        self.lists.truncate(places);
     }
 
     /// Takes the next term along, which is the same as one before if that is `known`.
     fn push(&mut self, known: Option<usize>, at: u32) {
         let term = known.unwrap_or(self.slots.len()) as u32;
         self.slots.push(Slot { term, at });
+    }
+
+    /// The same in vectors.
+    fn push_ordinal(&mut self, ordinal: u32, at: u32) {
+        let token = vector::units_for(ordinal);
+        let known = self.tokens.iter().position(|own| *own == token);
+        self.tokens.push(token);
+        self.push(known, at);
+    }
+
+    /// Makes of its tokens what vectors have if its terms follow each other.
+    fn fill_pattern(&mut self) {
+        self.pattern.clear();
+        if self.is_in_a_row() {
+            for (units, count) in &self.tokens {
+                self.pattern.extend_from_slice(&units[..*count]);
+            }
+        }
+    }
+
+    /// How many places it has terms for.
+    pub(super) fn places(&self) -> usize {
+        self.slots.len()
     }
 
     /// Whether its terms have to follow each other.

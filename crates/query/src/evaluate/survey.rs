@@ -226,7 +226,9 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         let node = &query.nodes[id as usize];
         let source = match node.kind {
             Kind::Term(term) => Source::Lists(found.lists[term as usize]),
-            Kind::Pattern(pattern) => Source::Expansion(found.expansions[pattern as usize].clone()),
+            Kind::Pattern(pattern) | Kind::PhrasePrefix(pattern) => {
+                Source::Expansion(found.expansions[pattern as usize].clone())
+            }
             _ => Source::Clauses,
         };
         let clauses = query.children(id).map(|child| self.clause_plan(child, found)).collect();

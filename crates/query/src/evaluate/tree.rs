@@ -171,7 +171,9 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Term(term) => self.seek(place, term as usize, target),
             Kind::Key(term) => self.next_key(place, term, target),
             Kind::Phrase { .. } => self.earliest_of_all(place, node, target),
-            Kind::Pattern(pattern) => self.next_of_pattern(place, pattern, target),
+            Kind::Pattern(pattern) | Kind::PhrasePrefix(pattern) => {
+                self.next_of_pattern(place, node, pattern, target)
+            }
             Kind::Range(range) => self.next_of_range(place, range, target),
             Kind::Clauses { .. } if self.has(node, Occur::Must) => {
                 self.earliest_of_all(place, node, target)
@@ -185,7 +187,7 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     /// All that must match move each other on, once round.
-    fn earliest_of_all(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+    pub(super) fn earliest_of_all(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         let query = self.query;
         let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
         let mut target = target;
@@ -227,7 +229,11 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Everything => window.fill(bits),
             Kind::Term(term) => self.add_term(place, term as usize, window, bits),
             Kind::Range(range) => self.add_range(place, range, window, bits),
-            Kind::Key(_) | Kind::Phrase { .. } | Kind::Clauses { .. } | Kind::Pattern(_) => {
+            Kind::Key(_)
+            | Kind::Phrase { .. }
+            | Kind::Clauses { .. }
+            | Kind::Pattern(_)
+            | Kind::PhrasePrefix(_) => {
                 let mut own: Bits = [0; WORDS];
                 let own = &mut own[..bits.len()];
                 self.find(place, node, window, own);
@@ -325,11 +331,7 @@ impl<C: Limit> Evaluation<'_, C> {
     fn find(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
         let query = self.query;
         match query.nodes[node as usize].kind {
-            Kind::Phrase { .. } => {
-                let Some(rarest) = self.cheapest(place, node) else { return };
-                self.add(place, rarest, window, bits);
-                self.keep_phrase(place, node, Some(rarest), window, bits);
-            }
+            Kind::Phrase { .. } => self.find_phrase(place, node, window, bits),
             Kind::Clauses { minimum } => {
                 self.find_positive(place, node, minimum, window, bits);
                 for child in query.children(node).filter(|c| query.counts(*c, Occur::Not)) {
@@ -346,11 +348,26 @@ impl<C: Limit> Evaluation<'_, C> {
                     bits[bit / 64] |= 1 << (bit % 64);
                 }
             }
-            Kind::Pattern(pattern) => self.add_pattern(place, pattern, window, bits),
+            Kind::Pattern(pattern) | Kind::PhrasePrefix(pattern) => {
+                self.add_pattern(place, node, pattern, window, bits);
+            }
             Kind::Nothing | Kind::Everything | Kind::Term(_) | Kind::Range(_) => {
                 self.add(place, node, window, bits);
             }
         }
+    }
+
+    /// Where a phrase occurs; of a phrase prefix, its terms but for the last.
+    pub(super) fn find_phrase(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        let Some(rarest) = self.cheapest(place, node) else { return };
+        self.add(place, rarest, window, bits);
+        self.keep_phrase(place, node, Some(rarest), window, bits);
     }
 
     /// What the clauses that must and should match leave.
@@ -433,7 +450,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Key(_) => 1,
             Kind::Term(term) => self.scratch.leaves[term as usize].postings,
             Kind::Range(range) => self.estimate_of_range(place, range),
-            Kind::Phrase { .. } => self.estimate_of_all(place, node),
+            Kind::Phrase { .. } | Kind::PhrasePrefix(_) => self.estimate_of_all(place, node),
             Kind::Clauses { .. } if self.has(node, Occur::Must) => {
                 self.estimate_of_all(place, node)
             }

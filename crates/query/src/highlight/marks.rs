@@ -96,13 +96,15 @@ impl Marker {
             Some((number, true)) => Some(number),
             _ => matchers.first_match(token.bytes()),
         };
-        if let Some((number, _)) = term {
+        let (number, mut prefix) = (term.map(|(number, _)| number), None);
+        for number in number.into_iter().chain(wanted.prefixes(token.bytes())) {
             let occurrences = &mut self.occurrences[number as usize];
             occurrences.positions.push(token.position());
             occurrences.candidates.push(self.candidates.len());
+            prefix = Some(number);
         }
         // A term goes by its own number, whatever pattern matches it too.
-        if let Some(number) = term.map(|(number, _)| number).or(marked) {
+        if let Some(number) = number.or(marked).or(prefix) {
             self.candidates.push(Candidate { bytes, number, marked: marked.is_some() });
         }
     }

@@ -44,6 +44,11 @@ fn what_is_asked_for_is_marked_and_nothing_else() {
     assert_eq!(marked(&Clause::prefix("her"), "HERON hero he"), "[HERON] [hero] he");
     assert_eq!(marked(&Clause::wildcard("h?r*"), "hare herons ahr"), "[hare] [herons] ahr");
     assert_eq!(marked(&Clause::fuzzy("heron", 1), "hern hers heorn"), "[hern] hers [heorn]");
+    let begun = Clause::phrase_prefix(&["grey"], "her");
+    assert_eq!(marked(&begun, "grey herons, hero, grey hawk"), "[grey] [herons], hero, grey hawk");
+    let both = Clause::any([begun.clone(), Clause::phrase_prefix(&["her"], "he")]);
+    assert_eq!(marked(&both, "grey her hero her"), "[grey] [her] [hero] her");
+    assert_eq!(marked(&Clause::term("sea").and_not(begun), "grey herons"), "grey herons");
     // A term of a phrase is that, whatever else matches it.
     let phrase = Clause::any([Clause::phrase(&["a", "b"]), Clause::prefix("a")]);
     assert_eq!(marked(&phrase, "a ab b a b"), "[a] [ab] b [a] [b]");
@@ -166,6 +171,11 @@ fn naive(clause: &Clause, words: &[String]) -> BTreeSet<usize> {
             those(&|term| fuzzy::tests::naive(&word.text, term, true) <= usize::from(how.distance))
         }
         Clause::Phrase { words: phrase, slop, .. } => naive_phrase(phrase, *slop, words),
+        Clause::PhrasePrefix { words: others, prefix, .. } => {
+            let last = words.iter().filter(|word| word.starts_with(prefix)).cloned().map(Some);
+            let phrase = |last| [others.as_slice(), &[last]].concat();
+            last.flat_map(|last| naive_phrase(&phrase(last), 0, words)).collect()
+        }
         Clause::Bool(Bool { must, should, .. }) => {
             must.iter().chain(should).flat_map(|clause| naive(clause, words)).collect()
         }
@@ -202,6 +212,8 @@ fn clause() -> impl Strategy<Value = Clause> {
         1 => (word(), 0u8..3).prop_map(|(word, distance)| Clause::fuzzy(&word, distance)),
         4 => (proptest::collection::vec(proptest::option::weighted(0.9, "[ab]{1}"), 1..4), 0u32..4)
             .prop_map(|(words, slop)| Clause::Phrase { field: "text".to_owned(), words, slop }),
+        2 => (proptest::collection::vec(proptest::option::weighted(0.9, "[ab]{1}"), 0..3), "[ab]{1,2}")
+            .prop_map(|(words, prefix)| Clause::PhrasePrefix { field: "text".to_owned(), words, prefix }),
         1 => Just(Clause::Everything),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {

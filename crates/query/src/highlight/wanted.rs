@@ -19,6 +19,8 @@ pub(super) struct Wanted {
     /// Of each term: whether it is marked wherever it is; else only where a phrase matches.
     anywhere: Vec<bool>,
     pub(super) patterns: Vec<Pattern>,
+    /// What the last words of phrases begin with. Each has a number as if it were a term.
+    prefixes: Vec<(u32, Box<[u8]>)>,
     pub(super) phrases: Vec<Phrase>,
 }
 
@@ -60,7 +62,13 @@ impl Wanted {
         self.numbers.get(bytes).map(|number| (*number, self.anywhere[*number as usize]))
     }
 
-    /// How many different terms there are.
+    /// The numbers of the phrases' last words that a term may be.
+    pub(super) fn prefixes(&self, term: &[u8]) -> impl Iterator<Item = u32> {
+        let begins = move |(_, prefix): &&(u32, Box<[u8]>)| term.starts_with(prefix);
+        self.prefixes.iter().filter(begins).map(|(number, _)| *number)
+    }
+
+    /// How many different terms there are, the phrases' last words among them.
     pub(super) fn terms(&self) -> usize {
         self.anywhere.len()
     }
@@ -79,7 +87,12 @@ impl Wanted {
                 }
             }
             Kind::Pattern(pattern) => self.add_pattern(query, field, pattern),
-            Kind::Phrase { slop } => self.add_phrase(query, field, node, slop),
+            Kind::Phrase { slop } => {
+                if let Some(slots) = self.slots(query, field, node) {
+                    self.phrases.push(Phrase { slots, slop });
+                }
+            }
+            Kind::PhrasePrefix(pattern) => self.add_phrase_prefix(query, field, node, pattern),
             Kind::Clauses { .. } => {
                 let not = |child: &NodeId| query.nodes[*child as usize].occur == Occur::Not;
                 for child in query.children(node).filter(|child| !not(child)) {
@@ -98,16 +111,24 @@ impl Wanted {
         }
     }
 
-    /// A phrase with a word that is no term matches nowhere, and has no terms to mark.
-    fn add_phrase(&mut self, query: &Query, field: FieldId, node: NodeId, slop: u32) {
+    fn add_phrase_prefix(&mut self, query: &Query, field: FieldId, node: NodeId, pattern: u32) {
+        let Some(mut slots) = self.slots(query, field, node) else { return };
+        let pattern = &query.patterns[pattern as usize];
+        let term = self.anywhere.len() as u32;
+        self.anywhere.push(false);
+        self.prefixes.push((term, query.pattern_bytes(pattern).into()));
+        slots.push(Slot { term, at: query.nodes[node as usize].at });
+        self.phrases.push(Phrase { slots, slop: 0 });
+    }
+
+    /// The terms of a phrase. One with a word that is no term matches nowhere, and has no terms to mark.
+    fn slots(&mut self, query: &Query, field: FieldId, node: NodeId) -> Option<Vec<Slot>> {
         let slot = |child| {
             let Kind::Term(term) = query.nodes[child as usize].kind else { return None };
             let at = query.nodes[child as usize].at;
             Some(Slot { term: self.number(query, field, term)?, at })
         };
-        if let Some(slots) = query.children(node).map(slot).collect() {
-            self.phrases.push(Phrase { slots, slop });
-        }
+        query.children(node).map(slot).collect()
     }
 
     /// The number of one of the query's terms, if it is asked for in `field`.

@@ -20,6 +20,15 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The star that directly follows, if it belongs to no word.
+    pub(super) fn take_star(&mut self) -> bool {
+        let ends =
+            |rest: &str| rest.is_empty() || rest.starts_with(|c| ends_word(c) || "^~".contains(c));
+        let found = self.rest().strip_prefix('*').is_some_and(ends);
+        self.at += usize::from(found);
+        found
+    }
+
     pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

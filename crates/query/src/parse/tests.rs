@@ -47,6 +47,10 @@ fn node(query: &Query, id: NodeId) -> String {
         Kind::Term(term) => text(query.bytes_of(&query.terms[term as usize])),
         Kind::Key(term) => format!("key:{}", text(query.bytes_of(&query.terms[term as usize]))),
         Kind::Phrase { slop } => format!("\"{}\"~{slop}", children(|_| "")),
+        Kind::PhrasePrefix(pattern) => {
+            let prefix = text(query.pattern_bytes(&query.patterns[pattern as usize]));
+            format!("\"{} {}:{prefix}…\"", children(|_| ""), found.at)
+        }
         Kind::Pattern(pattern) => {
             let pattern = &query.patterns[pattern as usize];
             let bytes = text(query.pattern_bytes(pattern));
@@ -121,6 +125,21 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("\"Grey  Heron\"", "\"grey heron\"~0"),
         ("\"grey heron\"~3", "\"grey heron\"~3"),
         ("\"heron\"", "heron"),
+        ("\"Grey  HER\"*", "\"grey 1:her…\""),
+        ("\"a grey * her\"* sea", "(\"a grey 3:her…\" sea)"),
+        ("\"grey her\"*^2", "\"grey 1:her…\"^2"),
+        ("(\"grey her\"*)^=3", "\"grey 1:her…\"^=3"),
+        ("\"wi-fi Wi-Fi\"*", "\"wi fi 2:wi-fi…\""),
+        ("\"HER\"*", "her…"),
+        ("\" her * \"*", "her…"),
+        ("\"- her\"*", "her…"),
+        ("\"* her\"*", "her…"),
+        ("\"her\\* *\"*", "her*…"),
+        ("\"*\"*", "∅"),
+        ("\"\"*", "∅"),
+        ("\"grey her\" *", "(\"grey her\"~0 *)"),
+        ("\"grey her\"*on", "(\"grey her\"~0 /*on/)"),
+        ("\"grey her\"~2 *", "(\"grey her\"~2 *)"),
         ("wi-fi", "\"wi fi\"~0"),
         ("heron^2.5", "heron^2.5"),
         ("(sea star)^2", "(sea star)^2"),
@@ -134,6 +153,11 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("text:sea", "sea"),
         ("text:(sea star)", "(sea star)"),
         ("text:\"grey heron\"", "\"grey heron\"~0"),
+        ("text:\"grey her\"*", "\"grey 1:her…\""),
+        ("stems:\"Herons and Seas\"*", "\"heron 2:seas…\""),
+        ("stems:\"of Seas\"*", "seas…"),
+        ("stems:(\"grey HER\"*^2)", "\"grey 1:her…\"^2"),
+        ("by:\"Ann L\"*", "Ann L…"),
         ("key:17 sea", "(key:17 sea)"),
         ("key:\"a b\"", "key:a b"),
         ("*", "*"),
@@ -325,6 +349,9 @@ fn a_strict_parser_says_where_and_what() {
         ("key:", 4, "a value after `:`"),
         ("heron~7", 6, "a distance of 0, 1 or 2"),
         ("\"a b\"~x", 6, "a whole number"),
+        ("\"a b\"~2*", 5, "no slop: a phrase prefix has none"),
+        ("sea \"a b\"*~2 sky", 10, "no slop: a phrase prefix has none"),
+        ("views:\"3\"*", 9, "a field of kind integer has no words"),
         ("(a b)^x", 6, "a number from 0 on"),
     ] {
         let (at, problem) = strict(text).unwrap_err();
@@ -349,6 +376,10 @@ fn a_lenient_parser_takes_what_it_can() {
         ("what is this?", "(what is this)", 0),
         ("C++ -x", "(c -x)", 0),
         ("heron~7", "heron~2", 1),
+        ("\"a b\"~2* c", "(\"a 1:b…\" c)", 1),
+        ("\"a b\"*~2^3 c", "(\"a 1:b…\"^3 c)", 1),
+        ("\"a b\"*~", "\"a 1:b…\"", 1),
+        ("views:\"3\"* c", "(#3:3 c)", 1),
         (":-)", "∅", 1),
     ] {
         let (query, found) = parser().parse_lenient(text);
@@ -372,6 +403,10 @@ fn a_hostile_text_is_refused_or_cut() {
     assert_eq!((query.terms.len(), warnings.len()), (1024, 1));
     let phrase = format!("\"{}\"", "a ".repeat(129));
     assert!(matches!(parser().parse(&phrase).unwrap_err().problem, Problem::TooLarge(_)));
+    let phrase = format!("\"{}\"*", "a ".repeat(129));
+    assert!(matches!(parser().parse(&phrase).unwrap_err().problem, Problem::TooLarge(_)));
+    let patterns = "\"a b\"* ".repeat(33);
+    assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
     let patterns = "a* ".repeat(33);
     assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
 }

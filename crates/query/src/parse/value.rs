@@ -12,6 +12,14 @@ use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
 use crate::target::Target;
 
+/// How the words of a phrase are looked for.
+enum Nearness {
+    /// Each may be moved, all by so much.
+    Slop(u32),
+    /// One behind the other, the last by its beginning.
+    Prefix,
+}
+
 /// What a name before a colon stands for.
 enum Named {
     Key,
@@ -25,20 +33,66 @@ impl<'a> Run<'a> {
         let inside = self.quoted()?;
         if !field.has_words() {
             let node = self.exact(field, start, &inside)?;
+            let at = self.at;
+            if self.take_star() {
+                self.complain(at, Problem::NoWords { kind: field.kind })?;
+            }
             return self.boosted(node);
         }
-        let mut list = Siblings::default();
-        let mut place = 0;
-        if field.is_verbatim() {
-            self.cut(field, &inside, &mut list, &mut place)?;
-        } else {
-            for word in inside.split_whitespace() {
-                if word == "*" { place += 1 } else { self.cut(field, word, &mut list, &mut place)? }
-            }
-        }
-        let slop = self.take_number('~')?.unwrap_or(0);
-        let node = self.query.phrase(list, slop)?;
+        let node = match self.nearness()? {
+            Nearness::Slop(slop) => self.phrase_of(field, &inside, slop)?,
+            Nearness::Prefix => self.phrase_prefix_of(field, &inside)?,
+        };
         self.boosted(node)
+    }
+
+    /// What stands behind a phrase.
+    fn nearness(&mut self) -> Parsed<Nearness> {
+        let starred = self.take_star();
+        let at = self.at;
+        let slop = self.take_number('~')?;
+        if !starred && !self.take_star() {
+            return Ok(Nearness::Slop(slop.unwrap_or(0)));
+        }
+        if slop.is_some() {
+            self.complain(at, Problem::Expected("no slop: a phrase prefix has none"))?;
+        }
+        Ok(Nearness::Prefix)
+    }
+
+    fn phrase_of(&mut self, field: Target, text: &str, slop: u32) -> Parsed<NodeId> {
+        let (mut list, mut place) = (Siblings::default(), 0);
+        if field.is_verbatim() {
+            self.cut(field, text, &mut list, &mut place)?;
+        } else {
+            self.cut_words(field, text, &mut list, &mut place)?;
+        }
+        Ok(self.query.phrase(list, slop)?)
+    }
+
+    /// A phrase whose last word is a prefix. A text of which nothing is cut is a prefix as a whole.
+    fn phrase_prefix_of(&mut self, field: Target, text: &str) -> Parsed<NodeId> {
+        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
+        if last.is_empty() {
+            return self.leaf(Kind::Nothing);
+        }
+        let (mut list, mut place) = (Siblings::default(), 0);
+        self.cut_words(field, words, &mut list, &mut place)?;
+        self.normalize(field, last);
+        Ok(self.query.phrase_prefix(list, place, field.id, self.parser.word.as_bytes())?)
+    }
+
+    fn cut_words(
+        &mut self,
+        field: Target,
+        text: &str,
+        list: &mut Siblings,
+        place: &mut u32,
+    ) -> Parsed<()> {
+        for word in text.split_whitespace() {
+            if word == "*" { *place += 1 } else { self.cut(field, word, list, place)? }
+        }
+        Ok(())
     }
 
     /// What stands between the quotation mark that is next and the one that ends it.
@@ -333,6 +387,17 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
         }
         _ => (raw, None),
     }
+}
+
+/// The words of a text but for the last, and that one; any words that it ends with are none.
+fn split_last(text: &str) -> (&str, &str) {
+    let mut text = text.trim_end();
+    while let Some(before) = text.strip_suffix('*')
+        && (before.is_empty() || before.ends_with(char::is_whitespace))
+    {
+        text = before.trim_end();
+    }
+    text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
 }
 
 /// Whether `*` or `?` occur that are not escaped. In a text that people type a question mark at the end is none.

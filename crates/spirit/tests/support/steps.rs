@@ -61,6 +61,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Clause> {
     let leaf = prop_oneof![
         8 => word().prop_map(|word| Clause::term(&word)),
         3 => phrase(),
+        2 => phrase_prefix(),
         2 => pattern(),
         3 => asked_of_field(),
         1 => (0u8..40).prop_map(|k| Clause::key(&format!("k{k}"))),
@@ -96,6 +97,18 @@ fn phrase() -> impl Strategy<Value = Clause> {
             _ => words,
         };
         Clause::Phrase { field: "text".to_owned(), words, slop }
+    })
+}
+
+/// Frequent terms one behind the other, and one of which only the beginning is known: the first letter of most, or more of it.
+fn phrase_prefix() -> impl Strategy<Value = Clause> {
+    let word = prop_oneof![8 => (0u32..4).prop_map(|n| Some(format!("w{n}"))), 1 => Just(None)];
+    let last = (self::word(), 1usize..4)
+        .prop_map(|(word, letters)| word[..letters.min(word.len())].to_owned());
+    (prop::collection::vec(word, 0..3), last).prop_map(|(words, prefix)| Clause::PhrasePrefix {
+        field: "text".to_owned(),
+        words,
+        prefix,
     })
 }
 

@@ -12,6 +12,7 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 const PHRASES: Tests = tests("-p spirit-index --lib", "phrases_are_where_a_reading_finds_them");
 const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
 const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
+const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_all");
 const BEST_PAGES: Tests = tests("-p spirit --test queries", "pages_of_the_best");
 const IN_TIME: Tests = tests("-p spirit --test queries", "a_query_ends_in_time");
 const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained");
@@ -271,6 +272,22 @@ pub(super) const BUGS: &[Bug] = &[
         old: "if token >= tokens {",
         new: "if token > tokens {",
         found_by: tests("-p spirit-kernel --test phrase", "tokens_are_where"),
+    },
+    Bug {
+        name: "phrase-prefix-first",
+        what: "a phrase prefix finds only the first of the terms that begin so",
+        file: "crates/query/src/evaluate/phrase/prefix.rs",
+        old: "        self.phrase.truncate(self.last.others);\n",
+        new: "",
+        found_by: PREFIXES,
+    },
+    Bug {
+        name: "phrase-prefix-anywhere",
+        what: "a phrase prefix finds documents in which the last term stands elsewhere",
+        file: "crates/query/src/evaluate/phrase/prefix.rs",
+        old: "if occurs > 0.0 {",
+        new: "if occurs >= 0.0 {",
+        found_by: PREFIXES,
     },
     Bug {
         name: "without-shared",

@@ -43,19 +43,7 @@ impl<C> Evaluation<'_, C> {
         phrase: &mut Phrase,
     ) -> Option<()> {
         for (term, at) in self.phrase_terms(node) {
-            let entry = self.packed_entry(place, term)?;
-            // No two terms have their postings, or one posting and its position, at one place.
-            let is_same =
-                |known: &Entry| (known.payload, known.alone) == (entry.payload, entry.alone);
-            let known = phrase.lists.entries.iter().position(is_same);
-            phrase.lists.terms.push(term as u32);
-            phrase.lists.entries.push(entry);
-            if let Some(list) = place.segment.packed(entry) {
-                let (lists, level) = (place.context.lists, place.context.level);
-                let words = phrase_words(words, term);
-                Blocks::begin(list, lists.region, level, words);
-            }
-            phrase.push(known, at);
+            phrase.push_list(place, words, term, self.packed_entry(place, term)?, at);
         }
         Some(())
     }
@@ -75,6 +63,27 @@ impl<C> Evaluation<'_, C> {
 }
 
 impl Phrase {
+    /// Takes the next term along, whose blocks are put where those of the leaf `term` would be.
+    pub(super) fn push_list(
+        &mut self,
+        place: &Place<'_>,
+        words: &[AtomicU32],
+        term: usize,
+        entry: Entry,
+        at: u32,
+    ) {
+        // No two terms have their postings, or one posting and its position, at one place.
+        let is_same = |known: &Entry| (known.payload, known.alone) == (entry.payload, entry.alone);
+        let known = self.lists.entries.iter().position(is_same);
+        self.lists.terms.push(term as u32);
+        self.lists.entries.push(entry);
+        if let Some(list) = place.segment.packed(entry) {
+            let (lists, level) = (place.context.lists, place.context.level);
+            Blocks::begin(list, lists.region, level, phrase_words(words, term));
+        }
+        self.push(known, at);
+    }
+
     /// What is wanted of the document at a rank.
     pub(super) fn occurs_in_lists(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
         if self.is_in_a_row() {
@@ -126,9 +135,10 @@ impl InLists {
         InLists { terms: Vec::with_capacity(SLOTS_MAX), entries: Vec::with_capacity(SLOTS_MAX) }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.terms.clear();
-        self.entries.clear();
+    /// Without terms behind the first `count`.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.terms.truncate(count);
+        self.entries.truncate(count);
     }
 
     /// Where the phrase's term of this number is in the document at a rank.
