@@ -138,6 +138,13 @@ impl Bm25<'_> {
                 let frequency = self.phrase_frequency(&terms, *slop, document)?;
                 Ok(self.weighed(&terms, frequency, document))
             }
+            Tree::PhrasePrefix { field, terms } if field == TEXT => {
+                let (prefix, others) = terms.split_last().ok_or(NotComputed("no terms"))?;
+                let ends = |term: &&String| term.starts_with(prefix);
+                let phrase = |last| others.iter().chain([last]).collect::<Vec<&String>>();
+                let mut last = document.positions.keys().filter(ends);
+                Ok(last.any(|last| exact_frequency(&phrase(last), document) > 0).then_some(1.0))
+            }
             Tree::Prefix { field, value } if field == TEXT => {
                 Ok(any_term(document, |term| term.starts_with(value)))
             }
@@ -384,6 +391,8 @@ mod tests {
             assert_eq!(score(lucene, &Tree::wildcard(pattern), 0), None, "{pattern}");
         }
         assert_eq!(score(lucene, &Tree::prefix("bi"), 0), Some(1.0));
+        assert_eq!(score(lucene, &Tree::phrase_prefix(&["big", "da"]), 1), Some(1.0));
+        assert_eq!(score(lucene, &Tree::phrase_prefix(&["big", "ba"]), 1), None);
         assert_eq!(score(lucene, &Tree::fuzzy("bgi", 1), 0), Some(1.0));
         assert_eq!(score(lucene, &Tree::fuzzy("dat", 1), 4), None);
         let constant = Tree::Constant { query: Box::new(phrase), score: 2.5 };

@@ -43,6 +43,11 @@ fn clause(tree: &Tree) -> Result<Clause, Unsupported> {
             let words = terms.iter().cloned().map(Some).collect();
             Clause::Phrase { field: field.clone(), words, slop: *slop }
         }
+        Tree::PhrasePrefix { field, terms } => {
+            let mut words: Vec<Option<String>> = terms.iter().cloned().map(Some).collect();
+            let prefix = words.pop().flatten().unwrap_or_default();
+            Clause::PhrasePrefix { field: field.clone(), words, prefix }
+        }
         Tree::Prefix { field, value } => Clause::Prefix(word(field, value)),
         // A backslash is a letter there and an escape here.
         Tree::Wildcard { field, value } => {

@@ -24,6 +24,9 @@ fn primary(query: &Tree) -> Result<String, &'static str> {
             let near = if *slop == 0 { String::new() } else { format!("~{slop}") };
             Ok(of_field(field, &format!("\"{}\"{near}", terms.join(" "))))
         }
+        Tree::PhrasePrefix { field, terms } => {
+            Ok(of_field(field, &format!("\"{}\"*", terms.join(" "))))
+        }
         Tree::Prefix { field, value } => Ok(of_field(field, &format!("{value}*"))),
         Tree::Wildcard { field, value } => Ok(of_field(field, value)),
         Tree::Fuzzy { field, value, distance, transpositions: true, prefix_length: 0 } => {
@@ -128,6 +131,7 @@ mod tests {
             (Tree::OneOf { field: channel(), values }, "channel:IN [a \"b c\"]"),
             (Tree::phrase(&["big", "data"], 0), "\"big data\""),
             (Tree::phrase(&["big", "data"], 2), "\"big data\"~2"),
+            (Tree::phrase_prefix(&["big", "da"]), "\"big da\"*"),
             (Tree::prefix("bi"), "bi*"),
             (Tree::wildcard("b?g*a"), "b?g*a"),
             (Tree::fuzzy("big", 1), "big~1"),

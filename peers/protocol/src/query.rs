@@ -34,6 +34,14 @@ pub enum Query {
         #[serde(default)]
         slop: u32,
     },
+    /// Terms in this order, next to each other, and the last is any that begins so.
+    PhrasePrefix {
+        /// Where they are looked for.
+        #[serde(default = "text", skip_serializing_if = "is_text")]
+        field: String,
+        /// At least one.
+        terms: Vec<String>,
+    },
     /// The documents of all terms that begin so.
     Prefix {
         /// Where they are looked for.
@@ -148,6 +156,12 @@ impl Query {
         Query::Phrase { field: text(), terms, slop }
     }
 
+    /// Terms of the text in this order, of the last its beginning.
+    pub fn phrase_prefix<S: AsRef<str>>(terms: &[S]) -> Query {
+        let terms = terms.iter().map(|term| term.as_ref().to_owned()).collect();
+        Query::PhrasePrefix { field: text(), terms }
+    }
+
     /// Terms of the text that begin so.
     pub fn prefix(value: &str) -> Query {
         Query::Prefix { field: text(), value: value.to_owned() }
@@ -177,7 +191,9 @@ impl Query {
     /// What the form of the tree does not rule out.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
-            Query::Phrase { terms, .. } if terms.is_empty() => Err("a phrase of no terms".into()),
+            Query::Phrase { terms, .. } | Query::PhrasePrefix { terms, .. } if terms.is_empty() => {
+                Err("a phrase of no terms".into())
+            }
             Query::OneOf { values, .. } if values.is_empty() => Err("one of no values".into()),
             Query::Fuzzy { distance, .. } if *distance > 2 => Err("more than two edits".into()),
             Query::Constant { query, .. } | Query::Boost { query, .. } => query.check(),
@@ -236,6 +252,7 @@ mod tests {
             json!({"term": {"field": "channel", "value": "a"}}),
             json!({"one_of": {"field": "channel", "values": ["a", "b c"]}}),
             json!({"phrase": {"terms": ["a", "b"], "slop": 2}}),
+            json!({"phrase_prefix": {"terms": ["a", "b"]}}),
             json!({"bool": {"should": [{"all": {}}], "minimum_should_match": 1}}),
             json!({"constant": {"query": {"wildcard": {"value": "a*"}}, "score": 2.0}}),
         ];
@@ -272,6 +289,7 @@ mod tests {
             json!({"near": {"value": "a"}}),
             json!({"term": {"value": "a", "slop": 1}}),
             json!({"phrase": {"terms": []}}),
+            json!({"phrase_prefix": {"terms": []}}),
             json!({"one_of": {"field": "channel", "values": []}}),
             json!({"fuzzy": {"value": "a", "distance": 3}}),
         ] {

@@ -8,6 +8,7 @@ pub(crate) fn form(query: &Query) -> Result<String, Unsupported> {
         Query::Term { field, value } => quoted(field, value),
         Query::Phrase { field, terms, slop: 0 } => quoted(field, &terms.join(" ")),
         Query::Phrase { .. } => no("a phrase with slop: NEAR counts otherwise"),
+        Query::PhrasePrefix { field, terms } => Ok(quoted(field, &terms.join(" "))? + " *"),
         Query::Prefix { field, value } => Ok(quoted(field, value)? + " *"),
         Query::Wildcard { .. } => no("wildcards"),
         Query::Fuzzy { .. } => no("fuzzy terms"),

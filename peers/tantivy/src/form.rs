@@ -5,7 +5,7 @@ use std::ops::Bound;
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, ExistsQuery, FuzzyTermQuery, Occur,
-    PhraseQuery, RangeQuery, RegexQuery, TermQuery, TermSetQuery,
+    PhrasePrefixQuery, PhraseQuery, RangeQuery, RegexQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Schema};
 
@@ -13,6 +13,9 @@ type Own = Box<dyn tantivy::query::Query>;
 
 /// Any number of any characters.
 const ANY: &str = "(?s:.)*";
+
+/// More than any corpus has terms with one beginning: tantivy takes room for so many at once, 1.9 GB that are not touched.
+const EXPANSIONS: u32 = 1 << 20;
 
 /// Makes tantivy's objects.
 pub(crate) struct Form<'a> {
@@ -33,6 +36,7 @@ impl Form<'_> {
         match query {
             Query::Term { field, value } => self.term(field, value),
             Query::Phrase { field, terms, slop } => self.phrase(field, terms, *slop),
+            Query::PhrasePrefix { field, terms } => self.phrase_prefix(field, terms),
             Query::Prefix { field, value } => self.pattern(field, &(escaped(value) + ANY)),
             Query::Wildcard { field, value } => self.pattern(field, &regex(value)),
             Query::Fuzzy { field, value, distance, transpositions, prefix_length } => {
@@ -97,6 +101,20 @@ impl Form<'_> {
         };
         let terms = terms.iter().map(|term| Term::from_field_text(field, term)).enumerate();
         Ok(Box::new(PhraseQuery::new_with_offset_and_slop(terms.collect(), slop)))
+    }
+
+    /// Constant, since tantivy scores the phrase of the other terms.
+    fn phrase_prefix(&self, name: &str, terms: &[String]) -> Result<Own, Unsupported> {
+        if let [only] = terms {
+            return self.pattern(name, &(escaped(only) + ANY));
+        }
+        let (field, Content::Text) = self.field(name)? else {
+            return Err(Unsupported(format!("{name} has no positions")));
+        };
+        let terms = terms.iter().map(|term| Term::from_field_text(field, term)).collect();
+        let mut query = PhrasePrefixQuery::new(terms);
+        query.set_max_expansions(EXPANSIONS);
+        Ok(Box::new(ConstScoreQuery::new(Box::new(query), 1.0)))
     }
 
     fn pattern(&self, field: &str, pattern: &str) -> Result<Own, Unsupported> {

@@ -7,6 +7,7 @@
 //! | `AndNotMH` | a medium term without a high one |
 //! | `Or3`, `Or5`, `Min2` | three or five medium and high terms; of three at least two |
 //! | `Phrase2`, `Phrase3` | neighbours in a document |
+//! | `PhrasePrefix` | two or three neighbours in a document, of the last one its first one to three letters |
 //! | `Sloppy2`, `Sloppy3` | words of a document with one left out after the first, slop 2 |
 //! | `Prefix3` | three letters that a medium term begins with |
 //! | `Wildcard` | a medium term with its middle left open, or one letter of it |
@@ -53,6 +54,7 @@ pub(crate) fn draw(corpus: &Corpus, most: usize, seed: u64) -> QuerySet {
     class("Min2", &|random| source.two_of_three(random));
     class("Phrase2", &|random| source.phrase(2, random));
     class("Phrase3", &|random| source.phrase(3, random));
+    class("PhrasePrefix", &|random| source.phrase_prefix(random));
     class("Sloppy2", &|random| source.sloppy(2, random));
     class("Sloppy3", &|random| source.sloppy(3, random));
     class("Prefix3", &|random| Some(Tree::prefix(&source.letters(random)?[..3].concat())));
@@ -125,6 +127,13 @@ impl Source<'_> {
         Some(Tree::phrase(&self.neighbours(words, random)?, 0))
     }
 
+    fn phrase_prefix(&self, random: &mut Random) -> Option<Tree> {
+        let mut terms = self.neighbours(2 + random.below(2), random)?;
+        let last = terms.pop()?;
+        terms.push(last.chars().take(1 + random.below(3)).collect());
+        Some(Tree::phrase_prefix(&terms))
+    }
+
     fn sloppy(&self, words: usize, random: &mut Random) -> Option<Tree> {
         let mut terms = self.neighbours(words + 1, random)?;
         terms.remove(1);
@@ -170,7 +179,7 @@ mod tests {
         let corpus = Corpus::generate(3, Some(5000));
         let set = draw(&corpus, 20, 42);
         let classes = set.classes();
-        assert_eq!(classes.len(), 27, "{classes:?}");
+        assert_eq!(classes.len(), 28, "{classes:?}");
         assert!(classes.iter().all(|(_, queries)| (10..=20).contains(queries)), "{classes:?}");
         assert_eq!(set, draw(&corpus, 20, 42));
         assert_ne!(set, draw(&corpus, 20, 43));

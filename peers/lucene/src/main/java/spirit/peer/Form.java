@@ -44,6 +44,7 @@ final class Form {
     return switch (node.kind) {
       case "term" -> term(node.only("field", "value"));
       case "phrase" -> phrase(node.only("field", "terms", "slop"));
+      case "phrase_prefix" -> phrasePrefix(node.only("field", "terms"));
       case "prefix" -> new PrefixQuery(words(node.only("field", "value")));
       case "wildcard" -> wildcard(node.only("field", "value"));
       case "fuzzy" -> fuzzy(
@@ -112,6 +113,21 @@ final class Form {
     }
     String[] words = terms.stream().map(JsonElement::getAsString).toArray(String[]::new);
     return new PhraseQuery(node.integer("slop", 0), field, words);
+  }
+
+  private Query phrasePrefix(Node node) throws Failure {
+    String field = field(node);
+    List<JsonElement> terms = node.list("terms");
+    if (terms.isEmpty()) {
+      throw new Failure("a phrase of no terms");
+    }
+    if (!hasPositions(field)) {
+      throw new Failure.Unsupported(field + " has no positions");
+    }
+    if (terms.size() == 1) {
+      return new PrefixQuery(new Term(field, terms.get(0).getAsString()));
+    }
+    return new PhrasePrefix(field, terms.stream().map(JsonElement::getAsString).toList());
   }
 
   /** Only stars and question marks are special. */
