@@ -9,9 +9,9 @@ use crate::level::Level;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::AtomicU16;
 
-use crate::units::{BLOCK, Seconds, WIDE, equal_portable, wide_portable};
+use crate::units::{BLOCK, Seconds, WIDE, both_portable, equal_portable, wide_portable};
 #[cfg(target_arch = "x86_64")]
-use crate::units::{equal_avx2, equal_avx512, wide_avx2, wide_avx512};
+use crate::units::{both_avx2, both_avx512, equal_avx2, equal_avx512, wide_avx2, wide_avx512};
 
 /// How often the phrase occurs: at how many tokens the units of `pattern` begin. They are those of whole tokens.
 ///
@@ -120,26 +120,28 @@ fn occurrences(
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `usable` returns Avx2 only on a machine that has all its features.
         Level::Avx2 => unsafe { scan_avx2(units, pattern, visit) },
-        _ => scan(units, pattern, wide_portable, equal_portable, visit),
+        _ => scan(units, pattern, both_portable, equal_portable, visit),
     }
 }
 
 /// A pattern's first unit and the others, and how many tokens are looked at.
 type Pattern<'p> = (u16, &'p [u16], usize);
 
-/// `wide` and `equal` return bits of the first 64 units of a slice; what is behind its end has none.
+/// Of the first 64 units of a slice `equal` returns the bits of those that are like another, and `both` of those with the top bit
+/// and of these; what is behind its end has none.
 #[inline(always)]
 fn scan(
     units: &[AtomicU16],
     (first, rest, end): Pattern<'_>,
-    wide: impl Fn(&[AtomicU16]) -> u64,
+    both: impl Fn(&[AtomicU16], u16) -> (u64, u64),
     equal: impl Fn(&[AtomicU16], u16) -> u64,
     mut visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
     let (mut seconds, mut tokens) = (Seconds::default(), 0);
     for at in (0..units.len()).step_by(BLOCK) {
-        let begins = !seconds.among(wide(&units[at..]));
-        let mut hits = begins & equal(&units[at..], first);
+        let (wide, like_first) = both(&units[at..], first);
+        let begins = !seconds.among(wide);
+        let mut hits = begins & like_first;
         for (unit, from) in rest.iter().zip(at + 1..) {
             if hits == 0 {
                 break;
@@ -179,7 +181,7 @@ fn scan_avx512(
     pattern: Pattern<'_>,
     visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
-    scan(units, pattern, |u| wide_avx512(u), |u, wanted| equal_avx512(u, wanted), visit);
+    scan(units, pattern, |u, own| both_avx512(u, own), |u, own| equal_avx512(u, own), visit);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -195,7 +197,7 @@ fn scan_avx2(
     pattern: Pattern<'_>,
     visit: impl FnMut(Found) -> ControlFlow<()>,
 ) {
-    scan(units, pattern, |u| wide_avx2(u), |u, wanted| equal_avx2(u, wanted), visit);
+    scan(units, pattern, |u, own| both_avx2(u, own), |u, own| equal_avx2(u, own), visit);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 #[cfg(target_arch = "x86_64")]
 use crate::avx2::signs_of_16;
 #[cfg(target_arch = "x86_64")]
-use crate::load::{load_16_units, load_up_to_32_units};
+use crate::load::{load_16_units, load_32_units, load_up_to_32_units};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
@@ -63,6 +63,11 @@ pub(crate) fn equal_portable(units: &[AtomicU16], wanted: u16) -> u64 {
     mask_portable(units, |unit| unit == wanted)
 }
 
+/// Of the first 64 units of a slice the bits of those with the top bit, and of those that are like another.
+pub(crate) fn both_portable(units: &[AtomicU16], wanted: u16) -> (u64, u64) {
+    (wide_portable(units), equal_portable(units, wanted))
+}
+
 /// The bits of two vectors by `lanes`, given what each has loaded and which of its lanes are there.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -91,6 +96,24 @@ pub(crate) fn wide_avx512(units: &[AtomicU16]) -> u64 {
 pub(crate) fn equal_avx512(units: &[AtomicU16], wanted: u16) -> u64 {
     let wanted = _mm512_set1_epi16(wanted as i16);
     mask_avx512(units, |inside, units| _mm512_mask_cmpeq_epi16_mask(inside, units, wanted))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn both_avx512(units: &[AtomicU16], wanted: u16) -> (u64, u64) {
+    // Whole blocks need no masks of what is there, and are loaded once.
+    let Some(block) = units.first_chunk::<BLOCK>() else {
+        return (wide_avx512(units), equal_avx512(units, wanted));
+    };
+    let wanted = _mm512_set1_epi16(wanted as i16);
+    let (mut wide, mut equal) = (0, 0);
+    for (number, half) in block.as_chunks::<32>().0.iter().enumerate() {
+        let own = load_32_units(half);
+        wide |= u64::from(_mm512_movepi16_mask(own)) << (32 * number);
+        equal |= u64::from(_mm512_cmpeq_epi16_mask(own, wanted)) << (32 * number);
+    }
+    (wide, equal)
 }
 
 /// The signs of whole vectors by `lanes`, and the bits of the units behind them by `rest`.
@@ -127,4 +150,11 @@ pub(crate) fn equal_avx2(units: &[AtomicU16], wanted: u16) -> u64 {
     let all = _mm256_set1_epi16(wanted as i16);
     let equal = |units| _mm256_cmpeq_epi16(units, all);
     mask_avx2(units, equal, |units| equal_portable(units, wanted))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(crate) fn both_avx2(units: &[AtomicU16], wanted: u16) -> (u64, u64) {
+    (wide_avx2(units), equal_avx2(units, wanted))
 }
