@@ -13,6 +13,14 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "required-too-soon",
+        what: "a term is required without which others are enough",
+        file: "crates/query/src/evaluate/rank/any.rs",
+        old: "without(*own) * MORE <= limit",
+        new: "without(*own) * 0.7 <= limit",
+        found_by: BEST,
+    },
+    Bug {
         name: "met-lost-between",
         what: "of documents that have all terms one is lost where there is no room for more",
         file: "crates/query/src/evaluate/rank/met.rs",

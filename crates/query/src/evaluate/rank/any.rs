@@ -1,7 +1,8 @@
 //! The best documents with any of several terms, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it: in each window the terms
 //! that cannot lift a document above what was found by themselves, all of them together, are *non-essential*.
 //!
-//! Of the others it is told by bits [which documents](super::candidates) may be among the best. Where
+//! A term without which all others together are not enough is *required*: of a window in which few documents have all of these nothing else is
+//! looked at. Of the others it is told by bits [which documents](super::candidates) may be among the best. Where
 //! few are left each is looked up in all lists; where many are, the lists are added up, and non-essential ones are looked up for
 //! those which they may lift. Lists so sparse that windows would have little in them go [in turn](super::lists_in_turn).
 
@@ -17,6 +18,8 @@ use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
 
+/// So few documents with all required terms are looked up at once,
+const LOOKED_UP: u64 = 48;
 /// So few documents of a window are looked up one by one at once, whichever terms they have,
 const VERY_FEW: u64 = 8;
 /// so few if they have two of them,
@@ -36,9 +39,34 @@ struct Streams<'l> {
     order: [usize; RANKED_INLINE],
     /// What each can be in the window at best.
     ahead: [Ahead; RANKED_INLINE],
+    /// Those without which all others together are not enough, a bit each.
+    required: u32,
     /// How many of `order` are non-essential, and above what they add together.
     others: usize,
     others_bound: f32,
+}
+
+/// A window.
+struct InWindow {
+    /// Its ranks: from the first to one past the last.
+    first: u32,
+    end: u32,
+    /// The documents with all terms that it takes, if it takes any, and how many these are.
+    required: Option<(Bits, u64)>,
+}
+
+impl InWindow {
+    /// Those documents, if they are so few that they are looked up, and no list is gone through.
+    fn few(&self) -> Option<Bits> {
+        self.required.filter(|(_, count)| *count <= LOOKED_UP).map(|(bits, _)| bits)
+    }
+
+    /// Keeps documents with all terms that it takes.
+    fn keep_required(&self, level: Level, bits: &mut [u64]) {
+        if let Some((required, _)) = &self.required {
+            kernel::and_window(level, bits, required);
+        }
+    }
 }
 
 impl Evaluation<'_, Ranked<'_>> {
@@ -58,6 +86,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 len: 0,
                 order: [0; RANKED_INLINE],
                 ahead: [Ahead::NOTHING; RANKED_INLINE],
+                required: 0,
                 others: 0,
                 others_bound: 0.0,
             };
@@ -90,12 +119,18 @@ impl Evaluation<'_, Ranked<'_>> {
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
             let limit = self.limit();
-            if streams.divide(limit)
-                && (limit <= too_low || !self.rank_few(place, streams, first, start))
-            {
-                too_low = limit;
-                self.rank_sum(place, streams, first, start, &mut scores);
+            if !streams.divide(limit) {
+                continue;
             }
+            let required = streams.with_required(level, first, start);
+            let window = InWindow { first, end: start, required };
+            if limit > too_low || window.few().is_some() {
+                if self.rank_few(place, streams, &window) {
+                    continue;
+                }
+                too_low = limit;
+            }
+            self.rank_sum(place, streams, &window, &mut scores);
         }
         self.scratch.scores = scores;
     }
@@ -105,16 +140,19 @@ impl Evaluation<'_, Ranked<'_>> {
         &mut self,
         place: &Place<'_>,
         streams: &mut Streams<'_>,
-        first: u32,
-        end: u32,
+        window: &InWindow,
     ) -> bool {
         let level = self.settings.level;
-        let candidates = streams.candidates(level, self.limit(), first, end);
+        let candidates = window.few().unwrap_or_else(|| {
+            let mut found = streams.candidates(level, self.limit(), window.first, window.end);
+            window.keep_required(level, &mut found);
+            found
+        });
         if kernel::count_bits(level, &candidates) > MANY {
             return false;
         }
         for bit in ones(&candidates) {
-            let rank = first + bit as u32;
+            let rank = window.first + bit as u32;
             // In the order of the terms, so that a document's score does not depend on what else there is.
             let mut score = 0.0;
             for list in &mut streams.lists[..streams.len] {
@@ -134,11 +172,10 @@ impl Evaluation<'_, Ranked<'_>> {
         &mut self,
         place: &Place<'_>,
         streams: &Streams<'_>,
-        first: u32,
-        end: u32,
+        window: &InWindow,
         scores: &mut [f32],
     ) {
-        let level = self.settings.level;
+        let (level, first, end) = (self.settings.level, window.first, window.end);
         let mut bits = [0; WORDS];
         let words = ((end - first) as usize).div_ceil(64);
         let (bits, scores) = (&mut bits[..words], &mut scores[..words * 64]);
@@ -150,6 +187,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 kernel::add_scores(level, run, list.lengths, list.bm25, first, scores);
             }
         }
+        window.keep_required(level, bits);
         let (mut out, mut from) = ([0; OUT], 0);
         while from < scores.len() {
             // What is added up in another order may come out a little lower, by a part of the whole: what is left of the
@@ -207,6 +245,25 @@ impl Streams<'_> {
         for (ahead, list) in self.ahead.iter_mut().zip(&self.lists[..self.len]) {
             *ahead = list.ahead(last);
         }
+    }
+
+    /// The documents of a window with all terms that it takes, if it takes any, and how many these are.
+    fn with_required(&self, level: Level, first: u32, end: u32) -> Option<(Bits, u64)> {
+        if self.required == 0 {
+            return None;
+        }
+        let (mut all, words) = ([u64::MAX; WORDS], ((end - first) as usize).div_ceil(64));
+        let required = |number: &usize| self.required >> number & 1 == 1;
+        for number in (0..self.len).filter(required) {
+            let (mut list, mut own) = (self.lists[number], [0; WORDS]);
+            if !list.set_bits(level, first, &mut own[..words]) {
+                while let Some(run) = list.take_run(level, end) {
+                    kernel::set_bits(level, run, first, &mut own[..words]);
+                }
+            }
+            kernel::and_window(level, &mut all, &own);
+        }
+        Some((all, kernel::count_bits(level, &all)))
     }
 
     /// The documents of a window that may score above a limit.
@@ -286,6 +343,13 @@ impl Streams<'_> {
         let order = &mut self.order[..self.len];
         order.iter_mut().enumerate().for_each(|(number, place)| *place = number);
         order.sort_unstable_by(|a, b| self.ahead[*a].bound.total_cmp(&self.ahead[*b].bound));
+        let bounds = &self.ahead[..self.len];
+        let bound = |list: &usize| bounds[*list].bound;
+        let without = |own: usize| {
+            (0..bounds.len()).filter(|list| *list != own).map(|list| bound(&list)).sum::<f32>()
+        };
+        let is_required = |own: &usize| without(*own) * MORE <= limit;
+        self.required = (0..self.len).filter(is_required).fold(0, |bits, list| bits | 1 << list);
         (self.others, self.others_bound) = (0, 0.0);
         for number in order.iter() {
             let sum = self.others_bound + self.ahead[*number].bound;
