@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use spirit_door::Barrier;
-use spirit_index::descriptor::SegmentId;
+use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::merge::Merge;
 use spirit_index::nvm::merged_writer::MergedWriter;
@@ -17,6 +17,8 @@ const AFTER_SYNCED: usize = 8;
 pub(crate) struct Merging {
     /// So many come together before they are merged.
     after: usize,
+    /// The oldest segment when the index was opened.
+    oldest: Position,
     /// Engraved and not merged, oldest first.
     waiting: VecDeque<SegmentId>,
     /// Of the first of them, once it has begun.
@@ -33,6 +35,7 @@ impl Merging {
         let found = memory.merged()..memory.coverage().base_end();
         Merging {
             after: options.merge_after.unwrap_or_else(|| default_after(memory)),
+            oldest: memory.window().oldest,
             waiting: found.map(SegmentId::first).collect(),
             run: Merge::default(),
             writer: None,
@@ -69,7 +72,7 @@ impl Merging {
         if self.run.is_done() {
             self.run.begin(memory, self.waiting.iter().copied());
         }
-        let writer = opened(&mut self.writer, memory);
+        let writer = opened(&mut self.writer, memory, self.oldest);
         if self.run.advance(memory, writer).is_ok() {
             return Some(self.note_merged());
         }
@@ -92,10 +95,10 @@ impl Merging {
     pub(crate) fn make_way(&mut self, memory: &Memory) -> (usize, &mut MergedWriter) {
         let mut merged = 0;
         if !self.run.is_done() {
-            self.run.make_way(memory, opened(&mut self.writer, memory));
+            self.run.make_way(memory, opened(&mut self.writer, memory, self.oldest));
             merged = self.note_merged();
         }
-        (merged, opened(&mut self.writer, memory))
+        (merged, opened(&mut self.writer, memory, self.oldest))
     }
 
     /// Lines of the dictionary in use, once they have been counted.
@@ -111,14 +114,19 @@ impl Merging {
     }
 }
 
-/// The writer of the dictionary, opened if it is not yet.
-fn opened<'a>(writer: &'a mut Option<MergedWriter>, memory: &Memory) -> &'a mut MergedWriter {
+/// The writer of the dictionary, opened if it is not yet: where `oldest` was the oldest segment. What was dropped since is swept when
+/// its readers have left.
+fn opened<'a>(
+    writer: &'a mut Option<MergedWriter>,
+    memory: &Memory,
+    oldest: Position,
+) -> &'a mut MergedWriter {
     writer.get_or_insert_with(|| {
         let nvm = memory.nvm().expect("where segments are placed there is a second tier");
-        let (region, oldest) = (memory.region(), memory.window().oldest);
+        let (region, layout) = (memory.region(), nvm.layout());
         match memory.coverage().base_end() {
-            0 => MergedWriter::new(region, nvm.layout()),
-            _ => MergedWriter::open(region, nvm.layout(), nvm.door(), oldest),
+            0 => MergedWriter::new(region, layout),
+            _ => MergedWriter::open(region, layout, nvm.door(), memory.pins(), oldest),
         }
     })
 }

@@ -12,7 +12,7 @@ use spirit_door::{Door, Site};
 use spirit_mem::{Pins, Region};
 
 use super::layout::NvmLayout;
-use super::merged::{CHAIN_MAX, Merged, RECORD_BYTES, chain_word, long_lines, record_words};
+use super::merged::{Merged, RECORD_BYTES, chain_word, long_lines, record_words};
 use super::node::Link;
 use crate::descriptor::Position;
 use crate::term::Term;
@@ -44,59 +44,39 @@ impl MergedWriter {
     }
 
     /// Goes through the dictionary, so that its free lines are known. Records whose term has no posting from segment
-    /// `oldest` on are taken out.
+    /// `oldest` on, which was the oldest at the start, are taken out. Readers may be on their way along the chains: where those led
+    /// stays until they have left.
     pub fn open(
         region: &Region,
         layout: &NvmLayout,
         door: &Door,
+        pins: &Pins,
         oldest: Position,
     ) -> MergedWriter {
         let merged = Merged::new(region, layout);
         let mut writer = MergedWriter::new(region, layout);
+        let mut gone = Vec::new();
         for bucket in merged.used_buckets() {
-            writer.unlink(&merged, region, door, bucket, |line| {
-                merged.head(line).position() < oldest
-            });
             for (_, line) in merged.chain(bucket) {
                 writer.take(line, 1);
                 if let Some((first, lines)) = merged.apart(line) {
                     writer.take(first, lines);
                 }
+                if merged.head(line).position() < oldest {
+                    gone.push(line);
+                }
+            }
+            for line in gone.drain(..) {
+                writer.remove_from(bucket, &merged, region, door, line);
             }
         }
-        if !writer.unlinked.is_empty() {
-            writer.write_back_unlinked(region, door);
-            door.fence(Site::UnlinkFence, region);
-        }
+        writer.settle(pins, region, door);
         writer
     }
 
     /// Lines in use.
     pub fn used(&self) -> u64 {
         self.used
-    }
-
-    /// Takes records out of a bucket's chain; says how many. Their lines are still taken.
-    fn unlink(
-        &mut self,
-        merged: &Merged<'_>,
-        region: &Region,
-        door: &Door,
-        bucket: usize,
-        goes: impl Fn(u32) -> bool,
-    ) -> usize {
-        let mut count = 0;
-        // A chain that was damaged into a ring ends too.
-        while count < CHAIN_MAX {
-            let found = merged.chain(bucket).find(|(_, line)| goes(*line));
-            let Some((at, line)) = found else { break };
-            let after = merged.chain(bucket).skip_while(|(_, l)| *l != line).nth(1);
-            let word = after.map_or(0, |(_, next)| chain_word(next));
-            door.store(Site::Unlink, region, at, word);
-            self.unlinked.push(at);
-            count += 1;
-        }
-        count
     }
 
     /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when that is durable and no reader can hold
@@ -109,12 +89,26 @@ impl MergedWriter {
         hash: u64,
         line: u32,
     ) {
-        let apart = merged.apart(line);
-        if self.unlink(merged, region, door, merged.bucket(hash), |l| l == line) == 0 {
-            return;
-        }
+        self.remove_from(merged.bucket(hash), merged, region, door, line);
+    }
+
+    /// The same, by the bucket whose chain it is in. Is it in none, nothing happens.
+    fn remove_from(
+        &mut self,
+        bucket: usize,
+        merged: &Merged<'_>,
+        region: &Region,
+        door: &Door,
+        line: u32,
+    ) {
+        let mut chain = merged.chain(bucket).skip_while(|(_, l)| *l != line);
+        let Some((at, _)) = chain.next() else { return };
+        let after = chain.next();
+        let word = after.map_or(0, |(_, next)| chain_word(next));
+        door.store(Site::Unlink, region, at, word);
+        self.unlinked.push(at);
         self.limbo.push_back((u64::MAX, line, 1));
-        if let Some((first, lines)) = apart {
+        if let Some((first, lines)) = merged.apart(line) {
             self.limbo.push_back((u64::MAX, first, lines));
         }
     }
@@ -239,5 +233,78 @@ impl MergedWriter {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use spirit_door::Barrier;
+    use spirit_mem::{Residency, Span};
+
+    use super::*;
+    use crate::nvm::layout::NvmSettings;
+    use crate::term::FieldId;
+
+    const BYTES: u64 = 1 << 20;
+
+    /// A dictionary and its door.
+    struct Tier {
+        region: Region,
+        layout: NvmLayout,
+        door: Door,
+    }
+
+    impl Tier {
+        fn merged(&self) -> Merged<'_> {
+            Merged::new(&self.region, &self.layout)
+        }
+
+        /// Enters the term of a number into the first bucket, whatever its hash.
+        fn enter(&self, writer: &mut MergedWriter, number: u32, newest: Position) -> Option<u32> {
+            let bytes = number.to_le_bytes();
+            let term = Term::new(FieldId::TEXT, &bytes)?;
+            let next = self.merged().chain(0).next().map_or(0, |(_, line)| chain_word(line));
+            let head = Link::new(newest, BYTES);
+            let line = writer.add(&self.merged(), &self.region, &self.door, term, next, head)?;
+            let at = self.layout.buckets.start();
+            self.door.publish(Site::Enter, &self.region, at, chain_word(line));
+            Some(line)
+        }
+
+        fn first_chain(&self) -> Vec<u32> {
+            self.merged().chain(0).map(|(_, line)| line).collect()
+        }
+    }
+
+    #[test]
+    fn what_a_start_takes_out_leads_on_until_its_readers_have_left() {
+        let layout = NvmLayout::new(NvmSettings { bytes: BYTES, log_bytes: 0 }, 64 << 10);
+        let region = Region::reserve(BYTES, Residency::OnTouch).unwrap();
+        let tier = Tier { region, layout, door: Door::new(Barrier::Order) };
+        let mut before = MergedWriter::new(&tier.region, &tier.layout);
+        let [young, gone] = [(1, 9), (2, 4)].map(|(number, newest)| {
+            tier.enter(&mut before, number, newest).expect("there is room")
+        });
+        assert_eq!(tier.first_chain(), [gone, young]);
+
+        let pins = Pins::new(1);
+        let reader = pins.acquire().unwrap();
+        pins.pin(&reader);
+        let mut writer = MergedWriter::open(&tier.region, &tier.layout, &tier.door, &pins, 5);
+        assert_eq!(tier.first_chain(), [young]);
+        let lead_on = || {
+            tier.region.view(Span::<AtomicU64>::new(tier.merged().place(gone), 1))[0].load(Relaxed)
+        };
+        let mut numbers = 3..;
+        while tier.enter(&mut writer, numbers.next().unwrap(), 9).is_some() {}
+        assert_eq!(lead_on(), chain_word(young), "a reader that stands there goes on as before");
+        assert!(!tier.first_chain().contains(&gone));
+
+        pins.unpin(&reader);
+        writer.collect(&pins);
+        assert_eq!(tier.enter(&mut writer, 2, 9), Some(gone), "then it is as good as any other");
     }
 }

@@ -1,12 +1,15 @@
 //! A run, cut again and again: each image is opened and judged.
 
 use spirit_door::Site;
-use spirit_door::sim::{Model as Fault, Quota, Simulator, cuts};
+use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
 
 use crate::failure::Failure;
 use crate::patient::{Expected, Patient};
 use crate::run::Run;
 use crate::tally::Tally;
+
+/// How often an image that is wrong is looked at again.
+const AGAIN: usize = 16;
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +66,13 @@ impl Explorer<'_> {
         Ok(())
     }
 
+    /// What is wrong, and whether it is so each time: what is not hangs on when threads ran.
+    fn again(&mut self, image: &Image, expected: &Expected, why: &str) -> String {
+        let looks = (0..AGAIN).map(|_| self.patient.look(image, expected));
+        let wrong = looks.filter(Result::is_err).count();
+        format!("{why}\nof {AGAIN} other looks at this image {wrong} find something wrong")
+    }
+
     fn images(
         &mut self,
         simulator: &mut Simulator<'_>,
@@ -80,7 +90,10 @@ impl Explorer<'_> {
         while let Some(found) = images.next_image() {
             let failed = |why| Failure { position, fault, image, why };
             let number = tally.all_images();
-            let models = self.patient.look(found, expected).map_err(failed)?;
+            let models = match self.patient.look(found, expected) {
+                Ok(models) => models,
+                Err(why) => return Err(failed(self.again(found, expected, &why))),
+            };
             let is_due =
                 |every: u64| every > 0 && number % every == self.seed % every && !models.is_empty();
             if is_due(self.effort.continued) {

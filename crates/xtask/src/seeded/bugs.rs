@@ -187,6 +187,18 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: HISTORIES,
     },
     Bug {
+        name: "start-reuses-at-once",
+        what: "after a start the lines of terms that are gone are reused while readers stand there",
+        file: "crates/index/src/nvm/merged_writer.rs",
+        old: "        writer.settle(pins, region, door);\n",
+        new: "        writer.settle(pins, region, door);\n        while let Some((_, first, lines)) = \
+              writer.limbo.pop_front() {\n            writer.free(first, lines);\n        }\n",
+        found_by: tests(
+            "-p spirit-index",
+            "what_a_start_takes_out_leads_on_until_its_readers_have_left",
+        ),
+    },
+    Bug {
         name: "swept-chain",
         what: "a term that leaves its chain takes along what is behind it",
         file: "crates/index/src/nvm/merged_writer.rs",

@@ -244,7 +244,8 @@ pub fn restore(
         if segment.is_merged {
             let oldest = part.segments[0].position();
             let writer = writer.get_or_insert_with(|| {
-                MergedWriter::open(memory.region(), nvm.layout(), nvm.door(), oldest)
+                let (region, layout) = (memory.region(), nvm.layout());
+                MergedWriter::open(region, layout, nvm.door(), memory.pins(), oldest)
             });
             merge(memory, writer, segment)?;
         }
