@@ -24,6 +24,7 @@ mod query;
 mod query_plan;
 mod range;
 mod rank;
+mod repeated;
 mod sloppy;
 mod sort;
 mod target;

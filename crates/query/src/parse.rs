@@ -165,6 +165,7 @@ impl Parser {
         let mut run = Run::new(self, text, query, None);
         let parsed = run.query();
         let offset = run.at;
+        query.join_repeated();
         parsed.map_err(|problem| {
             query.clear();
             ParseError::new(text, offset, problem)
@@ -181,6 +182,7 @@ impl Parser {
             // Only what is too large: what there is of it counts.
             warnings.push(ParseError::new(text, offset, problem));
         }
+        query.join_repeated();
         warnings
     }
 

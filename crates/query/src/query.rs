@@ -265,6 +265,7 @@ impl Query {
             query.link(&mut list, node, occur);
         }
         query.root = query.group(list)?;
+        query.join_repeated();
         Ok(query)
     }
 

@@ -218,7 +218,7 @@ fn fields_are_asked_for_values() {
         ("by:IN [Ann \"Bo Lee\"]^2", "(Ann Bo Lee)^=2"),
         ("by:\"\"", "#1:"),
         ("by:IN []", "()^=1"),
-        ("(by:IN [a a])~2", "((a a)^=1)~2"),
+        ("(by:IN [a a])~2", "((a^2)^=1)~2"),
         ("by:IN", "IN"),
         ("by:(a >=b IN [c])", "(a [b TO *] (c)^=1)"),
         ("stems:IN [Herons \"seas and skies\"]", "(heron \"sea sky\"~0)^=1"),
@@ -228,6 +228,37 @@ fn fields_are_asked_for_values() {
     ] {
         assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
     }
+}
+
+#[test]
+fn a_repeated_term_stands_once() {
+    for (text, expected) in [
+        ("to be or not to be", "(to^2 be^2 or not)"),
+        ("sea^3 star sea^0.5", "(sea^3.5 star)"),
+        ("+sea +sea star", "(+sea^2 star)"),
+        ("star -sea -sea", "(star -sea^2)"),
+        ("sea Sea SEA", "(sea^3)"),
+        ("+sea sea -sea", "(+sea sea -sea)"),
+        ("sea (star sea star)", "(sea (star^2 sea))"),
+        ("sea^=1 sea sea^=1 sea", "(sea^=1 sea^2 sea^=1)"),
+        ("by:sea sea", "(sea sea)"),
+        ("(sea sea star)~1", "(sea^2 star)~1"),
+        ("(sea sea star)~2", "(sea sea star)~2"),
+        ("\"sea sea\"", "\"sea sea\"~0"),
+        (
+            "sea^300000000000000000000000000000000000000 sea^300000000000000000000000000000000000000",
+            "(sea^340282350000000000000000000000000000000)",
+        ),
+    ] {
+        assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
+        assert_eq!(shown(&parser().parse_lenient(text).0), expected, "{text}, leniently");
+    }
+    let many = |last| format!("{}{last}", (0..31).map(|n| format!("w{n} ")).collect::<String>());
+    assert!(strict(&many("w0")).unwrap().starts_with("(w0^2 w1 "));
+    assert!(
+        strict(&many("x w0")).unwrap().starts_with("(w0 w1 "),
+        "each would be compared with each"
+    );
 }
 
 #[test]

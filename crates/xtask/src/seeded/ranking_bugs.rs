@@ -13,6 +13,22 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "repeated-once",
+        what: "a term that a query says twice is worth as much as one that it says once",
+        file: "crates/query/src/repeated.rs",
+        old: "node.boost = (node.boost + boost).min(f32::MAX);",
+        new: "node.boost = node.boost.max(boost);",
+        found_by: tests("-p spirit --test oracle", "one_executor_is_the_naive_index"),
+    },
+    Bug {
+        name: "repeated-counted",
+        what: "of clauses that are counted those that say the same count once",
+        file: "crates/query/src/repeated.rs",
+        old: "Kind::Clauses { minimum: 0 | 1 }",
+        new: "Kind::Clauses { .. }",
+        found_by: of_query("a_repeated_term_stands_once"),
+    },
+    Bug {
         name: "required-too-soon",
         what: "a term is required without which others are enough",
         file: "crates/query/src/evaluate/rank/any.rs",

@@ -1,0 +1,60 @@
+//! Terms that clauses ask for more than once: `to be or not to be`.
+//!
+//! Each time such a term adds the same to a score, so it stands once, where it stands first, with what its boosts come to; as Lucene
+//! rewrites a disjunction. One list is gone through instead of two. Where matching clauses are counted, each counts for itself.
+
+use crate::query::{Kind, NONE, Node, NodeId, Query};
+
+/// Clauses of more than so many, which are not ranked list by list, stay as they are: each would be compared with each.
+const CLAUSES: usize = 32;
+
+impl Query {
+    /// Takes repeated terms together. All clauses have their minimum by now.
+    pub(crate) fn join_repeated(&mut self) {
+        for parent in 0..self.nodes.len() as NodeId {
+            let is_counted =
+                !matches!(self.nodes[parent as usize].kind, Kind::Clauses { minimum: 0 | 1 });
+            if is_counted || self.children(parent).nth(CLAUSES).is_some() {
+                continue;
+            }
+            let mut first = self.nodes[parent as usize].child;
+            while first != NONE {
+                self.join_later(first);
+                first = self.nodes[first as usize].next;
+            }
+        }
+    }
+
+    /// Takes out the siblings behind a node that say the same.
+    fn join_later(&mut self, first: NodeId) {
+        let mut before = first;
+        loop {
+            let later = self.nodes[before as usize].next;
+            if later == NONE {
+                return;
+            }
+            if !self.repeats(first, later) {
+                before = later;
+                continue;
+            }
+            let Node { boost, next, .. } = self.nodes[later as usize];
+            let node = &mut self.nodes[first as usize];
+            node.boost = (node.boost + boost).min(f32::MAX);
+            self.nodes[before as usize].next = next;
+        }
+    }
+
+    /// Whether a sibling is the same term as an earlier one, and counts for as much again.
+    fn repeats(&self, first: NodeId, later: NodeId) -> bool {
+        let [one, other] = [first, later].map(|id| &self.nodes[id as usize]);
+        let alike = one.occur == other.occur && !one.constant && !other.constant;
+        let terms = self.term_of(first).zip(self.term_of(later));
+        alike
+            && terms.is_some_and(|terms| {
+                let [one, other] = [terms.0, terms.1].map(|term| &self.terms[term as usize]);
+                one.key == other.key
+                    && one.is_word == other.is_word
+                    && self.bytes_of(one) == self.bytes_of(other)
+            })
+    }
+}
