@@ -16,7 +16,7 @@ pub(crate) enum Plan {
     Term(u32),
     /// An AND of this many terms.
     All([u32; TERMS_INLINE], usize),
-    /// A phrase: an AND of this many terms, and where they have to be.
+    /// A phrase, and other terms if there are any: an AND of this many terms, and where those of the phrase have to be.
     Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// An OR of this many terms.
     Any([u32; TERMS_INLINE], usize),
@@ -52,7 +52,30 @@ impl Plan {
     }
 
     fn of_clauses(query: &Query) -> Plan {
-        Plan::of_groups(query).unwrap_or(Plan::Tree { bounded: query.is_bounded(query.root) })
+        Plan::of_groups(query)
+            .or_else(|| Plan::of_phrase_and_terms(query))
+            .unwrap_or(Plan::Tree { bounded: query.is_bounded(query.root) })
+    }
+
+    /// That for a phrase and terms, all of which must match: those of what has all terms in which the phrase is.
+    fn of_phrase_and_terms(query: &Query) -> Option<Plan> {
+        let (mut gathered, mut phrase) = (Terms::default(), None);
+        let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
+        for child in query.children(query.root) {
+            let node = &query.nodes[child as usize];
+            match (node.occur, node.kind) {
+                (_, Kind::Nothing) | (Occur::Should, _) => {}
+                (Occur::Must, Kind::Term(term)) => _ = gathered.push(term)?,
+                (Occur::Must, Kind::Phrase { .. }) if phrase.is_none() => {
+                    phrase = Some(child);
+                    gathered.push_phrase(query, child)?;
+                }
+                _ => return None,
+            }
+        }
+        let (count, mut terms) = (gathered.count, [0; TERMS_INLINE]);
+        terms.get_mut(..count)?.copy_from_slice(gathered.as_slice());
+        phrase.filter(|_| plain).map(|phrase| Plan::Phrase(phrase, terms, count))
     }
 
     /// None if the clauses are not groups of terms, or have too many.
@@ -157,12 +180,23 @@ pub(crate) enum RankedWay {
     All,
     /// A phrase of several terms.
     Phrase(NodeId),
+    /// All of several terms, some of which make a phrase.
+    AllWithPhrase(Among),
     /// Any of several terms.
     Any,
     /// Several terms, of which some must be there.
     Required(Groups),
     /// Anything else. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
+}
+
+/// A phrase among what must match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Among {
+    pub(crate) phrase: NodeId,
+    /// Where its terms are among all: from the first to one past the last, in the order of the clauses.
+    pub(crate) first: usize,
+    pub(crate) end: usize,
 }
 
 impl RankedPlan {
@@ -177,9 +211,7 @@ impl RankedPlan {
             _ if root.constant || windows => tree(),
             Kind::Nothing => RankedPlan::without_terms(RankedWay::Nothing),
             Kind::Term(term) => RankedPlan::new(RankedWay::Term, &[term], &[]).unwrap_or_else(tree),
-            Kind::Phrase { .. } => {
-                RankedPlan::of_phrase(query, query.root, &[]).unwrap_or_else(tree)
-            }
+            Kind::Phrase { .. } => RankedPlan::of_phrase(query, query.root).unwrap_or_else(tree),
             Kind::Clauses { minimum: 0 | 1 } => {
                 RankedPlan::of_clauses(query, root.kind).unwrap_or_else(tree)
             }
@@ -201,18 +233,19 @@ impl RankedPlan {
         Some(plan)
     }
 
-    fn of_phrase(query: &Query, phrase: NodeId, excluded: &[u32]) -> Option<RankedPlan> {
+    fn of_phrase(query: &Query, phrase: NodeId) -> Option<RankedPlan> {
         let (terms, count) = query.terms_of_phrase(phrase)?;
-        RankedPlan::new(RankedWay::Phrase(phrase), &terms[..count], excluded)
+        RankedPlan::new(RankedWay::Phrase(phrase), &terms[..count], &[])
     }
 
-    /// That for several terms which all must match, or of which any may, or for a phrase; other terms may have to be absent.
+    /// That for several terms which all must match, or of which any may, or for a phrase, or one and terms which all must match; other
+    /// terms may have to be absent.
     fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
         if let Some(plan) = RankedPlan::of_required(query, kind) {
             return Some(plan);
         }
         let (mut sought, mut excluded) = (Terms::default(), Terms::default());
-        let (mut phrase, mut occur) = (None, None);
+        let (mut phrase, mut occur) = (None::<Among>, None);
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
@@ -222,25 +255,30 @@ impl RankedPlan {
                     return None;
                 }
                 Kind::Term(term) => _ = sought.push(term)?,
-                Kind::Phrase { .. } if node.occur != Occur::Not => {
-                    phrase.replace(child).is_none().then_some(())?;
+                Kind::Phrase { .. } if node.occur != Occur::Not && phrase.is_none() => {
+                    let first = sought.count;
+                    sought.push_phrase(query, child)?;
+                    phrase = Some(Among { phrase: child, first, end: sought.count });
                 }
                 _ => return None,
             }
         }
         let (sought, excluded) = (sought.as_slice(), excluded.as_slice());
+        let is_must = occur? == Occur::Must;
         // Of what must match and what may, a minimum counts the latter.
-        let plain = occur? == Occur::Should || kind == Kind::CLAUSES;
-        match (phrase.filter(|_| plain), sought.len()) {
-            _ if !plain => None,
-            (Some(phrase), 0) => RankedPlan::of_phrase(query, phrase, excluded),
-            (None, 1) => RankedPlan::new(RankedWay::Term, sought, excluded),
-            (None, 2..) if occur? == Occur::Should => {
-                RankedPlan::new(RankedWay::Any, sought, excluded)
+        let plain = !is_must || kind == Kind::CLAUSES;
+        let way = match (phrase, sought.len()) {
+            _ if !plain => return None,
+            (Some(Among { phrase, first, end }), terms) if end - first == terms => {
+                RankedWay::Phrase(phrase)
             }
-            (None, 2..=TERMS_INLINE) => RankedPlan::new(RankedWay::All, sought, excluded),
-            _ => None,
-        }
+            (Some(among), ..=TERMS_INLINE) if is_must => RankedWay::AllWithPhrase(among),
+            (None, 1) => RankedWay::Term,
+            (None, 2..) if !is_must => RankedWay::Any,
+            (None, 2..=TERMS_INLINE) => RankedWay::All,
+            _ => return None,
+        };
+        RankedPlan::new(way, sought, excluded)
     }
 
     /// That for terms of which some must match, or one of several, and others need not.
@@ -298,6 +336,12 @@ impl Terms {
         *self.terms.get_mut(self.count)? = term;
         self.count += 1;
         Some(1 << (self.count - 1))
+    }
+
+    /// The terms of a phrase; none if they are too many for the ways of an AND.
+    fn push_phrase(&mut self, query: &Query, phrase: NodeId) -> Option<()> {
+        let (terms, count) = query.terms_of_phrase(phrase)?;
+        terms[..count].iter().try_for_each(|term| self.push(*term).map(|_| ()))
     }
 
     /// The bits of the terms of a node that is nothing but an OR of them.

@@ -325,7 +325,14 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     fn has_all(&mut self, place: &Place<'_>, terms: &[u32], rank: u32) -> bool {
-        terms.iter().all(|term| self.seek(place, *term as usize, rank) == rank)
+        terms.iter().all(|term| {
+            let leaf = &self.scratch.leaves[*term as usize];
+            match leaf.bits {
+                // One bit says so.
+                Some(_) => leaf.has(&place.context, place.base, rank),
+                None => self.seek(place, *term as usize, rank) == rank,
+            }
+        })
     }
 
     /// The same for a phrase.

@@ -6,6 +6,7 @@
 
 mod all;
 mod any;
+mod beside;
 mod candidates;
 mod fade;
 mod floor;
@@ -90,7 +91,10 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         match plan.way {
             RankedWay::Nothing => {}
             RankedWay::Term => self.rank_listed(older, |part| part.rank_term(terms[0] as usize)),
-            RankedWay::All => self.rank_listed(older, |part| part.rank_all(terms)),
+            RankedWay::All => self.rank_listed(older, |part| part.rank_all(terms, None)),
+            RankedWay::AllWithPhrase(among) => {
+                self.rank_listed(older, |part| part.rank_all(terms, Some(among)));
+            }
             RankedWay::Phrase(phrase) => {
                 self.rank_listed(older, |part| part.rank_phrase(phrase, terms));
             }

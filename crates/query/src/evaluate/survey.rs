@@ -108,7 +108,9 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         match RankedPlan::of(self.query, windows).way {
             RankedWay::Nothing => Evaluator::Nothing,
             RankedWay::Term => Evaluator::BlockMaxTerm,
-            RankedWay::All | RankedWay::Required(_) => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedWay::All | RankedWay::AllWithPhrase(_) | RankedWay::Required(_) => {
+                Evaluator::BlockMaxAll(self.algorithm())
+            }
             RankedWay::Phrase(_) => Evaluator::BlockMaxPhrase(self.algorithm()),
             RankedWay::Any => Evaluator::MaxScore,
             RankedWay::Tree { .. } => Evaluator::Windows,

@@ -13,6 +13,22 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "beside-counted-twice",
+        what: "what stands for a phrase beside other terms counts besides it",
+        file: "crates/query/src/evaluate/rank/met.rs",
+        old: "of(&self.parts[phrase.end..lists],",
+        new: "of(&self.parts[phrase.start..lists],",
+        found_by: BEST,
+    },
+    Bug {
+        name: "beside-near",
+        what: "of a phrase whose words may be moved one word stands for all matches",
+        file: "crates/query/src/evaluate/rank/beside.rs",
+        old: "let stands_for_it = slop > 0 || Some(number) == rarest;",
+        new: "let stands_for_it = Some(number) == rarest;",
+        found_by: BEST,
+    },
+    Bug {
         name: "repeated-once",
         what: "a term that a query says twice is worth as much as one that it says once",
         file: "crates/query/src/repeated.rs",

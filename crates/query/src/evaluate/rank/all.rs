@@ -1,11 +1,13 @@
 //! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
-//! there may be one. Dense lists are met by their bits, a window at a time.
+//! there may be one. Dense lists are met by their bits, a window at a time. If some of the terms are to make [a phrase](super::beside), that is asked of
+//! what is left.
 
 use std::ops::Range;
 
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Run};
 
+use super::beside::Beside;
 use super::candidates::Candidates;
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::met::Met;
@@ -13,7 +15,7 @@ use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::evaluate::window::{RANKS, WORDS, aligned, ones};
 use crate::leaf::END;
-use crate::plan::TERMS_INLINE;
+use crate::plan::{Among, TERMS_INLINE};
 use crate::rank::MORE;
 
 /// Something of each term.
@@ -27,9 +29,13 @@ const LOOKED_UP: u64 = 48;
 const RANKS_FIRST: u32 = 512;
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with all of some terms in the registered segments at hand.
-    pub(super) fn rank_all(&mut self, terms: &[u32]) {
-        self.each_meeting(terms, |this, place| this.rank_meeting(place, terms));
+    /// Offers what may be among the best of the documents with all of some terms, of which some may have to make a phrase, in the registered
+    /// segments at hand.
+    pub(super) fn rank_all(&mut self, terms: &[u32], phrase: Option<Among>) {
+        self.each_meeting(terms, |this, place| match phrase {
+            None => this.rank_meeting(place, terms),
+            Some(among) => this.rank_meeting_with_phrase(place, terms, among),
+        });
     }
 
     /// Visits the registered segments at hand in which all of some terms have lists, these open.
@@ -64,17 +70,27 @@ impl Evaluation<'_, Ranked<'_>> {
         for (list, term) in lists.iter_mut().zip(terms) {
             *list = self.list(place, *term as usize, &words);
         }
-        let lists = &mut lists[..terms.len()];
-        let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
-        let order = &mut order[..terms.len()];
-        order.sort_unstable_by_key(|list| lists[*list].len());
-        if lists.iter().all(List::is_dense) {
-            self.rank_windows_of_all(place, (lists, order), &mut met);
-        } else {
-            self.rank_blocks_of_all(place, (lists, order), &mut met);
-        }
+        self.rank_lists_of_all(place, &mut lists[..terms.len()], &mut met, &mut None);
         self.scratch.met = met;
         self.scratch.words = words;
+    }
+
+    /// Offers what may be among the best of the documents that are in all of some lists, and in which `phrase` is, if there is one.
+    pub(super) fn rank_lists_of_all(
+        &mut self,
+        place: &Place<'_>,
+        lists: &mut [List<'_>],
+        met: &mut Met,
+        phrase: &mut Option<Beside<'_>>,
+    ) {
+        let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
+        let order = &mut order[..lists.len()];
+        order.sort_unstable_by_key(|list| lists[*list].len());
+        if lists.iter().all(List::is_dense) {
+            self.rank_windows_of_all(place, (lists, order), met, phrase);
+        } else {
+            self.rank_blocks_of_all(place, (lists, order), met, phrase);
+        }
     }
 
     /// Goes through windows, of which the first are small, since anything may be among the best there.
@@ -83,6 +99,7 @@ impl Evaluation<'_, Ranked<'_>> {
         place: &Place<'_>,
         (lists, order): (&mut [List<'_>], &[usize]),
         met: &mut Met,
+        phrase: &mut Option<Beside<'_>>,
     ) {
         let level = self.settings.level;
         let (mut start, mut ranks) = (place.first, RANKS_FIRST);
@@ -101,7 +118,8 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) {
-                self.rank_window_of_all(place, (lists, order), first..start, &ahead, met);
+                let window = (first..start, &ahead);
+                self.rank_window_of_all(place, (lists, order), window, met, phrase);
             }
         }
     }
@@ -111,9 +129,9 @@ impl Evaluation<'_, Ranked<'_>> {
         &mut self,
         place: &Place<'_>,
         (lists, order): (&[List<'_>], &[usize]),
-        ranks: Range<u32>,
-        ahead: &Parts<Ahead>,
+        (ranks, ahead): (Range<u32>, &Parts<Ahead>),
         met: &mut Met,
+        phrase: &mut Option<Beside<'_>>,
     ) {
         let (level, shortest, others) = (self.settings.level, order[0], &order[1..]);
         let mut common = [u64::MAX; WORDS];
@@ -131,20 +149,14 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let mut bits = ones(&common);
         while met.begin(bits.by_ref().map(|bit| ranks.start + bit as u32)) > 0 {
-            self.rank_met(place, lists, order, met, ahead);
+            self.keep_met(lists, order, met, ahead);
+            self.offer_met(place, met, lists.len(), phrase);
         }
     }
 
-    /// Offers those of some documents that have all terms. `ahead` is what each of the lists that they were not looked up in yet, `order`, may
-    /// add to a score.
-    fn rank_met(
-        &mut self,
-        place: &Place<'_>,
-        lists: &[List<'_>],
-        order: &[usize],
-        met: &mut Met,
-        ahead: &Parts<Ahead>,
-    ) {
+    /// Keeps those of some documents that have all terms and may be among the best. `ahead` is what each of the lists that they were not looked up in
+    /// yet, `order`, may add to a score.
+    fn keep_met(&self, lists: &[List<'_>], order: &[usize], met: &mut Met, ahead: &Parts<Ahead>) {
         for (number, list) in order.iter().enumerate() {
             let rest: f32 = order[number + 1..].iter().map(|list| ahead[*list].bound).sum();
             let may_pass = |score: f32| !self.is_beaten((score + rest) * MORE);
@@ -153,7 +165,20 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             met.keep_in(self.settings.level, (*list, &lists[*list]), may_pass);
         }
-        for (rank, score) in met.scored(lists.len()) {
+    }
+
+    /// Offers documents that all lists have.
+    fn offer_met(
+        &mut self,
+        place: &Place<'_>,
+        met: &Met,
+        lists: usize,
+        phrase: &mut Option<Beside<'_>>,
+    ) {
+        if let Some(phrase) = phrase {
+            return self.offer_beside(place, met, lists, phrase);
+        }
+        for (rank, score) in met.scored(lists) {
             if score > self.collector.top.threshold() {
                 self.offer_scored(place, rank, score);
             }
@@ -166,6 +191,7 @@ impl Evaluation<'_, Ranked<'_>> {
         place: &Place<'_>,
         (lists, order): (&mut [List<'_>], &[usize]),
         met: &mut Met,
+        phrase: &mut Option<Beside<'_>>,
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
@@ -181,7 +207,8 @@ impl Evaluation<'_, Ranked<'_>> {
             if !self.is_beaten(total * MORE) && self.meter.step() {
                 let block = (number, lists[shortest].block_run(number));
                 self.meet_block_of_all((lists, order), block, &ahead, met);
-                self.rank_met(place, lists, others, met, &ahead);
+                self.keep_met(lists, others, met, &ahead);
+                self.offer_met(place, met, lists.len(), phrase);
             }
         }
     }

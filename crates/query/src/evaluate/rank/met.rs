@@ -2,6 +2,8 @@
 //!
 //! List after list says what its postings of them score, and leaves those that it has and that may still be among the best.
 
+use std::ops::Range;
+
 use spirit_index::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
@@ -93,6 +95,25 @@ impl Met {
             kept += 1;
         }
         self.count = kept;
+    }
+
+    /// Where they are.
+    pub(super) fn ranks(&self) -> &[u32] {
+        &self.ranks[..self.count]
+    }
+
+    /// What lists add to the score of one of them, in their order, where some make a phrase: what that scores is added in their place.
+    pub(super) fn score_with(
+        &self,
+        at: usize,
+        lists: usize,
+        phrase: Range<usize>,
+        score: f32,
+    ) -> f32 {
+        let of = |parts: &[[f32; TOGETHER]], sum: f32| {
+            parts.iter().fold(sum, |sum, part| sum + part[at])
+        };
+        of(&self.parts[phrase.end..lists], of(&self.parts[..phrase.start], 0.0) + score)
     }
 
     /// Each with its score: what the lists add, in their order, so that it does not depend on what else there is.

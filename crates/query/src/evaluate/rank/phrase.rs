@@ -22,7 +22,7 @@ use crate::rank::{MORE, Weight, score};
 use crate::sloppy::Occurrence;
 
 /// A phrase in a segment, and what it is looked for in.
-struct Search<'s> {
+pub(super) struct Search<'s> {
     node: NodeId,
     field: FieldId,
     bm25: Bm25,
@@ -35,13 +35,25 @@ struct Search<'s> {
     occurrences: &'s mut Vec<Occurrence>,
 }
 
+impl<'s> Search<'s> {
+    /// That for a phrase of a field, whatever is said of it. It needs `scratch` memory.
+    pub(super) fn of(
+        node: NodeId,
+        (field, bm25): (FieldId, Bm25),
+        is_exact: bool,
+        (phrase, words, occurrences): (&'s mut Phrase, &'s [AtomicU32], &'s mut Vec<Occurrence>),
+    ) -> Search<'s> {
+        Search { node, field, bm25, is_exact, phrase, has_terms: None, words, occurrences }
+    }
+}
+
 /// Documents of a block that may be among the best.
 struct Candidates {
     ranks: [u32; BLOCK],
     count: usize,
 }
 
-impl Evaluation<'_, Ranked<'_>> {
+impl<'r> Evaluation<'_, Ranked<'r>> {
     /// Offers what may be among the best of the documents with a phrase of these terms in the registered segments at hand.
     pub(super) fn rank_phrase(&mut self, phrase: NodeId, terms: &[u32]) {
         self.each_meeting(terms, |this, place| this.rank_phrase_in(place, phrase, terms));
@@ -60,28 +72,35 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut phrase = std::mem::take(&mut self.scratch.phrase);
         let mut lists = [List::NONE; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {
-            let leaf = &self.scratch.leaves[*term as usize];
-            let (bm25, words) = (Bm25 { term: *term, ..bm25 }, words_of(&words, *term as usize));
-            let lengths = Self::lengths(place, field);
-            let bm25 = (bm25, self.collector.weights.inverses.of(field, bm25));
-            *list = List::of(leaf, &place.context, words, bm25, field, (lengths, place.base));
+            *list = self.list_weighing(place, *term as usize, field, bm25, &words);
         }
         let lists = &mut lists[..terms.len()];
         lists.sort_unstable_by_key(|list| list.len());
-        let mut search = Search {
-            node,
-            field,
-            bm25,
-            is_exact: slop == 0,
-            phrase: &mut phrase,
-            has_terms: None,
-            words: &words,
-            occurrences: &mut occurrences,
-        };
+        let scratch = (&mut phrase, &words[..], &mut occurrences);
+        let mut search = Search::of(node, (field, bm25), slop == 0, scratch);
         self.rank_blocks_of_phrase(place, lists, &mut search);
         self.scratch.words = words;
         self.scratch.occurrences = occurrences;
         self.scratch.phrase = phrase;
+    }
+
+    /// The list of a phrase's term that a segment has open, with what it would score by a weight.
+    pub(super) fn list_weighing<'l>(
+        &self,
+        place: &'l Place<'_>,
+        term: usize,
+        field: FieldId,
+        bm25: Bm25,
+        words: &'l [AtomicU32],
+    ) -> List<'l>
+    where
+        'r: 'l,
+    {
+        let (leaf, words) = (&self.scratch.leaves[term], words_of(words, term));
+        let bm25 = Bm25 { term: term as u32, ..bm25 };
+        let inverse = self.collector.weights.inverses.of(field, bm25);
+        let lengths = Self::lengths(place, field);
+        List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
     }
 
     /// Goes through the blocks of the shortest list, which comes first.
@@ -184,6 +203,21 @@ impl Evaluation<'_, Ranked<'_>> {
         if ranks.is_empty() {
             return;
         }
+        self.each_with_phrase(place, ranks, search, |this, number, score| {
+            if !this.is_beaten(score) {
+                this.offer_scored(place, ranks[number], score);
+            }
+        });
+    }
+
+    /// Calls `take` with those of some documents that have the phrase, and what that scores.
+    pub(super) fn each_with_phrase(
+        &mut self,
+        place: &Place<'_>,
+        ranks: &[u32],
+        search: &mut Search<'_>,
+        mut take: impl FnMut(&mut Self, usize, f32),
+    ) {
         let Search { field, bm25, words, .. } = *search;
         let fill = || self.fill_phrase(place, search.node, words, search.phrase);
         if !*search.has_terms.get_or_insert_with(fill) {
@@ -192,11 +226,9 @@ impl Evaluation<'_, Ranked<'_>> {
         let phrase = &*search.phrase;
         let mut room = Room { place, words, occurrences: &mut *search.occurrences };
         phrase.each(&mut room, ranks, Wanted::Frequency, |number, frequency| {
-            let rank = ranks[number];
-            let length = place.segment.length_of(field, rank_of(rank));
-            let score = score(bm25, frequency, length);
-            if frequency > 0.0 && !self.is_beaten(score) {
-                self.offer_scored(place, rank, score);
+            if frequency > 0.0 {
+                let length = place.segment.length_of(field, rank_of(ranks[number]));
+                take(self, number, score(bm25, frequency, length));
             }
             true
         });
