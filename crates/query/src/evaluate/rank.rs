@@ -1,8 +1,9 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
-//! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. Registered segments have three ways: [one
-//! term](term), [any of several](any), [all of several](all), [some of them](required) and [a phrase](phrase) pass over blocks of postings whose maxima say that nothing in them
-//! beats what was found; any other query goes by [windows](tree). [Fresh segments](fresh) have no maxima.
+//! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. In registered segments
+//! [one term](term), [any of several](any), [all of several](all), [some of them](required), [a phrase](phrase) and [one beside other terms](beside)
+//! pass over blocks of postings whose maxima say that nothing in them beats what was found; any other query goes by [windows](tree).
+//! [Fresh segments](fresh) have no maxima.
 
 mod all;
 mod any;

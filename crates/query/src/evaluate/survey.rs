@@ -108,10 +108,10 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         match RankedPlan::of(self.query, windows).way {
             RankedWay::Nothing => Evaluator::Nothing,
             RankedWay::Term => Evaluator::BlockMaxTerm,
-            RankedWay::All | RankedWay::AllWithPhrase(_) | RankedWay::Required(_) => {
-                Evaluator::BlockMaxAll(self.algorithm())
+            RankedWay::All | RankedWay::Required(_) => Evaluator::BlockMaxAll(self.algorithm()),
+            RankedWay::Phrase(_) | RankedWay::AllWithPhrase(_) => {
+                Evaluator::BlockMaxPhrase(self.algorithm())
             }
-            RankedWay::Phrase(_) => Evaluator::BlockMaxPhrase(self.algorithm()),
             RankedWay::Any => Evaluator::MaxScore,
             RankedWay::Tree { .. } => Evaluator::Windows,
         }

@@ -65,7 +65,6 @@ impl Evaluation<'_, Ranked<'_>> {
         let search = Search::of(node, (field, bm25), slop == 0, scratch);
         let mut beside = Some(Beside { search, lists: of_phrase });
         self.rank_lists_of_all(place, &mut lists[..terms.len()], &mut met, &mut beside);
-        drop(beside);
         self.scratch.met = met;
         self.scratch.phrase = phrase;
         self.scratch.occurrences = occurrences;
