@@ -24,7 +24,7 @@ pub(super) const BUGS: &[Bug] = &[
         name: "beside-near",
         what: "of a phrase whose words may be moved one word stands for all matches",
         file: "crates/query/src/evaluate/rank/beside.rs",
-        old: "let stands_for_it = slop > 0 || Some(number) == rarest;",
+        old: "let stands_for_it = !is_exact || Some(number) == rarest;",
         new: "let stands_for_it = Some(number) == rarest;",
         found_by: BEST,
     },

@@ -15,8 +15,6 @@ use super::phrase::Search;
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::{Among, TERMS_INLINE};
-use crate::query::Kind;
-use crate::rank::Weight;
 
 /// The part of a phrase's weight that its other terms have: hardly any, and more than nothing, by which nobody could divide.
 const HARDLY: f32 = 1e-6;
@@ -36,39 +34,27 @@ impl Evaluation<'_, Ranked<'_>> {
         terms: &[u32],
         among: Among,
     ) {
-        let node = among.phrase;
-        let (Weight::Frequency(bm25), Kind::Phrase { slop }) =
-            (self.collector.weights.of(node), self.query.nodes[node as usize].kind)
-        else {
-            return;
-        };
-        let field = self.query.field_of(node);
-        // Lent, since what lists are read in is not to be seen to change.
-        let words = std::mem::take(&mut self.scratch.words);
-        let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
-        let mut phrase = std::mem::take(&mut self.scratch.phrase);
-        let mut met = std::mem::take(&mut self.scratch.met);
-        let of_phrase = among.first..among.end;
-        let postings = |number: &usize| self.scratch.leaves[terms[*number] as usize].postings;
-        let rarest = of_phrase.clone().min_by_key(postings);
-        let mut lists = [List::NONE; TERMS_INLINE];
-        for (number, (list, term)) in lists.iter_mut().zip(terms).enumerate() {
-            *list = if of_phrase.contains(&number) {
-                let stands_for_it = slop > 0 || Some(number) == rarest;
-                let weight = if stands_for_it { bm25.weight } else { bm25.weight * HARDLY };
-                self.list_weighing(place, *term as usize, field, Bm25 { weight, ..bm25 }, &words)
-            } else {
-                self.list(place, *term as usize, &words)
-            };
-        }
-        let scratch = (&mut phrase, &words[..], &mut occurrences);
-        let search = Search::of(node, (field, bm25), slop == 0, scratch);
-        let mut beside = Some(Beside { search, lists: of_phrase });
-        self.rank_lists_of_all(place, &mut lists[..terms.len()], &mut met, &mut beside);
-        self.scratch.met = met;
-        self.scratch.phrase = phrase;
-        self.scratch.occurrences = occurrences;
-        self.scratch.words = words;
+        self.searching(among.phrase, |this, search| {
+            let Search { field, bm25, words, is_exact, .. } = search;
+            let of_phrase = among.first..among.end;
+            let postings = |number: &usize| this.scratch.leaves[terms[*number] as usize].postings;
+            let rarest = of_phrase.clone().min_by_key(postings);
+            let mut lists = [List::NONE; TERMS_INLINE];
+            for (number, (list, term)) in lists.iter_mut().zip(terms).enumerate() {
+                *list = if of_phrase.contains(&number) {
+                    let stands_for_it = !is_exact || Some(number) == rarest;
+                    let weight = if stands_for_it { bm25.weight } else { bm25.weight * HARDLY };
+                    let bm25 = Bm25 { weight, ..bm25 };
+                    this.list_weighing(place, *term as usize, field, bm25, words)
+                } else {
+                    this.list(place, *term as usize, words)
+                };
+            }
+            let mut met = std::mem::take(&mut this.scratch.met);
+            let mut beside = Some(Beside { search, lists: of_phrase });
+            this.rank_lists_of_all(place, &mut lists[..terms.len()], &mut met, &mut beside);
+            this.scratch.met = met;
+        });
     }
 
     /// Offers those of some documents, which all lists have, that have the phrase.

@@ -24,27 +24,15 @@ use crate::sloppy::Occurrence;
 /// A phrase in a segment, and what it is looked for in.
 pub(super) struct Search<'s> {
     node: NodeId,
-    field: FieldId,
-    bm25: Bm25,
+    pub(super) field: FieldId,
+    pub(super) bm25: Bm25,
     /// Whether no word may be moved.
-    is_exact: bool,
+    pub(super) is_exact: bool,
     /// As the segment has it, and whether it does, once that was asked.
     phrase: &'s mut Phrase,
     has_terms: Option<bool>,
-    words: &'s [AtomicU32],
+    pub(super) words: &'s [AtomicU32],
     occurrences: &'s mut Vec<Occurrence>,
-}
-
-impl<'s> Search<'s> {
-    /// That for a phrase of a field, whatever is said of it. It needs `scratch` memory.
-    pub(super) fn of(
-        node: NodeId,
-        (field, bm25): (FieldId, Bm25),
-        is_exact: bool,
-        (phrase, words, occurrences): (&'s mut Phrase, &'s [AtomicU32], &'s mut Vec<Occurrence>),
-    ) -> Search<'s> {
-        Search { node, field, bm25, is_exact, phrase, has_terms: None, words, occurrences }
-    }
 }
 
 /// Documents of a block that may be among the best.
@@ -60,25 +48,44 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
     }
 
     fn rank_phrase_in(&mut self, place: &Place<'_>, node: NodeId, terms: &[u32]) {
+        self.searching(node, |this, mut search| {
+            let Search { field, bm25, words, .. } = search;
+            let mut lists = [List::NONE; TERMS_INLINE];
+            for (list, term) in lists.iter_mut().zip(terms) {
+                *list = this.list_weighing(place, *term as usize, field, bm25, words);
+            }
+            let lists = &mut lists[..terms.len()];
+            lists.sort_unstable_by_key(|list| list.len());
+            this.rank_blocks_of_phrase(place, lists, &mut search);
+        });
+    }
+
+    /// Calls `look` with the search for a phrase, if it is one that is scored. The memory that takes is lent to it, since
+    /// what lists are read in is not to be seen to change.
+    pub(super) fn searching(
+        &mut self,
+        node: NodeId,
+        look: impl for<'s> FnOnce(&mut Self, Search<'s>),
+    ) {
         let (Weight::Frequency(bm25), Kind::Phrase { slop }) =
             (self.collector.weights.of(node), self.query.nodes[node as usize].kind)
         else {
             return;
         };
-        let field = self.query.field_of(node);
-        // Lent, since what lists are read in is not to be seen to change.
         let words = std::mem::take(&mut self.scratch.words);
         let mut occurrences = std::mem::take(&mut self.scratch.occurrences);
         let mut phrase = std::mem::take(&mut self.scratch.phrase);
-        let mut lists = [List::NONE; TERMS_INLINE];
-        for (list, term) in lists.iter_mut().zip(terms) {
-            *list = self.list_weighing(place, *term as usize, field, bm25, &words);
-        }
-        let lists = &mut lists[..terms.len()];
-        lists.sort_unstable_by_key(|list| list.len());
-        let scratch = (&mut phrase, &words[..], &mut occurrences);
-        let mut search = Search::of(node, (field, bm25), slop == 0, scratch);
-        self.rank_blocks_of_phrase(place, lists, &mut search);
+        let search = Search {
+            node,
+            field: self.query.field_of(node),
+            bm25,
+            is_exact: slop == 0,
+            phrase: &mut phrase,
+            has_terms: None,
+            words: &words,
+            occurrences: &mut occurrences,
+        };
+        look(self, search);
         self.scratch.words = words;
         self.scratch.occurrences = occurrences;
         self.scratch.phrase = phrase;
