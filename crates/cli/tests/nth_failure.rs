@@ -1,5 +1,5 @@
-//! The n-th call that may fail does: n = 1, 2, 3 and so on, until a run has no such call left. Whichever it is, the real
-//! binary says what happened, and what it acknowledged is there afterwards; an index that could not be made leaves nothing.
+//! The n-th call that may fail does: n = 1, 2, 3 and so on, in longer steps where there are many, until a run has no such call
+//! left. Whichever it is, the real binary says what happened, and what it acknowledged is there afterwards; an index that could not be made leaves nothing.
 //!
 //! `strace` lets the calls fail; where it is missing, or may not trace, it says NOT MEASURED. Calls that the loader and
 //! the allocator make as well (`mmap`, `openat`) are left out: their failures are not ours.
@@ -9,6 +9,7 @@ mod common;
 mod disk;
 
 use std::fmt::Write as _;
+use std::iter::successors;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -42,6 +43,8 @@ const MADE: [&str; 10] = [
     "os",
 ];
 const DOCUMENTS: usize = 12;
+/// Of the first calls of a name each fails; behind them are pages of zeros, a call each, of which it is one in so many more.
+const EACH: usize = 64;
 
 /// Documents of so many terms that three of them fill a segment, a line each.
 fn documents() -> String {
@@ -83,14 +86,15 @@ fn ingest(
     Some(Outcome { run: Run::of(output), trace })
 }
 
-/// Lets each call of this name fail in turn, with `before` documents in the index at the beginning. Says how many there were.
+/// Lets the calls of this name fail in turn, with `before` documents in the index at the beginning. Says how many did.
 fn each(
     call: &str,
     error: &str,
     before: usize,
     begin: impl Fn(&Folder) -> String,
 ) -> Option<usize> {
-    for number in 1.. {
+    let numbers = successors(Some(1), |number| Some(number + 1 + number / EACH));
+    for (failures, number) in numbers.enumerate() {
         let folder = Folder::new();
         let directory = begin(&folder);
         let Outcome { run, trace } = ingest(&folder, &directory, call, error, number)?;
@@ -106,7 +110,7 @@ fn each(
         check_not_tried_again(&trace, &context);
         check_left(&folder, &directory, before, acknowledged, &context);
         if !failed {
-            return Some(number - 1);
+            return Some(failures);
         }
     }
     None

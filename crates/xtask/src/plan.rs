@@ -118,7 +118,8 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
     let doc = Line::new("cargo doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings");
     add("doc", Act::Run(doc, bound));
     if offered.fuzz {
-        let replay = Line::new("cargo test --manifest-path fuzz/Cargo.toml");
+        // Its dependencies are compiled already.
+        let replay = Line::new("cargo test --manifest-path fuzz/Cargo.toml --target-dir target");
         add("fuzz replay", tests(replay, bound));
     }
     if options.long {

@@ -41,8 +41,6 @@ const IMAGES_A_CUT: u64 = 15;
 const TOLD: usize = 5;
 /// Operations of a short history.
 const SHORT: usize = 10;
-/// Runs after which it is looked how many cuts there are.
-const ROUND: u64 = 44;
 
 /// Explores a run; tells what is wrong.
 fn explored(run: &Run, effort: Effort, seed: u64) -> (Tally, Option<String>) {
@@ -86,20 +84,14 @@ fn what_was_acknowledged_is_there_after_every_cut() {
     }
     let cuts = size_of_run("SPIRIT_CUTS", 8_000);
     let is_frequent = |tally: &Tally| tally.features.iter().all(|count| *count >= cuts / 10);
-    let is_enough = |results: &[(Tally, Option<String>)]| {
+    let is_enough = |explored: &[(usize, (Tally, Option<String>))]| {
         let mut seen = Tally::default();
-        results.iter().for_each(|(tally, _)| seen.add(tally));
+        explored.iter().for_each(|(_, (tally, _))| seen.add(tally));
         let much = seen.cuts >= cuts && seen.all_images() >= IMAGES_A_CUT * cuts;
         // A feature that is too seldom is waited for, but not for ever.
         much && (is_frequent(&seen) || seen.cuts > 2 * cuts)
     };
-    let mut results = Vec::new();
-    let mut seeds = 0;
-    while !is_enough(&results) {
-        results.extend(workers::each(ROUND as usize, |number| look(seeds + number as u64)));
-        seeds += ROUND;
-    }
-    let tally = sum(results);
+    let tally = sum(workers::until(is_enough, usize::MAX, |seed| look(seed as u64)));
     assert!(is_frequent(&tally), "each feature in a tenth of the cuts");
 }
 

@@ -4,13 +4,24 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread::{available_parallelism, scope};
 
-/// Does `job` for each number below `count`, on as many threads as there are processors; what the jobs gave, in order.
+/// Does `job` for each number below `count`, on as many threads as keep the processors busy; what the jobs gave, in
+/// order.
 pub(crate) fn each<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    until(|_| false, count, job)
+}
+
+/// Does `job` for one number after the other, below `count`, until what they gave is enough; the jobs that have begun by
+/// then are done to their end and count too. There are no rounds: none waits for the longest of another.
+pub(crate) fn until<T: Send>(
+    is_enough: impl Fn(&[(usize, T)]) -> bool + Sync,
+    count: usize,
+    job: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     keep_memory();
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     let work = || {
-        loop {
+        while !is_enough(&done.lock().unwrap()) {
             let number = next.fetch_add(1, Relaxed);
             if number >= count {
                 return;
@@ -20,8 +31,9 @@ pub(crate) fn each<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Ve
         }
     };
     scope(|scope| {
-        // An index that starts and closes waits for its own threads most of the time.
-        for _ in 0..2 * available_parallelism().map_or(1, usize::from) {
+        // An index that starts and closes waits for its own threads: with two to a processor it has nothing to do for half
+        // of the time.
+        for _ in 0..4 * available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);
         }
     });
