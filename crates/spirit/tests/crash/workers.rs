@@ -31,8 +31,8 @@ pub(crate) fn until<T: Send>(
         }
     };
     scope(|scope| {
-        // An index that starts and closes waits for its own threads: with two to a processor it has nothing to do for half
-        // of the time.
+        // An index that starts and closes waits for its own threads: with one worker to a processor this one would have
+        // nothing to do for half of the time.
         for _ in 0..4 * available_parallelism().map_or(1, usize::from) {
             scope.spawn(work);
         }
