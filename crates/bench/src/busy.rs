@@ -3,6 +3,9 @@
 //! Writer and stages are on the first core, the asking thread on the second. In busy rounds the writer adds the corpus again
 //! and again as fast as it can; in idle rounds it rests and all stages are done. The heap is full before the first round and the
 //! oldest segment goes when a new one needs room, so the index is as large idle as busy.
+//!
+//! What a query costs depends on how full the fresh segment is, which goes through all there is while ingest runs. So an idle
+//! round is in [pieces](PIECES), and before each the writer goes on for [a while](BETWEEN).
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicU8};
@@ -18,6 +21,10 @@ use crate::timing::{Latencies, Rounds};
 
 /// Queries timed in a window at most.
 const QUERIES_MAX: usize = 2_000_000;
+/// Of how many pieces what is asked in a round consists.
+const PIECES: u32 = 8;
+/// How long the writer goes on before an idle one: a part of what fills a segment.
+const BETWEEN: Duration = Duration::from_millis(13);
 /// Documents that the writer adds between looks at what it should do.
 const BATCH: usize = 2048;
 /// Repetitions of the corpus after which a heap that is not full is not expected to become so.
@@ -58,15 +65,15 @@ pub(crate) fn full_index(corpus: &Corpus, cores: Cores) -> Fallible<Index> {
     Err("the heap does not become full".into())
 }
 
-/// Measures `questions` things idle and busy, `rounds` times each. `ask` is given the number of one, and room for its
-/// latencies of one round.
+/// Measures `questions` things idle and busy, `rounds` times each. `ask` is given the number of one, how long to ask it, and the
+/// latencies of this round, to which it adds.
 pub(crate) fn alternate(
     index: &Index,
     corpus: &Corpus,
     cores: Cores,
     rounds: usize,
-    questions: usize,
-    ask: impl FnMut(usize, &mut Latencies),
+    (questions, window): (usize, Duration),
+    ask: impl FnMut(usize, Duration, &mut Latencies),
 ) -> Fallible<Asked> {
     let orders = Orders { wanted: AtomicU8::new(REST), resting: AtomicBool::new(false) };
     std::thread::scope(|scope| {
@@ -75,7 +82,7 @@ pub(crate) fn alternate(
             write(index, corpus, &orders)
         });
         let _pinned = cores.pin(On::Second);
-        let asked = measure(index, &orders, rounds, questions, ask);
+        let asked = measure(index, &orders, rounds, (questions, window / PIECES), ask);
         orders.wanted.store(END, Release);
         writer.join().map_err(|_| "the writing thread panicked")??;
         Ok(asked)
@@ -106,8 +113,8 @@ fn measure(
     index: &Index,
     orders: &Orders,
     rounds: usize,
-    questions: usize,
-    mut ask: impl FnMut(usize, &mut Latencies),
+    (questions, piece): (usize, Duration),
+    mut ask: impl FnMut(usize, Duration, &mut Latencies),
 ) -> Asked {
     let mut latencies = Latencies::with_capacity(QUERIES_MAX);
     let mut all = [(); 2].map(|()| vec![Rounds::default(); questions]);
@@ -118,7 +125,13 @@ fn measure(
             turn(index, orders, busy == 1);
             let (accepted, start) = (index.accepted(), Instant::now());
             for (question, all) in all.iter_mut().enumerate() {
-                ask(question, &mut latencies);
+                latencies.clear();
+                for _ in 0..PIECES {
+                    if busy == 0 {
+                        go_on(index, orders);
+                    }
+                    ask(question, piece, &mut latencies);
+                }
                 if round > 0 {
                     all.push(latencies.summary());
                 }
@@ -130,6 +143,13 @@ fn measure(
     }
     let [idle, busy] = all;
     Asked { idle, busy, rates }
+}
+
+/// Lets the writer work for a while.
+fn go_on(index: &Index, orders: &Orders) {
+    turn(index, orders, true);
+    std::thread::sleep(BETWEEN);
+    turn(index, orders, false);
 }
 
 /// Makes the writer work or rest, and waits until it does.

@@ -157,21 +157,20 @@ pub(crate) fn pass(queries: &[Query], latencies: &mut Latencies, ask: &mut impl 
     }
 }
 
-/// Asks the queries over and over for `window`, or until `latencies` is full.
+/// Asks the queries over and over for `window` more, going on behind those that have `latencies`, or until these are full.
 pub(crate) fn measure_for(
     window: Duration,
     queries: &[Query],
     latencies: &mut Latencies,
     mut ask: impl Ask,
 ) {
-    latencies.clear();
     let begin = Instant::now();
-    for query in queries.iter().cycle() {
+    for query in queries.iter().cycle().skip(latencies.len() % queries.len()) {
         let start = Instant::now();
         black_box(ask(query));
-        latencies.push(start.elapsed());
-        if latencies.is_full() || (latencies.len().is_multiple_of(64) && begin.elapsed() >= window)
-        {
+        let took = start.elapsed();
+        latencies.push(took);
+        if latencies.is_full() || start.duration_since(begin) + took >= window {
             return;
         }
     }

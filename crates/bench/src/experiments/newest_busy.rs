@@ -33,12 +33,13 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let index = busy::full_index(&corpus, cores)?;
     println!("{}", engine::describe(&index)?);
     let mut reader = index.reader()?;
-    let ask = |question: usize, latencies: &mut _| {
-        engine::measure_for(WINDOW, &workloads[question].queries, latencies, |query| {
+    let ask = |question: usize, piece, latencies: &mut _| {
+        engine::measure_for(piece, &workloads[question].queries, latencies, |query| {
             engine::hits(&mut reader, query, Search::newest(K))
         });
     };
-    let asked = busy::alternate(&index, &corpus, cores, rounds, workloads.len(), ask)?;
+    let questions = (workloads.len(), WINDOW);
+    let asked = busy::alternate(&index, &corpus, cores, rounds, questions, ask)?;
     print(bench, &corpus, &workloads, &asked)
 }
 

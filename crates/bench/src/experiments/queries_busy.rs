@@ -28,7 +28,7 @@ use crate::workloads::{self, Workload};
 
 const K: usize = 10;
 /// Time for a class in a round, counted and ranked each.
-const WINDOW: Duration = Duration::from_millis(100);
+const WINDOW: Duration = Duration::from_millis(300);
 
 /// What is asked of a class, and how.
 type Question = (&'static str, fn(&mut Reader<'_>, &Query) -> usize);
@@ -46,11 +46,11 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let index = busy::full_index(&corpus, cores)?;
     println!("{}", engine::describe(&index)?);
     let mut reader = index.reader()?;
-    let ask = |number: usize, latencies: &mut _| {
+    let ask = |number: usize, piece, latencies: &mut _| {
         let (class, (_, ask)) = (&classes[number / 2], QUESTIONS[number % 2]);
-        engine::measure_for(WINDOW, &class.queries, latencies, |query| ask(&mut reader, query));
+        engine::measure_for(piece, &class.queries, latencies, |query| ask(&mut reader, query));
     };
-    let questions = classes.len() * QUESTIONS.len();
+    let questions = (classes.len() * QUESTIONS.len(), WINDOW);
     let asked = busy::alternate(&index, &corpus, cores, rounds, questions, ask)?;
     QUESTIONS.iter().enumerate().try_for_each(|(at, (name, _))| {
         let of = |all: &[Rounds]| all.iter().skip(at).step_by(2).cloned().collect();
