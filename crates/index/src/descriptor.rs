@@ -145,7 +145,7 @@ words! {
     /// Offset of the map from the segment's ordinals to dictionary terms; 0 once the segment is in the second tier, which
     /// has their keys.
     term_map, set_term_map = 11;
-    /// Distinct terms.
+    /// Distinct terms; while it is fresh at least those of the rows that are visible.
     terms, set_terms = 12;
     /// Postings.
     posting_count, set_posting_count = 13;

@@ -130,19 +130,6 @@ impl<'a> Extent<'a> {
         key.write(long.into_iter().flatten(), out)
     }
 
-    /// Asks for the record of an ordinal.
-    #[inline]
-    pub fn prefetch_term(&self, ordinal: u32) {
-        prefetch(self.record(ordinal).line());
-    }
-
-    /// The ordinals of all terms, in no order; those that are new meanwhile may be among them.
-    pub fn ordinals(&self) -> impl Iterator<Item = u32> + use<'a> {
-        // Acquire: the record was written before.
-        let (slots, mask) = (self.table.iter().map(|slot| slot.load(Acquire)), self.tag_mask());
-        slots.filter(|slot| *slot != 0).map(move |slot| (slot & !mask).wrapping_sub(1))
-    }
-
     /// The slot of an ordinal whose term has this hash.
     #[inline(always)]
     pub(crate) fn slot(&self, hash: u64, ordinal: u32) -> u32 {

@@ -182,6 +182,7 @@ impl FreshWriter {
         descriptor.set_lengths(0);
         descriptor.set_term_order(0);
         descriptor.set_columns(0);
+        descriptor.set_terms(0);
         descriptor.set_posting_words(0);
         descriptor.set_packed_words(0);
         descriptor.set_row_map(0);
@@ -213,7 +214,7 @@ impl FreshWriter {
             }
             taken += 1;
         }
-        self.note_numbers(memory);
+        self.note(memory);
         if taken == room && taken < batch.documents().len() && stop.is_ok() {
             let full = self.rows() >= memory.geometry().rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
@@ -221,10 +222,12 @@ impl FreshWriter {
         (taken, stop)
     }
 
-    /// Tells readers which automatic keys are here, before the rows that have them are visible.
-    fn note_numbers(&mut self, memory: &Memory) {
+    /// Tells readers which automatic keys and which terms are here, before the rows that have them are visible.
+    fn note(&mut self, memory: &Memory) {
+        let descriptor = memory.table().descriptor(self.id);
+        // Releases their records: a reader that loads it goes through that many.
+        descriptor.set_terms(self.terms as u64);
         if let Some([first, last]) = self.numbers {
-            let descriptor = memory.table().descriptor(self.id);
             descriptor.set_numbers_start(first);
             descriptor.set_numbers_end(last + 1);
         }

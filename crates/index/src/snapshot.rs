@@ -10,6 +10,7 @@ mod listed_terms;
 mod packed;
 mod terms;
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -358,6 +359,11 @@ impl<'a> Segment<'a> {
     #[inline]
     pub fn extent(&self) -> Extent<'a> {
         Extent::new(self.memory.region(), self.memory.geometry(), self.descriptor.extent())
+    }
+
+    /// The ordinals of a fresh segment's terms, as their records lie; those that are new meanwhile may be among them.
+    pub fn fresh_ordinals(&self) -> Range<u32> {
+        0..self.descriptor.terms() as u32
     }
 
     /// Its lists in flushed form. For segments within the window only.

@@ -367,8 +367,8 @@ fn rank_everything(memory: &Memory) -> u64 {
     }
     for segment in snapshot.fresh() {
         let extent = segment.extent();
-        sum +=
-            extent.ordinals().map(|term| extent.write_term(term, &mut out).1 as u64).sum::<u64>();
+        let mut bytes = |term| extent.write_term(term, &mut out).1 as u64;
+        sum += segment.fresh_ordinals().map(&mut bytes).sum::<u64>();
     }
     memory.pins().unpin(&pin);
     memory.pins().release(pin);

@@ -38,7 +38,7 @@ enum Form<'a> {
 
 impl<'a> Segment<'a> {
     /// Its terms that have postings, from the one with these bytes on or where it would be. For segments within the window only;
-    /// the terms of a fresh one are in [its extent](crate::extent::Extent::ordinals), in no order.
+    /// the terms of a fresh one are in [its extent](Segment::fresh_ordinals), in no order.
     ///
     /// A segment that is engraved, committed or merged meanwhile says the same from either copy, each of which stays until the
     /// reader has left: the DRAM dictionary's entries, and the segment's own table, too.

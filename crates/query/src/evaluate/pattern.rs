@@ -9,7 +9,7 @@ use spirit_index::entries::Entry;
 use spirit_index::extent::Extent;
 use spirit_index::posting::rank;
 use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
-use spirit_index::term::{FieldId, TERM_BYTES_MAX};
+use spirit_index::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 use spirit_mem::Region;
@@ -26,9 +26,6 @@ use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
 
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;
-
-/// Terms of a fresh segment that are asked for together: they lie anywhere.
-const GROUP: usize = 32;
 
 /// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
 pub(crate) struct PatternBits {
@@ -134,7 +131,8 @@ impl<C: Limit> Evaluation<'_, C> {
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
             Some(extent) => {
-                expansion.fresh(extent, |_, _, ordinal| bitmap.add_fresh(extent, ordinal));
+                let segment = &place.segment;
+                expansion.fresh(segment, extent, |_, _, ordinal| bitmap.add_fresh(extent, ordinal));
             }
             None => {
                 let cursor = expansion.cursor(place);
@@ -156,7 +154,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let meter = &mut self.meter;
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
-            Some(extent) => expansion.fresh(extent, |_, term, ordinal| {
+            Some(extent) => expansion.fresh(&place.segment, extent, |_, term, ordinal| {
                 let list = extent.record(ordinal).list();
                 let rows = place.segment.rows();
                 found(term, list.count_below(rows, extent.area(), extent.blocks()));
@@ -260,42 +258,43 @@ impl<'e, 'q> Expansion<'e, 'q> {
     /// Calls `found` with each term of a fresh segment that matches, and its ordinal.
     pub(super) fn fresh(
         &mut self,
+        segment: &Segment<'_>,
         extent: &Extent<'_>,
         mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) {
-        let mut ordinals = extent.ordinals();
-        let mut group = [0; GROUP];
-        loop {
-            let mut count = 0;
-            for (place, ordinal) in group.iter_mut().zip(&mut ordinals) {
-                extent.prefetch_term(ordinal);
-                *place = ordinal;
-                count += 1;
-            }
-            let mut group = group[..count].iter();
-            if count == 0 || !group.all(|ordinal| self.fresh_term(extent, *ordinal, &mut found)) {
-                return;
-            }
-        }
+        let mut long = [0; TERM_BYTES_MAX];
+        let mut ordinals = segment.fresh_ordinals();
+        ordinals.all(|ordinal| self.fresh_term(extent, ordinal, &mut long, &mut found));
     }
 
-    /// Looks at one term of a fresh segment; says whether to go on.
+    /// Looks at one term of a fresh segment; says whether to go on. A long one's bytes are gathered first.
+    #[inline]
     fn fresh_term(
         &mut self,
         extent: &Extent<'_>,
         ordinal: u32,
+        long: &mut TermBuffer,
         found: &mut impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) -> bool {
-        let mut term = [0; TERM_BYTES_MAX];
-        let (field, len) = extent.write_term(ordinal, &mut term);
         if !self.meter.step() {
             return false;
         }
-        if field == self.field && self.matcher.matches(&term[..len]) {
+        let key = extent.record(ordinal).key();
+        if key.field() != self.field {
+            return true;
+        }
+        let (inline, len) = key.inline_bytes();
+        let bytes = if key.is_long() {
+            let (_, len) = extent.write_term(ordinal, long);
+            &long[..len]
+        } else {
+            &inline[..len]
+        };
+        if self.matcher.matches(bytes) {
             if !self.meter.expand() {
                 return false;
             }
-            found(self.meter, &term[..len], ordinal);
+            found(self.meter, bytes, ordinal);
         }
         true
     }

@@ -26,6 +26,14 @@ pub(super) const fn of_query(named: &'static str) -> Tests {
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "fresh-last-term",
+        what: "readers go through the terms of a fresh segment but for its newest",
+        file: "crates/index/src/fresh.rs",
+        old: "descriptor.set_terms(self.terms as u64);",
+        new: "descriptor.set_terms(self.terms.saturating_sub(1) as u64);",
+        found_by: tests("-p spirit --test terms", ""),
+    },
+    Bug {
         name: "packed-exceptions",
         what: "a number that is too wide for its block loses its low bits",
         file: "crates/kernel/src/packed/patched.rs",
