@@ -233,6 +233,22 @@ fn phrase_prefixes_take_all_that_begin_so() {
 }
 
 #[test]
+fn patterns_find_a_term_the_instant_it_is_there() {
+    let index = tiny(1, 2 << 20).open().unwrap();
+    for number in 0..100 {
+        let key = format!("k{number}");
+        index.put(&key, &format!("term{number}new and term{number}withmorebytesthanakey")).unwrap();
+        for pattern in ["n*", "w*", "?ew"] {
+            assert_eq!(
+                keys(&index, &format!("term{number}{pattern}")),
+                [key.as_str()],
+                "{pattern}"
+            );
+        }
+    }
+}
+
+#[test]
 fn phrases_need_positions() {
     let index = tiny(1, 8 << 20).positions(false).open().unwrap();
     index.add("grey heron").unwrap();

@@ -31,7 +31,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/fresh.rs",
         old: "descriptor.set_terms(self.terms as u64);",
         new: "descriptor.set_terms(self.terms.saturating_sub(1) as u64);",
-        found_by: tests("-p spirit --test terms", ""),
+        found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
     },
     Bug {
         name: "packed-exceptions",
