@@ -7,6 +7,7 @@
 mod common;
 mod killing;
 
+use common::number_of;
 use killing::chain::{Chain, Place, Setting};
 
 const KILLS: u64 = 200;
@@ -59,8 +60,4 @@ fn kill(setting: Setting) -> u64 {
         seed += 1;
     }
     dropped
-}
-
-fn number_of(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect(variable))
 }

@@ -13,7 +13,7 @@ use std::iter::successors;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Folder, Run, ingest_into, spirit};
+use common::{Folder, Run, ingest_into, number_of, spirit};
 use disk::not_measured;
 
 /// What the index's file and its directory are handled with, and what each says when it fails.
@@ -44,6 +44,7 @@ const MADE: [&str; 10] = [
 ];
 const DOCUMENTS: usize = 12;
 /// Of the first calls of a name each fails; behind them are pages of zeros, a call each, of which it is one in so many more.
+/// `SPIRIT_FAILURES` says after how many.
 const EACH: usize = 64;
 
 /// Documents of so many terms that three of them fill a segment, a line each.
@@ -93,7 +94,8 @@ fn each(
     before: usize,
     begin: impl Fn(&Folder) -> String,
 ) -> Option<usize> {
-    let numbers = successors(Some(1), |number| Some(number + 1 + number / EACH));
+    let first = number_of("SPIRIT_FAILURES").map_or(EACH, |number| number as usize);
+    let numbers = successors(Some(1), |number| Some(number + 1 + number / first));
     for (failures, number) in numbers.enumerate() {
         let folder = Folder::new();
         let directory = begin(&folder);

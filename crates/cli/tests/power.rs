@@ -11,7 +11,7 @@ mod killing;
 
 use std::fmt::Write as _;
 
-use common::spirit;
+use common::{number_of, spirit};
 use killing::chain::{Chain, Place, Setting};
 use killing::disk::{Disk, not_measured};
 use killing::tally::Tally;
@@ -78,10 +78,6 @@ fn missed(setting: Setting, tally: &Tally) -> Option<&'static str> {
     ]
     .into_iter()
     .find_map(|(missed, what)| missed.then_some(what))
-}
-
-fn number_of(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().expect(variable))
 }
 
 /// `count` documents of a common word and one of their own, a line each.

@@ -149,6 +149,7 @@ fn longer(line: Line, options: Options) -> Line {
         .with("SPIRIT_STATES", "4096")
         .with("SPIRIT_KILLS", "1000")
         .with("SPIRIT_POWER_CUTS", "1000")
+        .with("SPIRIT_FAILURES", "100000")
 }
 
 fn demo(arguments: &str) -> Line {

@@ -10,6 +10,11 @@ use serde_json::Value;
 
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
+/// A number that says how long a test goes on, if the environment has it.
+pub(crate) fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect(variable))
+}
+
 /// A folder that goes when the test ends, and stays if it fails.
 pub(crate) struct Folder(PathBuf);
 
