@@ -288,7 +288,7 @@ impl FreshWriter {
             return false;
         }
         let record = record_words(values) as u64;
-        let worst = tokens as u64 * extent.blocks().block_words_max() + record;
+        let worst = tokens as u64 * extent.blocks().spill_words_max() + record;
         let free = self.high.saturating_sub(self.low_after(extent, self.terms)) as u64;
         worst <= free || worst > extent.area().len() as u64 / 16
     }

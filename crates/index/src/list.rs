@@ -11,7 +11,7 @@
 //!
 //! `chain` is one 64-bit word: tail block and number of spilled postings, published together.
 //!
-//! * Spill: block words (relaxed), then `chain` (release). A reader that acquires `chain` sees the blocks.
+//! * Spill: block and directory words (relaxed), then `chain` (release). A reader that acquires `chain` sees the blocks.
 //! * Overwrite: the new posting goes to the buffer with a release store, so a reader that acquires an
 //!   overwritten word sees, on its next load, the `chain` that was stored before.
 //! * Reading: `chain`, then `count` and the buffer (acquire), then `chain` again. If it did not move, no word
@@ -22,8 +22,11 @@
 //! The word of the row being written may still grow in frequency; its row is not visible, so readers ignore
 //! it (they drop words newer than their watermark). Checked by loom in `tests/list_loom.rs`.
 
+mod directory;
+
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use directory::Directory;
 use spirit_mem::prefetch;
 use spirit_mem::sync::{Atom32, Atom64};
 
@@ -70,11 +73,34 @@ impl Blocks {
         }
     }
 
-    /// Words that the largest block takes, link included.
-    pub fn block_words_max(self) -> u64 {
-        1 + match self {
-            Blocks::Fixed { units } => 8 * units as u64,
-            Blocks::Variable { doublings } => 8u64 << doublings,
+    /// Of a chain with `units` spilled units (at least 1): which of the largest blocks its tail block is, if it is one.
+    #[inline]
+    fn largest(self, units: u32) -> Option<u32> {
+        match self {
+            Blocks::Variable { doublings } => Some(units.checked_sub(1 << doublings)? >> doublings),
+            Blocks::Fixed { .. } => None,
+        }
+    }
+
+    /// Units in the blocks before the largest one of this number.
+    fn units_before(self, number: u32) -> u32 {
+        match self {
+            Blocks::Variable { doublings } => ((number + 1) << doublings) - 1,
+            Blocks::Fixed { units } => number * units,
+        }
+    }
+
+    /// Words before the postings of the tail block of such a chain: the link, and of one of the largest where its directory is.
+    #[inline]
+    fn header(self, units: u32) -> usize {
+        1 + usize::from(self.largest(units).is_some())
+    }
+
+    /// Words that a spill takes at most: the largest block, its header, and a part of the directory.
+    pub fn spill_words_max(self) -> u64 {
+        match self {
+            Blocks::Fixed { units } => 1 + 8 * units as u64,
+            Blocks::Variable { doublings } => 2 + (8u64 << doublings) + directory::WORDS as u64,
         }
     }
 }
@@ -122,14 +148,15 @@ impl Chain {
         if self.spilled == 0 {
             return;
         }
-        let (units, _) = blocks.tail(self.spilled / BUFFER as u32);
-        let (first, words) = (self.block as usize, units as usize * BUFFER);
-        for back in (0..words.min(lines * 16)).step_by(16) {
-            if let Some(word) = area.get(first + words - back) {
+        let spilled = self.spilled / BUFFER as u32;
+        let words = blocks.tail(spilled).0 as usize * BUFFER;
+        let (block, header) = (self.block as usize, blocks.header(spilled));
+        for back in (1..=words.min(lines * 16)).step_by(16) {
+            if let Some(word) = area.get(block + header + words - back) {
                 prefetch(word);
             }
         }
-        if let Some(link) = area.get(first) {
+        if let Some(link) = area.get(block) {
             prefetch(link);
         }
     }
@@ -139,13 +166,30 @@ impl Chain {
         if self.spilled == 0 {
             return None;
         }
-        let (units, _) = blocks.tail(self.spilled / BUFFER as u32);
-        let postings = units * BUFFER as u32;
-        let first = self.block as usize + 1;
+        let spilled = self.spilled / BUFFER as u32;
+        let postings = blocks.tail(spilled).0 * BUFFER as u32;
+        let first = self.block as usize + blocks.header(spilled);
         let words = area.get(first..first + postings as usize)?;
         // Relaxed: the link was written before the block was published, and never again.
         let older = area[self.block as usize].load(Relaxed);
         Some((words, Chain { block: older, spilled: self.spilled - postings }))
+    }
+
+    /// The same chain without its newest blocks that have nothing of rank `target` or behind. Of small blocks none is passed over.
+    pub fn from_rank<A: Atom32>(self, area: &[A], blocks: Blocks, target: u32) -> Chain {
+        let units = self.spilled / BUFFER as u32;
+        let Some(number) = blocks.largest(units) else { return self };
+        // Relaxed, here and in the directory: all was written before the chain that leads to it was stored.
+        let oldest = area[self.block as usize + blocks.header(units)].load(Relaxed);
+        if rank(oldest) >= target {
+            return self;
+        }
+        let (block, units) = match Directory::of(area, self.block).newest_from(number, target) {
+            Ok((number, block)) => (block, blocks.units_before(number + 1)),
+            // On with the one before all of the largest.
+            Err(first) => (area[first as usize].load(Relaxed), blocks.units_before(0)),
+        };
+        Chain { block, spilled: units * BUFFER as u32 }
     }
 }
 
@@ -168,7 +212,7 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         word: u32,
         area: &[A32],
         blocks: Blocks,
-        allocate: impl FnOnce(u32) -> Option<u32>,
+        allocate: impl FnMut(u32) -> Option<u32>,
     ) -> Result<bool, Full> {
         let count = self.count.load(Relaxed);
         // Of a list without postings this is the word that says so: no posting has rank 0.
@@ -238,32 +282,51 @@ fn spill<A32: Atom32, A64: Atom64>(
     buffer: &[A32],
     area: &[A32],
     blocks: Blocks,
-    allocate: impl FnOnce(u32) -> Option<u32>,
+    allocate: impl FnMut(u32) -> Option<u32>,
 ) -> Result<(), Full> {
     let chain = Chain::from_word(head.load(Relaxed));
-    let units = chain.spilled / BUFFER as u32;
-    let (fill, capacity) = blocks.tail(units + 1);
+    let units = chain.spilled / BUFFER as u32 + 1;
+    let fill = blocks.tail(units).0;
     let block = if fill > 1 {
         chain.block
     } else {
-        let block = allocate(1 + capacity * BUFFER as u32).ok_or(Full)?;
-        area[block as usize].store(chain.block, Relaxed);
-        block
+        let oldest = buffer[0].load(Relaxed);
+        begin_block(chain.block, units, oldest, area, blocks, allocate).ok_or(Full)?
     };
-    let at = block as usize + 1 + (fill as usize - 1) * BUFFER;
+    let at = block as usize + blocks.header(units) + (fill as usize - 1) * BUFFER;
     for (to, from) in area[at..at + BUFFER].iter().zip(buffer) {
         to.store(from.load(Relaxed), Relaxed);
     }
-    let spilled = chain.spilled + BUFFER as u32;
+    let spilled = units * BUFFER as u32;
     head.store((block as u64) << 32 | spilled as u64, Release);
     Ok(())
+}
+
+/// A block behind `tail` for the last of `units` units, of which `oldest` is the oldest posting.
+fn begin_block<A32: Atom32>(
+    tail: u32,
+    units: u32,
+    oldest: u32,
+    area: &[A32],
+    blocks: Blocks,
+    mut allocate: impl FnMut(u32) -> Option<u32>,
+) -> Option<u32> {
+    let postings = blocks.tail(units).1 * BUFFER as u32;
+    let block = allocate(blocks.header(units) as u32 + postings)?;
+    area[block as usize].store(tail, Relaxed);
+    if let Some(number) = blocks.largest(units) {
+        directory::enter(area, tail, block, number, oldest, allocate)?;
+    }
+    Some(block)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::posting::{frequency, posting};
+    use crate::posting::{LOCAL_MAX, frequency, posting, rank_of};
     use std::sync::atomic::{AtomicU32, AtomicU64};
+
+    const VARIABLE: Blocks = Blocks::Variable { doublings: 5 };
 
     /// The schedule says of each number of units what a walk over the blocks says.
     #[test]
@@ -292,8 +355,9 @@ mod tests {
 
     #[test]
     fn a_list_reads_back_newest_first() {
-        let area: Vec<AtomicU32> = (0..20_000).map(|_| AtomicU32::new(0)).collect();
-        for blocks in [Blocks::Variable { doublings: 5 }, Blocks::Fixed { units: 4 }] {
+        let area: Vec<AtomicU32> = (0..60_000).map(|_| AtomicU32::new(0)).collect();
+        let smallest = Blocks::Variable { doublings: 0 };
+        for blocks in [VARIABLE, smallest, Blocks::Fixed { units: 4 }] {
             let (chain, count) = (AtomicU64::new(0), AtomicU32::new(0));
             let buffer: [AtomicU32; BUFFER] = Default::default();
             let list = List { chain: &chain, count: &count, buffer: &buffer };
@@ -311,6 +375,18 @@ mod tests {
                     assert_eq!(words.len(), n as usize + 1);
                     for rows in [0, 1, n / 3, n.saturating_sub(9), n, n + 1] {
                         assert_eq!(list.count_below(rows, &area, blocks), rows, "{n}");
+                        let older = older_than(&list, &area, blocks, rows);
+                        assert!(words.ends_with(&older), "{n} {rows}");
+                        let all = words.iter().filter(|word| local(**word) < rows);
+                        let spilled = all.count().min(words.len() - list.read().buffered);
+                        assert!(older.len() >= spilled, "{n} {rows}");
+                        // What is passed over leaves a block at most, or those that are in no directory.
+                        let passed = older.iter().filter(|word| local(**word) >= rows).count();
+                        let most = match blocks {
+                            Blocks::Variable { doublings } => 8 << (doublings + 1),
+                            Blocks::Fixed { .. } => passed,
+                        };
+                        assert!(passed <= most, "{n} {rows}: {passed}");
                     }
                     for (i, word) in words.iter().enumerate() {
                         let row = n - i as u32;
@@ -330,7 +406,7 @@ mod tests {
         let (chain, count) = (AtomicU64::new(0), AtomicU32::new(0));
         let buffer: [AtomicU32; BUFFER] = Default::default();
         let list = List { chain: &chain, count: &count, buffer: &buffer };
-        let blocks = Blocks::Variable { doublings: 5 };
+        let blocks = VARIABLE;
         for n in 0..8 {
             assert_eq!(list.append(posting(n), &area, blocks, |_| None), Ok(true));
         }
@@ -343,7 +419,23 @@ mod tests {
     fn read_all(list: &List<AtomicU32, AtomicU64>, area: &[AtomicU32], blocks: Blocks) -> Vec<u32> {
         let head = list.read();
         let mut words: Vec<u32> = head.buffer[..head.buffered].iter().rev().copied().collect();
-        let mut chain = head.chain;
+        words.extend(spilled(head.chain, area, blocks));
+        words
+    }
+
+    /// What is in the blocks, newest first, when those are passed over that have nothing older than `rows` rows.
+    fn older_than(
+        list: &List<AtomicU32, AtomicU64>,
+        area: &[AtomicU32],
+        blocks: Blocks,
+        rows: u32,
+    ) -> Vec<u32> {
+        let target = rows.checked_sub(1).map_or(LOCAL_MAX + 1, rank_of);
+        spilled(list.read().chain.from_rank(area, blocks, target), area, blocks)
+    }
+
+    fn spilled(mut chain: Chain, area: &[AtomicU32], blocks: Blocks) -> Vec<u32> {
+        let mut words = Vec::new();
         while let Some((block, older)) = chain.next(area, blocks) {
             words.extend(block.iter().rev().map(|w| w.load(Relaxed)));
             chain = older;

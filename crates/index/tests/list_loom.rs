@@ -1,5 +1,5 @@
 //! The fresh list's protocol, model-checked: a writer appends past a spill while a reader that took a
-//! watermark reads. Whatever the interleaving, the reader finds each visible posting once, in order.
+//! watermark reads. Whatever the interleaving, the reader finds each visible posting once, in order, and the old ones by the directory.
 
 #[path = "../../mem/tests/modelled/mod.rs"]
 mod modelled;
@@ -9,7 +9,7 @@ use loom::sync::atomic::AtomicU32;
 use loom::thread;
 use modelled::{Model32, Model64};
 use spirit_index::list::{BUFFER, Blocks, List};
-use spirit_index::posting::{local, posting};
+use spirit_index::posting::{local, posting, rank_of};
 use spirit_mem::sync::Atom32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -18,6 +18,7 @@ struct World {
     count: Model32,
     buffer: Vec<Model32>,
     area: Vec<Model32>,
+    given: AtomicU32,
     visible: AtomicU32,
 }
 
@@ -26,7 +27,8 @@ const BLOCKS: Blocks = Blocks::Variable { doublings: 0 };
 impl World {
     fn append(&self, row: u32) {
         let list = List { chain: &self.chain, count: &self.count, buffer: &self.buffer };
-        list.append(posting(row), &self.area, BLOCKS, |_| Some(1)).unwrap();
+        let allocate = |words| Some(self.given.fetch_add(words, Relaxed));
+        list.append(posting(row), &self.area, BLOCKS, allocate).unwrap();
     }
 
     /// The visible rows of the list, newest first.
@@ -38,6 +40,10 @@ impl World {
         if let Some((block, _)) = head.chain.next(&self.area, BLOCKS) {
             words.extend(block.iter().rev().map(|w| w.load(Relaxed)));
         }
+        // The oldest has nothing behind it, and nothing is older than that.
+        assert_eq!(head.chain.from_rank(&self.area, BLOCKS, rank_of(0)), head.chain);
+        let none = head.chain.from_rank(&self.area, BLOCKS, rank_of(0) + 1);
+        assert_eq!(none.postings(), 0);
         (visible, words.into_iter().map(local).filter(|row| *row < visible).collect())
     }
 }
@@ -52,7 +58,8 @@ fn a_reader_finds_every_visible_posting_once() {
             chain: Model64::new(0),
             count: word(),
             buffer: (0..BUFFER).map(|_| word()).collect(),
-            area: (0..10).map(|_| word()).collect(),
+            area: (0..80).map(|_| word()).collect(),
+            given: AtomicU32::new(1),
             visible: AtomicU32::new(0),
         });
         // One short of a full buffer, all visible; then the posting that fills it, and the one that spills.

@@ -71,6 +71,8 @@ pub struct Scratch {
     phrase: phrase::Phrase,
     /// Documents that have all terms.
     met: rank::Met,
+    /// What a fresh segment's documents have of several terms.
+    tally: rank::Tally,
     /// The scores of a window's documents, and their lengths if their segment has no array of them.
     scores: Box<[f32]>,
     lengths: Box<[AtomicU16]>,
@@ -95,6 +97,7 @@ impl Scratch {
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             phrase: phrase::Phrase::with_capacity(),
             met: rank::Met::with_room(),
+            tally: rank::Tally::with_room(),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),

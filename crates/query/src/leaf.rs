@@ -2,8 +2,8 @@
 //!
 //! A list comes as a sequence of *runs*, each ascending by rank: a flushed segment's list is one run where it
 //! lies; a fresh segment's is its buffer and then its blocks, copied (reversed) to the query's scratch memory when
-//! they are reached, a little at first and more and more. So the same kernels work on both, and a query that stops
-//! early has copied little. A [packed](crate::packed) list is unpacked there block by block, those alone that are asked for.
+//! they are reached, a little at first and more and more, but for blocks that a query has no use for. So the same kernels work on
+//! both, and a query that stops early has copied little. A [packed](crate::packed) list is unpacked there block by block, those alone that are asked for.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -13,7 +13,7 @@ use spirit_index::extent::Extent;
 use spirit_index::list::{Chain, Head};
 use spirit_index::nvm::older::{EntryWords, OlderAt};
 use spirit_index::packed::PackedList;
-use spirit_index::posting::{LOCAL_MAX, rank};
+use spirit_index::posting::{LOCAL_MAX, rank, rank_of};
 use spirit_index::snapshot::Segment;
 use spirit_index::term::Term;
 use spirit_kernel::Level;
@@ -177,6 +177,15 @@ impl Leaf {
         self.postings = head.buffered as u32 + head.chain.postings();
     }
 
+    /// How many postings of ranks from `first` on the fresh list has that is open, which were visible before it was opened; none if
+    /// no fresh list is.
+    pub(crate) fn count_fresh(&self, context: &Context<'_>, first: u32) -> Option<u32> {
+        let extent = context.extent.as_ref()?;
+        let Some(ordinal) = self.ordinal else { return Some(0) };
+        let list = extent.record(ordinal).list();
+        Some(list.count_below(rank_of(first) + 1, extent.area(), extent.blocks()))
+    }
+
     /// Opens the list of the entry at `index`.
     #[inline]
     pub(crate) fn open_entry(&mut self, segment: &Segment<'_>, index: usize, entry: Entry) {
@@ -307,15 +316,20 @@ impl Leaf {
             (self.place, self.at) = (Place::Scratch(count), 0);
             return true;
         }
-        let (Some(chain), Some(extent)) = (self.chain, &context.extent) else { return false };
-        let Some((block, older)) = chain.next(extent.area(), extent.blocks()) else { return false };
+        let (Some(newest), Some(extent)) = (self.chain, &context.extent) else { return false };
+        let (area, blocks) = (extent.area(), extent.blocks());
+        let chain = newest.from_rank(area, blocks, target);
+        if chain != newest {
+            self.used = 0;
+        }
+        let Some((block, older)) = chain.next(area, blocks) else { return false };
         let left = block.len() - self.used.min(block.len());
         let count = left.min(self.run_words).min(words.len());
         if count == left {
-            older.prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
+            older.prefetch(area, blocks, LINES_AHEAD);
             (self.chain, self.used) = (Some(older), 0);
         } else {
-            self.used += count;
+            (self.chain, self.used) = (Some(chain), self.used + count);
         }
         spirit_kernel::reverse_into(context.level, &block[left - count..left], words);
         self.place = Place::Scratch(count);

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spirit::{Analyzer, Index, Options, Postings, Search};
+use spirit::{Analyzer, Index, Options, Postings, Search, SegmentStats};
 use support::Chance;
 use support::directory::Directory;
 
@@ -22,15 +22,21 @@ fn text(chance: &mut Chance) -> String {
 }
 
 fn fill(index: &Index, deletes: bool) {
+    fill_and(index, deletes, |number| {
+        if number % 11_000 == 10_000 {
+            index.flush().unwrap();
+        }
+    });
+}
+
+fn fill_and(index: &Index, deletes: bool, each: impl Fn(u64)) {
     let mut chance = Chance::new(5);
     for number in 0..DOCUMENTS {
         index.put(&format!("k{number}"), &text(&mut chance)).unwrap();
         if deletes && number % 7 == 3 {
             index.delete(&format!("k{}", chance.below(number))).unwrap();
         }
-        if number % 11_000 == 10_000 {
-            index.flush().unwrap();
-        }
+        each(number);
     }
     index.settle();
 }
@@ -146,4 +152,36 @@ fn of_packed_lists() {
     let index = options().open().unwrap();
     index.settle();
     is_the_same_with_and_without(&index);
+}
+
+/// A segment that is being filled says what it says when it is flushed, of long lists too.
+#[test]
+fn of_fresh_lists_as_of_flushed_ones() {
+    for deletes in [false, true] {
+        let [fresh, flushed] = [(); 2].map(|()| options().segment_bytes(16 << 20).open().unwrap());
+        fill_and(&fresh, deletes, |_| {});
+        fill_and(&flushed, deletes, |_| {});
+        flushed.flush().unwrap();
+        flushed.settle();
+        let states = |index: &Index| -> Vec<(String, bool)> {
+            let of = |segment: &SegmentStats| (segment.state.clone(), segment.rows > 0);
+            index.stats().unwrap().segments.iter().map(of).collect()
+        };
+        assert_eq!(states(&fresh), [("ingested".to_owned(), true)]);
+        assert_eq!(states(&flushed)[1..], [("flushed".to_owned(), true)]);
+        is_the_same_with_and_without(&fresh);
+        for query in queries() {
+            let counts =
+                [&fresh, &flushed].map(|i| i.reader().unwrap().count_text(&query).unwrap());
+            assert_eq!(counts[0], counts[1], "{query}");
+            for search in [Search::best, Search::newest] {
+                let found = [&fresh, &flushed].map(|index| keys(index, &query, search(60)));
+                assert_eq!(found[0], found[1], "{query}");
+            }
+        }
+    }
+}
+
+fn keys(index: &Index, query: &str, search: Search) -> Vec<String> {
+    index.reader().unwrap().search_text(query, search).unwrap().keys().unwrap()
 }

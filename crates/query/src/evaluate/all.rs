@@ -8,7 +8,7 @@ use spirit_index::descriptor::SegmentId;
 use spirit_index::entries::Entry;
 use spirit_index::posting::{rank, rank_of};
 use spirit_index::snapshot::Segment;
-use spirit_kernel::Algorithm;
+use spirit_kernel::{Algorithm, Progress};
 use spirit_mem::{Region, Span, prefetch};
 
 use super::phrase::{Room, Wanted};
@@ -251,44 +251,56 @@ impl<C: Collector> Evaluation<'_, C> {
         rest: &mut Rest<'_>,
         exact: bool,
     ) {
+        if C::COUNTS && exact {
+            let count = self.count_runs(place, a, b);
+            return self.collector.skip(count);
+        }
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
         loop {
             let wanted = self.batch(exact);
             let Scratch { leaves, words, out, .. } = &mut *self.scratch;
-            let (words_a, words_b) = (&words[a * SCRATCH_WORDS..], &words[b * SCRATCH_WORDS..]);
-            let run_a = leaves[a].run(&place.context, &words_a[..SCRATCH_WORDS]);
-            let run_b = leaves[b].run(&place.context, &words_b[..SCRATCH_WORDS]);
-            let counted = C::COUNTS && exact;
-            let progress = if counted {
-                spirit_kernel::intersect_count(self.settings.level, algorithm, run_a, run_b)
-            } else {
-                spirit_kernel::intersect_into(
-                    self.settings.level,
-                    algorithm,
-                    run_a,
-                    run_b,
-                    &mut out[..wanted],
-                )
-            };
-            let ended_a = progress.left == run_a.len();
-            let ended_b = progress.right == run_b.len();
-            leaves[a].advance(progress.left);
-            leaves[b].advance(progress.right);
-            if counted {
-                self.collector.skip(progress.found as u64);
-            } else {
-                self.offer_found(place, progress.found, rest);
-                if self.done() {
-                    return;
-                }
-            }
-            // Blocks that end before where the other list is need not be unpacked.
-            if (ended_a && !self.refill_from(place, a, b))
-                || (ended_b && !self.refill_from(place, b, a))
-            {
+            let run_a = leaves[a].run(&place.context, words_of(words, a));
+            let run_b = leaves[b].run(&place.context, words_of(words, b));
+            let out = &mut out[..wanted];
+            let progress =
+                spirit_kernel::intersect_into(self.settings.level, algorithm, run_a, run_b, out);
+            let goes_on = self.go_on(place, [a, b], progress);
+            self.offer_found(place, progress.found, rest);
+            if self.done() || !goes_on {
                 return;
             }
         }
+    }
+}
+
+impl<C> Evaluation<'_, C> {
+    /// How many ranks the lists have in common that are open in a segment, from where they are on.
+    pub(super) fn count_runs(&mut self, place: &Place<'_>, a: usize, b: usize) -> u64 {
+        let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
+        let mut count = 0;
+        loop {
+            let Scratch { leaves, words, .. } = &mut *self.scratch;
+            let run_a = leaves[a].run(&place.context, words_of(words, a));
+            let run_b = leaves[b].run(&place.context, words_of(words, b));
+            let progress =
+                spirit_kernel::intersect_count(self.settings.level, algorithm, run_a, run_b);
+            count += progress.found as u64;
+            if !self.go_on(place, [a, b], progress) {
+                return count;
+            }
+        }
+    }
+
+    /// Goes on behind what was found in the runs of two lists; says whether there is more of both.
+    fn go_on(&mut self, place: &Place<'_>, [a, b]: [usize; 2], progress: Progress) -> bool {
+        let Scratch { leaves, words, .. } = &mut *self.scratch;
+        let mut ended = |list: usize, used| {
+            leaves[list].advance(used);
+            leaves[list].run(&place.context, words_of(words, list)).is_empty()
+        };
+        let (ended_a, ended_b) = (ended(a, progress.left), ended(b, progress.right));
+        // Blocks that end before where the other list is need not be unpacked.
+        (!ended_a || self.refill_from(place, a, b)) && (!ended_b || self.refill_from(place, b, a))
     }
 
     /// Fetches a list's next run that may have a rank from where the other one is on; says whether there is one.
@@ -298,7 +310,9 @@ impl<C: Collector> Evaluation<'_, C> {
         let target = run.first().map_or(0, |word| rank(word.load(Relaxed)));
         leaves[list].refill_from(&place.context, words_of(words, list), target)
     }
+}
 
+impl<C: Collector> Evaluation<'_, C> {
     /// How many matches to ask a kernel for: no more than are wanted, if all that it finds will count.
     fn batch(&self, exact: bool) -> usize {
         if exact {

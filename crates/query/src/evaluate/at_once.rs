@@ -55,6 +55,24 @@ impl<C> Evaluation<'_, C> {
         })
     }
 
+    /// How many documents of a fresh segment have each of two terms, whose leaves are open there, and how many have both.
+    pub(super) fn count_fresh(
+        &mut self,
+        place: &Place<'_>,
+        terms: [u32; 2],
+    ) -> Option<([u64; 2], u64)> {
+        let [a, b] = terms.map(|term| term as usize);
+        let count = |term: usize| {
+            self.scratch.leaves[term].count_fresh(&place.context, place.first).map(u64::from)
+        };
+        let (of_a, of_b) = (count(a)?, count(b)?);
+        // What is newer than what is to be seen does not count.
+        let ranks = [a, b].map(|term| self.seek(place, term, place.first));
+        let (short, long) = if of_a <= of_b { (a, b) } else { (b, a) };
+        let shared = if ranks.contains(&END) { 0 } else { self.count_runs(place, short, long) };
+        Some(([of_a, of_b], shared))
+    }
+
     /// The same of those that have one term of each group and none that is in no group.
     pub(super) fn count_groups(
         &self,

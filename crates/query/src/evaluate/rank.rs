@@ -12,6 +12,7 @@ mod candidates;
 mod fade;
 mod floor;
 mod fresh;
+mod fresh_any;
 mod gate;
 mod lists;
 mod lists_in_turn;
@@ -35,6 +36,7 @@ use crate::fade::Fading;
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
+pub(super) use fresh_any::Tally;
 use lists::List;
 pub(super) use met::Met;
 

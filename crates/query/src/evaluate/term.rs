@@ -82,6 +82,13 @@ impl<C: Collector> Evaluation<'_, C> {
         if C::COUNTS && !place.has_dead && place.whole {
             return self.collector.skip(self.scratch.leaves[term].postings as u64);
         }
+        let leaf = &self.scratch.leaves[term];
+        if C::COUNTS
+            && !place.has_dead
+            && let Some(count) = leaf.count_fresh(&place.context, place.first)
+        {
+            return self.collector.skip(count.into());
+        }
         if self.seek(place, term, place.first) == END {
             return;
         }

@@ -37,7 +37,10 @@ impl<C: Collector> Evaluation<'_, C> {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
         }
-        self.each_fresh(|part, place| part.walk(place, shape));
+        self.each_fresh(|part, place| match part.at_once(place, shape) {
+            Some(count) => part.collector.skip(count),
+            None => part.walk(place, shape),
+        });
         self.tree_registered(bounded, shape);
     }
 
@@ -51,13 +54,22 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// How many rows of a segment match, if that is all that is asked, and can be counted at once.
     fn at_once(&mut self, place: &Place<'_>, shape: Shape<'_>) -> Option<u64> {
-        if !C::COUNTS || !place.whole || place.has_dead || !self.meter.step() {
+        if !C::COUNTS || place.has_dead || !self.meter.step() {
             return None;
         }
         match shape {
-            Shape::Any(terms) => self.count_any(place, terms),
-            Shape::Groups(terms, groups) => self.count_groups(place, terms, groups),
-            Shape::Other => None,
+            Shape::Any([a, b]) if place.is_fresh() => {
+                let ([of_a, of_b], shared) = self.count_fresh(place, [*a, *b])?;
+                Some((of_a + of_b).saturating_sub(shared))
+            }
+            Shape::Groups([a, b], groups) if place.is_fresh() && groups.all() != 3 => {
+                let (each, shared) = self.count_fresh(place, [*a, *b])?;
+                let sought = groups.all().trailing_zeros() as usize;
+                Some(each[sought].saturating_sub(shared))
+            }
+            Shape::Any(terms) if place.whole => self.count_any(place, terms),
+            Shape::Groups(terms, groups) if place.whole => self.count_groups(place, terms, groups),
+            _ => None,
         }
     }
 

@@ -34,6 +34,22 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
     },
     Bug {
+        name: "directory-oldest",
+        what: "of the blocks of a fresh list one is passed over whose oldest posting is the one that is sought",
+        file: "crates/index/src/list/directory.rs",
+        old: "rank(oldest.load(Relaxed)) >= target",
+        new: "rank(oldest.load(Relaxed)) > target",
+        found_by: tests("-p spirit-index --lib", "a_list_reads_back_newest_first"),
+    },
+    Bug {
+        name: "fresh-non-essential",
+        what: "in a fresh segment each non-essential term is too little by itself, but not all of them together",
+        file: "crates/query/src/evaluate/rank/fresh_any.rs",
+        old: "sum += weight(number);",
+        new: "sum = weight(number);",
+        found_by: tests("-p spirit --test best", "of_fresh_lists"),
+    },
+    Bug {
         name: "packed-exceptions",
         what: "a number that is too wide for its block loses its low bits",
         file: "crates/kernel/src/packed/patched.rs",

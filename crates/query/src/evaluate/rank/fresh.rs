@@ -1,21 +1,19 @@
 //! The best documents in segments that are not registered yet: their lists have no maxima, and lengths are in rows.
 //!
-//! For a term and for any of several, they are asked last, though they are the newest: what other segments have found is what a posting
-//! has to beat, and most are passed over by a comparison of lengths. Of any of several terms, scores are added up window by window.
-
-use std::sync::atomic::Ordering::Relaxed;
+//! For a term and for [any of several](super::fresh_any), they are asked last, though they are the newest: what other segments have found is
+//! what a posting has to beat. Of a term's postings most are passed over by their frequencies, since a document is as long as its terms are
+//! frequent, and of the others most by a comparison of lengths.
 
 use spirit_index::lengths::{LENGTH_MAX, RunningCounts};
 use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
 use spirit_index::snapshot::Segment;
 use spirit_index::term::FieldId;
+use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Frequencies};
 
 use super::gate::Gate;
 use super::{Evaluation, Ranked};
-use crate::evaluate::window::{Bits, RANKS, WORDS};
-use crate::evaluate::{Place, words_of};
-use crate::leaf::END;
+use crate::evaluate::{OUT, Place, words_of};
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
 
@@ -50,28 +48,29 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
-        let bm25 = self.bm25(term);
+        let (level, bm25) = (self.settings.level, self.bm25(term));
         let lengths = RowLengths::of(place, self.field(term));
         let mut gate = Gate::new(bm25, self.limit());
         let mut words = std::mem::take(&mut self.scratch.words);
+        let mut often = [0; OUT];
         loop {
             let own = words_of(&words, term);
             let leaf = &mut self.scratch.leaves[term];
             let run = leaf.run(&place.context, own);
             leaf.advance(run.len());
-            for word in run.iter().map(|word| word.load(Relaxed)) {
-                // A document is as long as its terms are frequent: most are told without a look at its length.
-                if !gate.lets_pass(frequency(word), frequency(word)) {
-                    continue;
-                }
-                let length = lengths.length(word);
-                if !gate.lets_pass(frequency(word), length) {
-                    continue;
-                }
-                let score = score_of(place, bm25, word, length);
-                if score > self.collector.top.threshold() {
-                    self.offer_scored(place, rank(word), score);
-                    gate = Gate::new(bm25, self.limit());
+            for part in run.chunks(OUT) {
+                let found = kernel::frequent(level, part, gate.least_frequency(), &mut often);
+                for word in often[..found].iter().copied() {
+                    let (rank, frequency) = (rank(word), frequency(word));
+                    let length = lengths.length(rank);
+                    if !gate.lets_pass(frequency, length) {
+                        continue;
+                    }
+                    let score = score_of(place, bm25, (rank, frequency), length);
+                    if score > self.collector.top.threshold() {
+                        self.offer_scored(place, rank, score);
+                        gate = Gate::new(bm25, self.limit());
+                    }
                 }
             }
             let leaf = &mut self.scratch.leaves[term];
@@ -81,63 +80,10 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         }
         std::mem::swap(&mut self.scratch.words, &mut words);
     }
-
-    fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
-        let mut scores = std::mem::take(&mut self.scratch.scores);
-        let mut start = place.first;
-        loop {
-            let seeks = terms.iter().map(|term| self.seek(place, *term as usize, start));
-            let first = seeks.min().unwrap_or(END);
-            if first >= END || !self.meter.step() {
-                break;
-            }
-            let mut bits = [0; WORDS];
-            // In the order of the terms, so that a document's score does not depend on what else there is.
-            for term in terms {
-                self.add_fresh(place, *term as usize, first, &mut bits, &mut scores);
-            }
-            self.offer_above(place, first, &bits, &scores);
-            start = first.saturating_add(RANKS).min(END);
-        }
-        self.scratch.scores = scores;
-    }
-
-    /// Adds what a term gives to the documents of a window.
-    fn add_fresh(
-        &mut self,
-        place: &Place<'_>,
-        term: usize,
-        first: u32,
-        bits: &mut Bits,
-        scores: &mut [f32],
-    ) {
-        let (bm25, lengths) = (self.bm25(term), RowLengths::of(place, self.field(term)));
-        loop {
-            let words = words_of(&self.scratch.words, term);
-            let leaf = &mut self.scratch.leaves[term];
-            let mut count = 0;
-            for word in leaf.run(&place.context, words).iter().map(|word| word.load(Relaxed)) {
-                let bit = rank(word).wrapping_sub(first) as usize;
-                if bit >= RANKS as usize {
-                    return leaf.advance(count);
-                }
-                count += 1;
-                let (own, mask) = (&mut bits[bit / 64], 1 << (bit % 64));
-                // What a window before has left there does not count.
-                let before = if *own & mask == 0 { 0.0 } else { scores[bit] };
-                *own |= mask;
-                scores[bit] = before + score_of(place, bm25, word, lengths.length(word));
-            }
-            leaf.advance(count);
-            if !leaf.refill(&place.context, words) {
-                return;
-            }
-        }
-    }
 }
 
 /// How long a field is in a segment's documents, as an array would have it.
-struct RowLengths<'p> {
+pub(super) struct RowLengths<'p> {
     segment: &'p Segment<'p>,
     field: FieldId,
     /// Asked for once, since there may be thousands of documents.
@@ -145,16 +91,23 @@ struct RowLengths<'p> {
 }
 
 impl<'p> RowLengths<'p> {
-    fn of(place: &'p Place<'_>, field: FieldId) -> RowLengths<'p> {
+    pub(super) fn of(place: &'p Place<'_>, field: FieldId) -> RowLengths<'p> {
         let segment = &place.segment;
         let counts = segment.running_counts().filter(|_| field == FieldId::TEXT);
         RowLengths { segment, field, counts }
     }
 
-    /// That of a posting's document.
+    /// Another field's from now on, if it is another one.
+    pub(super) fn turn_to(&mut self, place: &'p Place<'_>, field: FieldId) {
+        if self.field != field {
+            *self = RowLengths::of(place, field);
+        }
+    }
+
+    /// That of a document.
     #[inline]
-    fn length(&self, word: u32) -> u32 {
-        let local = rank_of(rank(word));
+    pub(super) fn length(&self, rank: u32) -> u32 {
+        let local = rank_of(rank);
         match &self.counts {
             Some(counts) => counts.length(local).min(LENGTH_MAX as u32),
             None => self.segment.length_of(self.field, local),
@@ -162,9 +115,15 @@ impl<'p> RowLengths<'p> {
     }
 }
 
-fn score_of(place: &Place<'_>, bm25: Bm25, word: u32, length: u32) -> f32 {
-    let frequency = match frequency(word) {
-        FREQUENCY_MAX => place.frequency(bm25.term, rank(word)),
+/// What a posting scores that says so often.
+pub(super) fn score_of(
+    place: &Place<'_>,
+    bm25: Bm25,
+    (rank, said): (u32, u32),
+    length: u32,
+) -> f32 {
+    let frequency = match said {
+        FREQUENCY_MAX => place.frequency(bm25.term, rank),
         said => said,
     };
     score(bm25, frequency as f32, length)

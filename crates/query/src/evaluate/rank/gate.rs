@@ -36,6 +36,12 @@ impl Gate {
         self.threshold
     }
 
+    /// No posting that is less frequent may score above it, as long as its document is at least: one that has nothing but the term.
+    pub(super) fn least_frequency(&self) -> u32 {
+        let passes = |frequency: &u32| self.lets_pass(*frequency, *frequency);
+        (1..FREQUENCY_MAX).find(passes).unwrap_or(FREQUENCY_MAX)
+    }
+
     /// Whether a posting with this frequency in a document of this length may score above it.
     #[inline(always)]
     pub(super) fn lets_pass(&self, frequency: u32, length: u32) -> bool {

@@ -69,13 +69,7 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// Offers the documents from rank `first` on whose bits are set, if their scores may be among the best.
-    pub(super) fn offer_above(
-        &mut self,
-        place: &Place<'_>,
-        first: u32,
-        bits: &[u64],
-        scores: &[f32],
-    ) {
+    fn offer_above(&mut self, place: &Place<'_>, first: u32, bits: &[u64], scores: &[f32]) {
         let (level, mut from) = (self.settings.level, 0);
         let mut out = [0; OUT];
         while from < scores.len() {

@@ -1,0 +1,221 @@
+//! The best documents with any of several terms in a segment that is not registered yet, by MaxScore as in [registered ones](super::any).
+//!
+//! A window at a time the lists of essential terms are written down: which documents they have, and how often. Of non-essential terms that
+//! is done for those documents only, or for all if there are many. What none of the terms would lift by itself has to have two of them.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::posting::{frequency, rank};
+use spirit_index::term::FieldId;
+use spirit_kernel as kernel;
+
+use super::fresh::{RowLengths, score_of};
+use super::{Evaluation, Ranked};
+use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
+use crate::evaluate::{Place, words_of};
+use crate::leaf::END;
+use crate::plan::RANKED_INLINE;
+use crate::rank::MORE;
+
+/// So few documents of a window are looked up in a list; for more it is gone through.
+const LOOKED_UP: u64 = 64;
+
+/// What the documents of a window have of each of several terms.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// By the term's number: which of the documents have it,
+    bits: Box<[Bits]>,
+    /// and how often they do, as their postings say.
+    frequencies: Box<[u8]>,
+}
+
+impl Tally {
+    /// With room for as many terms as there are.
+    pub(in crate::evaluate) fn with_room() -> Tally {
+        let bits = vec![[0; WORDS]; RANKED_INLINE].into_boxed_slice();
+        let frequencies = vec![0; RANKED_INLINE * RANKS as usize].into_boxed_slice();
+        Tally { bits, frequencies }
+    }
+
+    fn note(&mut self, number: usize, bit: usize, frequency: u32) {
+        self.bits[number][bit / 64] |= 1 << (bit % 64);
+        self.frequencies[number * RANKS as usize + bit] = frequency as u8;
+    }
+
+    /// How often a document has a term; none if it has not.
+    fn frequency(&self, number: usize, bit: usize) -> Option<u32> {
+        let has = self.bits[number][bit / 64] >> (bit % 64) & 1 == 1;
+        has.then(|| u32::from(self.frequencies[number * RANKS as usize + bit]))
+    }
+}
+
+/// Terms in the order of their weights, and which of them are essential to score more than a limit.
+struct Split {
+    /// Numbers of terms, those with the lowest weights first.
+    order: [usize; RANKED_INLINE],
+    len: usize,
+    /// How many of them are non-essential.
+    others: usize,
+}
+
+impl Split {
+    fn others(&self) -> &[usize] {
+        &self.order[..self.others]
+    }
+
+    fn essential(&self) -> &[usize] {
+        &self.order[self.others..self.len]
+    }
+}
+
+impl Evaluation<'_, Ranked<'_>> {
+    /// Offers what may be among the best of the documents with any of some terms in a fresh segment, in which they are open.
+    pub(super) fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
+        let mut tally = std::mem::take(&mut self.scratch.tally);
+        let mut start = place.first;
+        loop {
+            let split = self.split(terms);
+            let essential = split.essential().iter().map(|number| terms[*number] as usize);
+            let first = essential.map(|term| self.seek(place, term, start)).min().unwrap_or(END);
+            if first >= END || !self.meter.step() {
+                break;
+            }
+            let candidates = self.tally(place, terms, &split, first, &mut tally);
+            self.offer_tallied(place, terms, first, &candidates, &tally);
+            start = first.saturating_add(RANKS).min(END);
+        }
+        self.scratch.tally = tally;
+    }
+
+    fn split(&self, terms: &[u32]) -> Split {
+        let mut split = Split { order: [0; RANKED_INLINE], len: terms.len(), others: 0 };
+        let order = &mut split.order[..terms.len()];
+        order.iter_mut().enumerate().for_each(|(number, place)| *place = number);
+        let weight = |number: &usize| self.bm25(terms[*number] as usize).weight;
+        order.sort_unstable_by(|a, b| weight(a).total_cmp(&weight(b)));
+        let mut sum = 0.0;
+        let is_other = |number: &&usize| {
+            sum += weight(number);
+            sum * MORE <= self.limit()
+        };
+        split.others = order.iter().take_while(is_other).count();
+        split
+    }
+
+    /// Writes down what the documents of a window have, as far as that is needed; returns those that may be among the best.
+    fn tally(
+        &mut self,
+        place: &Place<'_>,
+        terms: &[u32],
+        split: &Split,
+        first: u32,
+        tally: &mut Tally,
+    ) -> Bits {
+        let (level, limit) = (self.settings.level, self.limit());
+        let (mut once, mut twice, mut alone) = ([0; WORDS], [0; WORDS], [0; WORDS]);
+        for number in split.essential() {
+            let term = terms[*number] as usize;
+            self.note_all(place, (term, *number), first, tally);
+            add_seen(&tally.bits[*number], &mut once, &mut twice);
+            if self.bm25(term).weight * MORE > limit {
+                kernel::or_window(level, &mut alone, &tally.bits[*number]);
+            }
+        }
+        let essential = once;
+        let are_few = kernel::count_bits(level, &essential) <= LOOKED_UP;
+        for number in split.others().iter().rev() {
+            let term = terms[*number] as usize;
+            if are_few {
+                self.note_each(place, (term, *number), first, &essential, tally);
+            } else {
+                self.seek(place, term, first);
+                self.note_all(place, (term, *number), first, tally);
+            }
+            add_seen(&tally.bits[*number], &mut once, &mut twice);
+        }
+        kernel::and_window(level, &mut twice, &essential);
+        kernel::or_window(level, &mut alone, &twice);
+        alone
+    }
+
+    /// Writes down what a term's list has in a window.
+    fn note_all(
+        &mut self,
+        place: &Place<'_>,
+        (term, number): (usize, usize),
+        first: u32,
+        tally: &mut Tally,
+    ) {
+        tally.bits[number] = [0; WORDS];
+        loop {
+            let words = words_of(&self.scratch.words, term);
+            let leaf = &mut self.scratch.leaves[term];
+            let mut count = 0;
+            for word in leaf.run(&place.context, words).iter().map(|word| word.load(Relaxed)) {
+                let bit = rank(word).wrapping_sub(first) as usize;
+                if bit >= RANKS as usize {
+                    return leaf.advance(count);
+                }
+                count += 1;
+                tally.note(number, bit, frequency(word));
+            }
+            leaf.advance(count);
+            if !leaf.refill_from(&place.context, words, first) {
+                return;
+            }
+        }
+    }
+
+    /// Writes down what it has of some documents.
+    fn note_each(
+        &mut self,
+        place: &Place<'_>,
+        (term, number): (usize, usize),
+        first: u32,
+        documents: &Bits,
+        tally: &mut Tally,
+    ) {
+        tally.bits[number] = [0; WORDS];
+        for bit in ones(documents) {
+            let wanted = first + bit as u32;
+            if self.seek(place, term, wanted) == wanted {
+                let words = words_of(&self.scratch.words, term);
+                let run = self.scratch.leaves[term].run(&place.context, words);
+                tally.note(number, bit, frequency(run[0].load(Relaxed)));
+            }
+        }
+    }
+
+    fn offer_tallied(
+        &mut self,
+        place: &Place<'_>,
+        terms: &[u32],
+        first: u32,
+        candidates: &Bits,
+        tally: &Tally,
+    ) {
+        let mut lengths = RowLengths::of(place, FieldId::TEXT);
+        for bit in ones(candidates) {
+            let rank = first + bit as u32;
+            // In the order of the terms, so that a document's score does not depend on what else there is.
+            let mut score = 0.0;
+            for (number, term) in terms.iter().enumerate() {
+                let Some(frequency) = tally.frequency(number, bit) else { continue };
+                let (bm25, field) = (self.bm25(*term as usize), self.field(*term as usize));
+                lengths.turn_to(place, field);
+                score += score_of(place, bm25, (rank, frequency), lengths.length(rank));
+            }
+            if score > self.collector.top.threshold() {
+                self.offer_scored(place, rank, score);
+            }
+        }
+    }
+}
+
+/// Adds to what some lists have, and to what two of them have.
+fn add_seen(own: &Bits, once: &mut Bits, twice: &mut Bits) {
+    for ((own, once), twice) in own.iter().zip(once).zip(twice) {
+        *twice |= *once & own;
+        *once |= own;
+    }
+}
