@@ -84,7 +84,7 @@ pub struct FreshCounts {
     pub text_bytes: u64,
     /// Bytes of long terms, each in whole words of 8.
     pub long_bytes: u64,
-    /// Bytes of the extent in use: table, records, blocks.
+    /// Bytes of the extent in use: table, prefixes, records, blocks.
     pub extent_bytes: u64,
 }
 
@@ -112,7 +112,7 @@ impl FreshWriter {
             base_row,
             base_sequence,
             terms: 0,
-            terms_max: (geometry.fresh_slots * 7 / 10) as u32,
+            terms_max: geometry.fresh_terms_max() as u32,
             high: spans.area.len() as u32,
             rows,
             numbers: None,
@@ -120,7 +120,7 @@ impl FreshWriter {
             tokens: 0,
             vector_units: 0,
             long_bytes: 0,
-            table_bytes: spans.table.bytes(),
+            table_bytes: spans.records.start() - extent,
             area_words: spans.area.len() as u32,
             record: Vec::new(),
             fields: FieldCounts::default(),
@@ -289,7 +289,7 @@ impl FreshWriter {
         }
         let record = record_words(values) as u64;
         let worst = tokens as u64 * extent.blocks().spill_words_max() + record;
-        let free = self.high.saturating_sub(self.low_after(extent, self.terms)) as u64;
+        let free = self.high.saturating_sub(extent.low_after(self.terms)) as u64;
         worst <= free || worst > extent.area().len() as u64 / 16
     }
 
@@ -345,7 +345,7 @@ impl FreshWriter {
 
     /// Room for `words` words of a block.
     fn allocate(&mut self, extent: &Extent<'_>, words: u32) -> Option<u32> {
-        let low = self.low_after(extent, self.terms);
+        let low = extent.low_after(self.terms);
         let block = self.high.checked_sub(words).filter(|block| *block >= low)?;
         self.high = block;
         Some(block)

@@ -344,21 +344,28 @@ impl Geometry {
     #[inline]
     pub fn fresh(&self, start: u64) -> FreshSpans {
         let bytes = self.settings.segment_bytes;
-        let records = start + self.fresh_slots * 4;
-        FreshSpans {
-            table: Span::new(start, self.fresh_slots),
-            records: Span::new(records, (bytes - self.fresh_slots * 4) / 64),
-            area: Span::new(start, bytes / 4),
-        }
+        let table = Span::new(start, self.fresh_slots);
+        let prefixes = Span::new(table.end(), self.fresh_terms_max());
+        let records = prefixes.end().next_multiple_of(64);
+        let end = start + bytes;
+        let records = Span::new(records, (end - records) / 64);
+        FreshSpans { table, prefixes, records, area: Span::new(start, bytes / 4) }
+    }
+
+    /// Terms that a fresh segment may have: with more its table would be too full.
+    pub(crate) fn fresh_terms_max(&self) -> u64 {
+        self.fresh_slots * 7 / 10
     }
 }
 
-/// The parts of a fresh segment's extent. Records grow up from the table, blocks and long terms' bytes grow
+/// The parts of a fresh segment's extent. Records grow up from the prefixes, blocks and long terms' bytes grow
 /// down from the end, all addressed within `area`.
 #[derive(Clone, Copy, Debug)]
 pub struct FreshSpans {
     /// Tag and ordinal of each term, open addressing.
     pub table: Span<AtomicU32>,
+    /// Field and first bytes of each term, in the order of the records.
+    pub prefixes: Span<AtomicU64>,
     /// Term records in order of first occurrence: the term log.
     pub records: Span<Line>,
     /// The whole extent as words.

@@ -307,6 +307,11 @@ impl RankedPlan {
         RankedPlan::new(RankedWay::Required(groups), sought.as_slice(), excluded.as_slice())
     }
 
+    /// Whether lists of fresh segments are gone through as they come, and not by windows.
+    pub(crate) fn goes_by_lists_when_fresh(&self) -> bool {
+        matches!(self.way, RankedWay::Term | RankedWay::Any)
+    }
+
     /// The terms that are looked for.
     pub(crate) fn sought(&self) -> &[u32] {
         &self.terms[..self.sought]

@@ -73,7 +73,7 @@ impl FreshWriter {
     ) -> Result<u32, Full> {
         let ordinal = self.terms;
         let words = if key.is_long() { long.len().div_ceil(4) as u32 } else { 0 };
-        if ordinal >= self.terms_max || self.low_after(extent, ordinal + 1) + words > self.high {
+        if ordinal >= self.terms_max || extent.low_after(ordinal + 1) + words > self.high {
             return Err(Full);
         }
         let first = if words > 0 { self.high - words } else { 0 };
@@ -86,15 +86,10 @@ impl FreshWriter {
                 word.store(u32::from_le_bytes(value), Relaxed);
             }
         }
-        extent.record(ordinal).write(key, first);
+        extent.enter(ordinal, key, long, first);
         self.terms += 1;
         extent.table()[at].store(extent.slot(hash, ordinal), Release);
         Ok(ordinal)
-    }
-
-    /// The first word of the area behind `terms` records.
-    pub(super) fn low_after(&self, extent: &Extent<'_>, terms: u32) -> u32 {
-        extent.table().len() as u32 + terms * 16
     }
 
     /// The ordinal of a token that is not what its slot's tag said: a short term whose slot was taken for

@@ -10,6 +10,7 @@ use spirit_index::extent::Extent;
 use spirit_index::posting::rank;
 use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
+use spirit_index::term_order::{PREFIX_BYTES, prefix};
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 use spirit_mem::Region;
@@ -26,6 +27,9 @@ use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
 
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;
+
+/// Terms of a fresh segment whose prefixes are looked at between looks at the clock.
+const TERMS_OF_A_STEP: usize = 64;
 
 /// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
 pub(crate) struct PatternBits {
@@ -263,8 +267,32 @@ impl<'e, 'q> Expansion<'e, 'q> {
         mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) {
         let mut long = [0; TERM_BYTES_MAX];
-        let mut ordinals = segment.fresh_ordinals();
-        ordinals.all(|ordinal| self.fresh_term(extent, ordinal, &mut long, &mut found));
+        let (mask, wanted) = self.begins();
+        let ordinals = segment.fresh_ordinals();
+        let prefixes = extent.prefixes(ordinals.end).chunks(TERMS_OF_A_STEP);
+        for (prefixes, first) in prefixes.zip(ordinals.step_by(TERMS_OF_A_STEP)) {
+            if !self.meter.step() {
+                return;
+            }
+            for (prefix, ordinal) in prefixes.iter().zip(first..) {
+                // Relaxed: it was written before the number of terms was stored.
+                if prefix.load(Relaxed) & mask == wanted
+                    && !self.fresh_term(extent, ordinal, &mut long, &mut found)
+                {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Which bits of a prefix all terms that match have alike, and what they are: the field's, and those of the first bytes.
+    fn begins(&self) -> (u64, u64) {
+        let first = match &self.matcher {
+            Matcher::Range { .. } => &[],
+            matcher => matcher.first(),
+        };
+        let known = 8 * (1 + first.len().min(PREFIX_BYTES)) as u32;
+        (u64::MAX << (u64::BITS - known), prefix(self.field, first))
     }
 
     /// Looks at one term of a fresh segment; says whether to go on. A long one's bytes are gathered first.
@@ -280,9 +308,6 @@ impl<'e, 'q> Expansion<'e, 'q> {
             return false;
         }
         let key = extent.record(ordinal).key();
-        if key.field() != self.field {
-            return true;
-        }
         let (inline, len) = key.inline_bytes();
         let bytes = if key.is_long() {
             let (_, len) = extent.write_term(ordinal, long);

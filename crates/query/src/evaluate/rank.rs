@@ -71,9 +71,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         }
         // What others have found keeps most of a fresh list's postings from being looked at; but what scores the same everywhere, or
         // fades, is best where it is newest.
-        let is_last = matches!(plan.way, RankedWay::Term | RankedWay::Any)
-            && plan.excluded().is_empty()
-            && self.collector.fading.is_none();
+        let is_last = plan.goes_by_lists_when_fresh() && self.collector.fading.is_none();
         if !is_last {
             self.rank_fresh(&plan);
         }

@@ -74,7 +74,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             let plan = RankedPlan::of(self.query, windows);
             return match plan.way {
                 RankedWay::Nothing => Evaluator::Nothing,
-                RankedWay::Term if plan.excluded().is_empty() => Evaluator::List,
+                RankedWay::Term => Evaluator::List,
                 _ => Evaluator::Windows,
             };
         }

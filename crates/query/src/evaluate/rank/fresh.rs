@@ -22,8 +22,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     pub(super) fn rank_fresh(&mut self, plan: &RankedPlan) {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
-            let (terms, excludes) = (plan.sought(), !plan.excluded().is_empty());
-            let is_listed = matches!(plan.way, RankedWay::Term | RankedWay::Any) && !excludes;
+            let (terms, is_listed) = (plan.sought(), plan.goes_by_lists_when_fresh());
             for term in 0..self.query.terms.len() {
                 self.open_fresh(&place, term);
                 if !is_listed {
@@ -31,10 +30,19 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                 }
             }
             match plan.way {
-                RankedWay::Term if is_listed => self.rank_fresh_term(&place, terms[0] as usize),
-                RankedWay::Any if is_listed => self.rank_fresh_any(&place, terms),
+                RankedWay::Term => self.rank_fresh_term(&place, terms[0] as usize),
+                RankedWay::Any => self.rank_fresh_any(&place, terms),
                 _ => self.rank_segment(&place),
             }
+        }
+    }
+
+    /// The same as [`offer_scored`](Self::offer_scored) where lists are gone through as they come: each match behind those before.
+    pub(super) fn offer_listed(&mut self, place: &Place<'_>, rank: u32, score: f32) {
+        let plan = self.collector.plan;
+        let mut excluded = plan.excluded().iter();
+        if !excluded.any(|term| self.seek(place, *term as usize, rank) == rank) {
+            self.offer_scored(place, rank, score);
         }
     }
 
@@ -51,34 +59,31 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         let (level, bm25) = (self.settings.level, self.bm25(term));
         let lengths = RowLengths::of(place, self.field(term));
         let mut gate = Gate::new(bm25, self.limit());
-        let mut words = std::mem::take(&mut self.scratch.words);
-        let mut often = [0; OUT];
+        let (mut least, mut often) = (gate.least_frequency(), [0; OUT]);
         loop {
-            let own = words_of(&words, term);
+            let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
-            let run = leaf.run(&place.context, own);
+            let run = leaf.run(&place.context, words);
+            let run = &run[..run.len().min(OUT)];
+            if run.is_empty() && !(self.meter.step() && leaf.refill(&place.context, words)) {
+                return;
+            }
+            let found = kernel::frequent(level, run, least, &mut often);
             leaf.advance(run.len());
-            for part in run.chunks(OUT) {
-                let found = kernel::frequent(level, part, gate.least_frequency(), &mut often);
-                for word in often[..found].iter().copied() {
-                    let (rank, frequency) = (rank(word), frequency(word));
-                    let length = lengths.length(rank);
-                    if !gate.lets_pass(frequency, length) {
-                        continue;
-                    }
-                    let score = score_of(place, bm25, (rank, frequency), length);
-                    if score > self.collector.top.threshold() {
-                        self.offer_scored(place, rank, score);
-                        gate = Gate::new(bm25, self.limit());
-                    }
+            for word in &often[..found] {
+                let (rank, frequency) = (rank(*word), frequency(*word));
+                let length = lengths.length(rank);
+                if !gate.lets_pass(frequency, length) {
+                    continue;
+                }
+                let score = score_of(place, bm25, (rank, frequency), length);
+                if score > self.collector.top.threshold() {
+                    self.offer_listed(place, rank, score);
+                    gate = Gate::new(bm25, self.limit());
+                    least = gate.least_frequency();
                 }
             }
-            let leaf = &mut self.scratch.leaves[term];
-            if !self.meter.step() || !leaf.refill(&place.context, words_of(&words, term)) {
-                break;
-            }
         }
-        std::mem::swap(&mut self.scratch.words, &mut words);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::posting::{frequency, rank};
+use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
 use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 
@@ -15,7 +15,7 @@ use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
-use crate::rank::MORE;
+use crate::rank::{MORE, score};
 
 /// So few documents of a window are looked up in a list; for more it is gone through.
 const LOOKED_UP: u64 = 64;
@@ -197,6 +197,19 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut lengths = RowLengths::of(place, FieldId::TEXT);
         for bit in ones(candidates) {
             let rank = first + bit as u32;
+            // A document is as long as its terms are frequent: of most it is told without a look at its length, which is a cache miss.
+            let most = |(number, term): (usize, &u32)| {
+                let bm25 = self.bm25(*term as usize);
+                match tally.frequency(number, bit) {
+                    None => 0.0,
+                    Some(FREQUENCY_MAX) => bm25.weight,
+                    Some(frequency) => score(bm25, frequency as f32, frequency),
+                }
+            };
+            let most: f32 = terms.iter().enumerate().map(most).sum();
+            if most * MORE <= self.collector.top.threshold() {
+                continue;
+            }
             // In the order of the terms, so that a document's score does not depend on what else there is.
             let mut score = 0.0;
             for (number, term) in terms.iter().enumerate() {
@@ -206,7 +219,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 score += score_of(place, bm25, (rank, frequency), lengths.length(rank));
             }
             if score > self.collector.top.threshold() {
-                self.offer_scored(place, rank, score);
+                self.offer_listed(place, rank, score);
             }
         }
     }
