@@ -14,7 +14,7 @@
 //! more than 70 % full; a slot is stored (release) after the record it leads to is written. A tag that is
 //! right by accident is found out when the record's key is compared.
 //!
-//! A record's [prefix](crate::term_order::prefix), its term's field and first bytes, is in an array besides: who goes through all terms for
+//! A record's [prefix], its term's field and first bytes, is in an array besides: who goes through all terms for
 //! some that begin alike reads an eighth of what the records are.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
