@@ -78,6 +78,7 @@ mod tokens;
 mod units;
 
 mod range;
+mod spelling;
 
 pub mod packed;
 
@@ -99,6 +100,7 @@ pub use range::{Width, range_bits};
 pub use run::{Progress, Run, run_of};
 pub use score::{add_scores, add_scores_where, score_above, score_run};
 pub use short::short_bits;
+pub use spelling::{Spelling, spelt};
 pub use tokens::{Token, each_of_tokens};
 pub use transfer::{copy, reverse_into};
 pub use window::{and_bits, and_not_bits, copy_bits, or_bits, set_bits};

@@ -7,6 +7,7 @@
 
 use spirit_index::term::TERM_BYTES_MAX;
 
+use crate::outline::{NONE, Outline};
 use crate::pattern::Verdict;
 
 /// The most edits of a fuzzy word.
@@ -121,6 +122,23 @@ impl FuzzyMatcher {
     /// What all matches begin with.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix[..self.prefix_bytes]
+    }
+
+    /// What the first bytes of all matches are like. A character that is not edited is at most as many places from where the word has it as
+    /// there are edits, and each that is takes one of them.
+    pub(crate) fn outline(&self) -> Outline {
+        let distance = self.fuzzy.distance as usize;
+        let word = &self.word[..self.word_len];
+        let mut outline = Outline::with_misses(distance as u32);
+        // A term that ends before the word does lacks as many characters as it has places less.
+        let end = |place| if place < word.len() { NONE } else { 0 };
+        outline.push(&std::array::from_fn(end));
+        for shift in 0..=2 * distance {
+            let near = |place: usize| (place + shift).checked_sub(distance);
+            let own = |place| near(place).and_then(|at| word.get(at)).filter(|own| own.is_ascii());
+            outline.push(&std::array::from_fn(|place| own(place).map_or(NONE, |own| *own as u8)));
+        }
+        outline
     }
 
     /// Whether a term is near enough by what characters it has, in whatever order: few others are.

@@ -16,6 +16,7 @@ mod fuzzy;
 mod highlight;
 mod leaf;
 mod limits;
+mod outline;
 mod packed;
 mod parse;
 mod pattern;

@@ -7,6 +7,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::{Fuzzy, FuzzyMatcher};
+use crate::outline::Outline;
 
 /// What a pattern is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,15 @@ impl Matcher<'_> {
         match self {
             Matcher::Fuzzy(fuzzy) => fuzzy.rules_out(begins),
             _ => None,
+        }
+    }
+
+    /// What the first bytes of all matches are like, beyond what they [begin](Self::first) with.
+    pub(crate) fn outline(&self) -> Outline {
+        match self {
+            Matcher::Wildcard { pattern, .. } => Outline::of_wildcard(pattern),
+            Matcher::Fuzzy(fuzzy) => fuzzy.outline(),
+            Matcher::Prefix(_) | Matcher::Range { .. } => Outline::default(),
         }
     }
 

@@ -12,10 +12,10 @@ use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use spirit_index::term_order::{PREFIX_BYTES, prefix};
 use spirit_kernel as kernel;
-use spirit_kernel::Level;
+use spirit_kernel::{Level, Spelling};
 use spirit_mem::Region;
 
-use super::window::Window;
+use super::window::{Window, ones};
 use super::{Evaluation, Place, words};
 use crate::collect::Limit;
 use crate::fuzzy::FuzzyMatcher;
@@ -135,8 +135,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
             Some(extent) => {
-                let segment = &place.segment;
-                expansion.fresh(segment, extent, |_, _, ordinal| bitmap.add_fresh(extent, ordinal));
+                expansion.fresh(place, extent, |_, _, ordinal| bitmap.add_fresh(extent, ordinal));
             }
             None => {
                 let cursor = expansion.cursor(place);
@@ -158,7 +157,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let meter = &mut self.meter;
         let Some(mut expansion) = Expansion::new(self.query, pattern, fuzzy, meter) else { return };
         match &place.context.extent {
-            Some(extent) => expansion.fresh(&place.segment, extent, |_, term, ordinal| {
+            Some(extent) => expansion.fresh(place, extent, |_, term, ordinal| {
                 let list = extent.record(ordinal).list();
                 let rows = place.segment.rows();
                 found(term, list.count_below(rows, extent.area(), extent.blocks()));
@@ -262,23 +261,24 @@ impl<'e, 'q> Expansion<'e, 'q> {
     /// Calls `found` with each term of a fresh segment that matches, and its ordinal.
     pub(super) fn fresh(
         &mut self,
-        segment: &Segment<'_>,
+        place: &Place<'_>,
         extent: &Extent<'_>,
         mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) {
         let mut long = [0; TERM_BYTES_MAX];
-        let (mask, wanted) = self.begins();
-        let ordinals = segment.fresh_ordinals();
+        let outline = self.matcher.outline();
+        let (mask, begin) = self.begins();
+        let spelling = Spelling { mask, begin, ..outline.spelling() };
+        let ordinals = place.segment.fresh_ordinals();
         let prefixes = extent.prefixes(ordinals.end).chunks(TERMS_OF_A_STEP);
         for (prefixes, first) in prefixes.zip(ordinals.step_by(TERMS_OF_A_STEP)) {
             if !self.meter.step() {
                 return;
             }
-            for (prefix, ordinal) in prefixes.iter().zip(first..) {
-                // Relaxed: it was written before the number of terms was stored.
-                if prefix.load(Relaxed) & mask == wanted
-                    && !self.fresh_term(extent, ordinal, &mut long, &mut found)
-                {
+            // Relaxed, as the kernel reads, will do: they were written before the number of terms was stored.
+            let candidates = kernel::spelt(place.context.level, prefixes, spelling);
+            for bit in ones(&[candidates]) {
+                if !self.fresh_term(extent, first + bit as u32, &mut long, &mut found) {
                     return;
                 }
             }

@@ -4,7 +4,6 @@
 use super::bug::{Bug, Tests};
 use super::bugs::tests;
 
-const FUZZY: Tests = of_query("fuzzy");
 const NEAR: Tests = of_query("highlight::near");
 const MARKS: Tests = of_query("highlight::tests");
 const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
@@ -12,7 +11,6 @@ const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a
 const PHRASES: Tests = tests("-p spirit-index --lib", "phrases_are_where_a_reading_finds_them");
 const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
 const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
-const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_all");
 const BEST_PAGES: Tests = tests("-p spirit --test queries", "pages_of_the_best");
 const IN_TIME: Tests = tests("-p spirit --test queries", "a_query_ends_in_time");
 const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained");
@@ -25,14 +23,6 @@ pub(super) const fn of_query(named: &'static str) -> Tests {
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    Bug {
-        name: "fresh-last-term",
-        what: "readers go through the terms of a fresh segment but for its newest",
-        file: "crates/index/src/fresh.rs",
-        old: "descriptor.set_terms(self.terms as u64);",
-        new: "descriptor.set_terms(self.terms.saturating_sub(1) as u64);",
-        found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
-    },
     Bug {
         name: "directory-oldest",
         what: "of the blocks of a fresh list one is passed over whose oldest posting is the one that is sought",
@@ -146,54 +136,6 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
     },
     Bug {
-        name: "fuzzy-midway",
-        what: "a word is given up in the middle of a transposition",
-        file: "crates/query/src/fuzzy.rs",
-        old: "            && (!self.fuzzy.transpositions || nearest(&self.rows[self.known - 1]) >= distance)",
-        new: "",
-        found_by: FUZZY,
-    },
-    Bug {
-        name: "fuzzy-zeros",
-        what: "what is filled up with zeros passes for a whole term, whatever the word is",
-        file: "crates/query/src/fuzzy.rs",
-        old: "            if self.distance() <= self.fuzzy.distance {\n                return None;\n            }\n",
-        new: "",
-        found_by: FUZZY,
-    },
-    Bug {
-        name: "fuzzy-bytes",
-        what: "words are too far apart by their bytes that are not by their characters",
-        file: "crates/query/src/fuzzy.rs",
-        old: "Characters { count: found.count + first as u32, which }",
-        new: "Characters { count: found.count + 1, which }",
-        found_by: FUZZY,
-    },
-    Bug {
-        name: "fuzzy-prefix",
-        what: "a prefix as long as the word is none",
-        file: "crates/query/src/fuzzy.rs",
-        old: "behind.map_or(word.len(), |(at, _)| at)",
-        new: "behind.map_or(0, |(at, _)| at)",
-        found_by: FUZZY,
-    },
-    Bug {
-        name: "fuzzy-swapped",
-        what: "two characters that change places count as two edits",
-        file: "crates/query/src/fuzzy.rs",
-        old: "nearest.min(self.rows[i - 2][entry] + 1)",
-        new: "nearest.min(self.rows[i - 2][entry] + 2)",
-        found_by: FUZZY,
-    },
-    Bug {
-        name: "wildcard-bytes",
-        what: "a question mark stands for a byte",
-        file: "crates/query/src/pattern.rs",
-        old: "Some((1, character(text, t)))",
-        new: "Some((1, 1))",
-        found_by: of_query("pattern"),
-    },
-    Bug {
         name: "minimum-counted",
         what: "of several clauses as many have to match as are asked for, and no more",
         file: "crates/query/src/evaluate/window.rs",
@@ -296,22 +238,6 @@ pub(super) const BUGS: &[Bug] = &[
         old: "if token >= tokens {",
         new: "if token > tokens {",
         found_by: tests("-p spirit-kernel --test phrase", "tokens_are_where"),
-    },
-    Bug {
-        name: "phrase-prefix-first",
-        what: "a phrase prefix finds only the first of the terms that begin so",
-        file: "crates/query/src/evaluate/phrase/prefix.rs",
-        old: "        self.phrase.truncate(self.last.others);\n",
-        new: "",
-        found_by: PREFIXES,
-    },
-    Bug {
-        name: "phrase-prefix-anywhere",
-        what: "a phrase prefix finds documents in which the last term stands elsewhere",
-        file: "crates/query/src/evaluate/phrase/prefix.rs",
-        old: "if occurs > 0.0 {",
-        new: "if occurs >= 0.0 {",
-        found_by: PREFIXES,
     },
     Bug {
         name: "without-shared",

@@ -111,7 +111,7 @@ impl<'s> Search<'s> {
     fn run(mut self, mut expansion: Expansion<'_, '_>, cursor: Option<TermCursor<'s>>) {
         let place = self.room.place;
         if let Some(extent) = &place.context.extent {
-            expansion.fresh(&place.segment, extent, |meter, _, ordinal| {
+            expansion.fresh(place, extent, |meter, _, ordinal| {
                 self.put_ordinal(ordinal);
                 each_fresh(extent, ordinal, |word| self.take(meter, rank(word)));
                 self.look(meter);

@@ -1,0 +1,109 @@
+//! The bugs in what finds terms by a pattern: fuzzy words, wildcards, prefixes, and those of phrases.
+//! What [`bugs`](super::bugs) says holds here too.
+
+use super::bug::{Bug, Tests};
+use super::bugs::tests;
+use super::query_bugs::of_query;
+
+const FUZZY: Tests = of_query("fuzzy");
+const OUTLINE: Tests = of_query("outline");
+const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_all");
+
+pub(super) const BUGS: &[Bug] = &[
+    Bug {
+        name: "fresh-last-term",
+        what: "readers go through the terms of a fresh segment but for its newest",
+        file: "crates/index/src/fresh.rs",
+        old: "descriptor.set_terms(self.terms as u64);",
+        new: "descriptor.set_terms(self.terms.saturating_sub(1) as u64);",
+        found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
+    },
+    Bug {
+        name: "fuzzy-midway",
+        what: "a word is given up in the middle of a transposition",
+        file: "crates/query/src/fuzzy.rs",
+        old: "            && (!self.fuzzy.transpositions || nearest(&self.rows[self.known - 1]) >= distance)",
+        new: "",
+        found_by: FUZZY,
+    },
+    Bug {
+        name: "fuzzy-zeros",
+        what: "what is filled up with zeros passes for a whole term, whatever the word is",
+        file: "crates/query/src/fuzzy.rs",
+        old: "            if self.distance() <= self.fuzzy.distance {\n                return None;\n            }\n",
+        new: "",
+        found_by: FUZZY,
+    },
+    Bug {
+        name: "fuzzy-bytes",
+        what: "words are too far apart by their bytes that are not by their characters",
+        file: "crates/query/src/fuzzy.rs",
+        old: "Characters { count: found.count + first as u32, which }",
+        new: "Characters { count: found.count + 1, which }",
+        found_by: FUZZY,
+    },
+    Bug {
+        name: "fuzzy-prefix",
+        what: "a prefix as long as the word is none",
+        file: "crates/query/src/fuzzy.rs",
+        old: "behind.map_or(word.len(), |(at, _)| at)",
+        new: "behind.map_or(0, |(at, _)| at)",
+        found_by: FUZZY,
+    },
+    Bug {
+        name: "fuzzy-swapped",
+        what: "two characters that change places count as two edits",
+        file: "crates/query/src/fuzzy.rs",
+        old: "nearest.min(self.rows[i - 2][entry] + 1)",
+        new: "nearest.min(self.rows[i - 2][entry] + 2)",
+        found_by: FUZZY,
+    },
+    Bug {
+        name: "wildcard-bytes",
+        what: "a question mark stands for a byte",
+        file: "crates/query/src/pattern.rs",
+        old: "Some((1, character(text, t)))",
+        new: "Some((1, 1))",
+        found_by: of_query("pattern"),
+    },
+    Bug {
+        name: "phrase-prefix-first",
+        what: "a phrase prefix finds only the first of the terms that begin so",
+        file: "crates/query/src/evaluate/phrase/prefix.rs",
+        old: "        self.phrase.truncate(self.last.others);\n",
+        new: "",
+        found_by: PREFIXES,
+    },
+    Bug {
+        name: "phrase-prefix-anywhere",
+        what: "a phrase prefix finds documents in which the last term stands elsewhere",
+        file: "crates/query/src/evaluate/phrase/prefix.rs",
+        old: "if occurs > 0.0 {",
+        new: "if occurs >= 0.0 {",
+        found_by: PREFIXES,
+    },
+    Bug {
+        name: "outline-end",
+        what: "a term that ends where its fuzzy word does has a place less than it",
+        file: "crates/query/src/fuzzy.rs",
+        old: "if place < word.len() { NONE }",
+        new: "if place <= word.len() { NONE }",
+        found_by: OUTLINE,
+    },
+    Bug {
+        name: "outline-escape",
+        what: "what an escape stands for is taken for two places of a wildcard",
+        file: "crates/query/src/outline.rs",
+        old: "Some(b'\\\\') => *rest.next().unwrap_or(&b'\\\\'),",
+        new: "Some(b'\\\\') => b'\\\\',",
+        found_by: OUTLINE,
+    },
+    Bug {
+        name: "spelling-high",
+        what: "a term with a character of several bytes is held to places that are those of bytes",
+        file: "crates/kernel/src/spelling.rs",
+        old: "!many | !zero_bytes(high)",
+        new: "!many",
+        found_by: tests("-p spirit-kernel --test spelling", ""),
+    },
+];
