@@ -56,7 +56,7 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
                 text[..error.offset].chars().count() + 1,
                 "{error:?} in {text:?}"
             );
-            return check_lenient(reader, text);
+            return check_lenient(reader, text, true);
         }
         Err(error) => panic!("{error} in {text:?}"),
     };
@@ -73,6 +73,7 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
     assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
     drop(best);
     check_sorted(reader, text, counted);
+    check_lenient(reader, text, false);
 }
 
 /// All that are found are found in any order.
@@ -84,9 +85,14 @@ fn check_sorted(reader: &mut Reader<'_>, text: &str, counted: usize) {
     }
 }
 
-/// What is no query is one to who takes it leniently.
-fn check_lenient(reader: &mut Reader<'_>, text: &str) {
-    let (_, warnings) = reader.search_typed(text, Search::newest(10)).expect("it never fails");
-    assert!(!warnings.is_empty(), "nothing was wrong with {text:?}");
+/// Every text is a query to who takes it leniently, by every evaluator; of one that is none it is said why.
+fn check_lenient(reader: &mut Reader<'_>, text: &str, is_refused: bool) {
+    let (hits, warnings) = reader.search_typed(text, Search::newest(10_000)).expect("it never fails");
+    let found = hits.len();
+    for search in [Search::best(10_000), Search::newest(10_000).windows(), Search::best(10_000).windows()] {
+        let (hits, _) = reader.search_typed(text, search).expect("it never fails");
+        assert_eq!(hits.len(), found, "leniently {text:?}");
+    }
+    assert!(!is_refused || !warnings.is_empty(), "nothing was wrong with {text:?}");
     assert!(warnings.iter().all(|warning| text.is_char_boundary(warning.offset)), "{text:?}");
 }

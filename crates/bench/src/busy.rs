@@ -25,6 +25,8 @@ const QUERIES_MAX: usize = 2_000_000;
 const PIECES: u32 = 8;
 /// How long the writer goes on before an idle one: a part of what fills a segment.
 const BETWEEN: Duration = Duration::from_millis(13);
+/// How long the writer may take to do as it is told.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Documents that the writer adds between looks at what it should do.
 const BATCH: usize = 2048;
 /// Repetitions of the corpus after which a heap that is not full is not expected to become so.
@@ -84,8 +86,9 @@ pub(crate) fn alternate(
         let _pinned = cores.pin(On::Second);
         let asked = measure(index, &orders, rounds, (questions, window / PIECES), ask);
         orders.wanted.store(END, Release);
+        // What the writer failed by says more than that it did not do as it was told.
         writer.join().map_err(|_| "the writing thread panicked")??;
-        Ok(asked)
+        asked
     })
 }
 
@@ -115,20 +118,20 @@ fn measure(
     rounds: usize,
     (questions, piece): (usize, Duration),
     mut ask: impl FnMut(usize, Duration, &mut Latencies),
-) -> Asked {
+) -> Fallible<Asked> {
     let mut latencies = Latencies::with_capacity(QUERIES_MAX);
     let mut all = [(); 2].map(|()| vec![Rounds::default(); questions]);
     let mut rates = Vec::new();
     // The first idle round warms up.
     for round in 0..=rounds {
         for (busy, all) in all.iter_mut().enumerate() {
-            turn(index, orders, busy == 1);
+            turn(index, orders, busy == 1)?;
             let (accepted, start) = (index.accepted(), Instant::now());
             for (question, all) in all.iter_mut().enumerate() {
                 latencies.clear();
                 for _ in 0..PIECES {
                     if busy == 0 {
-                        go_on(index, orders);
+                        go_on(index, orders)?;
                     }
                     ask(question, piece, &mut latencies);
                 }
@@ -142,24 +145,28 @@ fn measure(
         }
     }
     let [idle, busy] = all;
-    Asked { idle, busy, rates }
+    Ok(Asked { idle, busy, rates })
 }
 
 /// Lets the writer work for a while.
-fn go_on(index: &Index, orders: &Orders) {
-    turn(index, orders, true);
+fn go_on(index: &Index, orders: &Orders) -> Fallible<()> {
+    turn(index, orders, true)?;
     std::thread::sleep(BETWEEN);
-    turn(index, orders, false);
+    turn(index, orders, false)
 }
 
 /// Makes the writer work or rest, and waits until it does.
-fn turn(index: &Index, orders: &Orders, busy: bool) {
+fn turn(index: &Index, orders: &Orders, busy: bool) -> Fallible<()> {
     orders.wanted.store(if busy { WORK } else { REST }, Release);
     let patience = Instant::now();
-    while orders.resting.load(Acquire) == busy && patience.elapsed() < Duration::from_secs(10) {
+    while orders.resting.load(Acquire) == busy {
+        if patience.elapsed() > PATIENCE {
+            return Err("the writing thread does not do as it is told".into());
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
     if !busy {
         index.settle();
     }
+    Ok(())
 }

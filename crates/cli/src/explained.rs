@@ -32,14 +32,16 @@ fn part(plan: &PartPlan) -> Value {
         "clause": clause(&plan.clause),
     });
     match &plan.evaluator {
-        Evaluator::Intersection(meetings) => {
+        Evaluator::Intersection(meetings) | Evaluator::Phrase(meetings) => {
             value["algorithm"] = json!(meetings.algorithm.to_string());
             value["lists"] = json!(meetings.lists);
             value["probes"] = json!(meetings.probes);
             value["bitmaps"] = json!(meetings.bitmaps);
             value["singles"] = json!(meetings.singles);
         }
-        Evaluator::BlockMaxAll(algorithm) => value["algorithm"] = json!(algorithm.to_string()),
+        Evaluator::BlockMaxAll(algorithm) | Evaluator::BlockMaxPhrase(algorithm) => {
+            value["algorithm"] = json!(algorithm.to_string());
+        }
         _ => {}
     }
     value
@@ -52,8 +54,12 @@ fn name_of(evaluator: &Evaluator) -> &'static str {
         Evaluator::List => "list",
         Evaluator::Intersection(_) => "intersection",
         Evaluator::BlockMaxTerm => "block-max-term",
+        Evaluator::Phrase(_) => "phrase",
         Evaluator::BlockMaxAll(_) => "block-max-all",
+        Evaluator::BlockMaxPhrase(_) => "block-max-phrase",
+        Evaluator::ListsInTurn => "lists-in-turn",
         Evaluator::MaxScore => "max-score",
+        Evaluator::Merge => "merge",
         Evaluator::Windows => "windows",
         _ => "other",
     }

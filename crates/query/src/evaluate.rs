@@ -46,10 +46,12 @@ use crate::sloppy::Occurrence;
 use ahead::Ahead;
 use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
+pub use key::snapshot_for;
 pub(crate) use older::Lent;
 use pattern::PatternBits;
 pub(crate) use rank::Ranked;
 pub(crate) use survey::Surveyed;
+pub use survey::Wanted;
 use tree::Shape;
 
 /// Words of matches that a kernel hands over at once.

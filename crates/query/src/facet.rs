@@ -33,7 +33,8 @@ pub enum Facet {
         /// How many values.
         top: usize,
     },
-    /// How many documents have numbers, or moments, from each multiple of a number to the next.
+    /// How many documents have numbers, or moments, from each multiple of a number to the next. Numbers of 2^63 times the interval and
+    /// more, either way, are in none.
     Histogram {
         /// The field's name.
         field: String,

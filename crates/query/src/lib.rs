@@ -35,7 +35,7 @@ mod written;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Hit;
-pub use evaluate::{Scratch, Settings};
+pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
     Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
@@ -129,18 +129,18 @@ pub fn sorted(
     evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
 }
 
-/// How a query is evaluated in a snapshot, for the best or for others. The names of fields are those of `schema`.
+/// How a query is evaluated in a snapshot. The names of fields are those of `schema`.
 pub fn survey(
     snapshot: Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
     schema: &Schema,
-    ranked: bool,
+    wanted: Wanted,
 ) -> Result<ExecutorPlan, Stop> {
     let mut plan = None;
     let survey = |evaluation: &mut Evaluation<'_, _>| plan = Some(evaluation.survey());
-    evaluate(snapshot, query, settings, scratch, Surveyed { schema, ranked }, survey)?;
+    evaluate(snapshot, query, settings, scratch, Surveyed { schema, wanted }, survey)?;
     Ok(plan.expect("it was surveyed"))
 }
 

@@ -91,7 +91,13 @@ impl<'q> Meter<'q> {
     /// One step more; says whether it may be taken.
     #[inline]
     pub(crate) fn step(&mut self) -> bool {
-        self.steps += 1;
+        self.steps(1)
+    }
+
+    /// So many at once: of what one step would be too little for.
+    #[inline]
+    pub(crate) fn steps(&mut self, count: usize) -> bool {
+        self.steps = self.steps.saturating_add(count as u32);
         if self.steps >= STEPS {
             self.look();
         }

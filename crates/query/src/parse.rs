@@ -163,7 +163,7 @@ impl Parser {
     /// Parses `text` into `query`, whose memory is used again. Empty text matches nothing.
     pub fn parse_into(&mut self, text: &str, query: &mut Query) -> Result<(), ParseError> {
         let mut run = Run::new(self, text, query, None);
-        let parsed = run.query();
+        let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         query.join_repeated();
         parsed.map_err(|problem| {
@@ -172,14 +172,15 @@ impl Parser {
         })
     }
 
-    /// The same, but whatever cannot be understood is passed over, or taken as words; returns what that was.
+    /// The same, but whatever cannot be understood is passed over, or taken as words; returns what that was, the first 64 things of it.
     pub fn parse_lenient_into(&mut self, text: &str, query: &mut Query) -> Vec<ParseError> {
         let mut warnings = Vec::new();
         let mut run = Run::new(self, text, query, Some(&mut warnings));
-        let parsed = run.query();
+        let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         if let Err(problem) = parsed {
-            // Only what is too large: what there is of it counts.
+            // Only what is too large: what there is of it counts, of a text that is too long nothing.
+            warnings.truncate(WARNINGS_MAX - 1);
             warnings.push(ParseError::new(text, offset, problem));
         }
         query.join_repeated();
@@ -207,6 +208,8 @@ impl ParseError {
     }
 }
 
+/// Things that a lenient parser names of one text: where there are more, nobody reads them.
+const WARNINGS_MAX: usize = 64;
 /// Bytes that a word has room for before there must be more.
 const WORD_BYTES: usize = 1024;
 

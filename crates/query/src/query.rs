@@ -160,6 +160,11 @@ pub enum TooLarge {
         /// The most allowed.
         max: usize,
     },
+    /// Its text has too many bytes.
+    Text {
+        /// The most allowed.
+        max: usize,
+    },
     /// Its words have too many bytes.
     Bytes {
         /// The most allowed.
@@ -186,6 +191,7 @@ impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TooLarge::Clauses { max } => write!(f, "more than {max} clauses"),
+            TooLarge::Text { max } => write!(f, "a text of more than {max} bytes"),
             TooLarge::Bytes { max } => write!(f, "words of more than {max} bytes in all"),
             TooLarge::Patterns { max } => {
                 write!(f, "more than {max} prefixes, wildcards, fuzzy words and ranges of words")
@@ -368,6 +374,11 @@ impl Query {
     /// What a pattern is made of.
     pub(crate) fn pattern_bytes(&self, pattern: &QueryPattern) -> &[u8] {
         &self.bytes[pattern.start as usize..(pattern.start + pattern.len) as usize]
+    }
+
+    /// Whether it asks for documents by their keys.
+    pub(crate) fn has_keys(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.kind, Kind::Key(_)))
     }
 
     /// Whether it asks where in a document terms are.

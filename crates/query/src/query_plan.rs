@@ -58,8 +58,12 @@ pub enum Evaluator {
     BlockMaxAll(Algorithm),
     /// The same, and then where the terms are.
     BlockMaxPhrase(Algorithm),
-    /// For the best: any of several terms, by MaxScore over windows.
+    /// For the best: the lists of terms that must match, and then those that may, a block at a time.
+    ListsInTurn,
+    /// For the best: any of several terms, by MaxScore over windows, or list after list where terms are rare.
     MaxScore,
+    /// For the newest few: the lists of any of several terms, merged as they lie.
+    Merge,
     /// Windows of up to 4,096 documents, a bit each.
     Windows,
 }
@@ -186,7 +190,9 @@ impl fmt::Display for Evaluator {
             Evaluator::BlockMaxPhrase(algorithm) => {
                 write!(f, "block maxima of all and positions, {algorithm}")
             }
+            Evaluator::ListsInTurn => f.write_str("lists in turn"),
             Evaluator::MaxScore => f.write_str("MaxScore"),
+            Evaluator::Merge => f.write_str("merge"),
             Evaluator::Windows => f.write_str("windows"),
         }
     }

@@ -15,7 +15,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
     Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
@@ -252,7 +252,7 @@ fn count(
     let settings = Settings { level, algorithm, limits, ..Settings::default() };
     let mut count = 0;
     for part in &index.parts {
-        count += spirit_query::count(Snapshot::take(&part.memory), query, settings, scratch)?;
+        count += spirit_query::count(snapshot_for(&part.memory, query), query, settings, scratch)?;
     }
     Ok(count)
 }
@@ -272,7 +272,7 @@ fn total(
     let settings = Settings { level, limits, ..Settings::default() };
     let mut tally = Tally::up_to(up_to);
     for part in &index.parts {
-        tally.add(Snapshot::take(&part.memory), query, settings, scratch)?;
+        tally.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
     }
     Ok(tally.total())
 }
@@ -323,7 +323,7 @@ fn newest<'i>(
     let mut tally = search.total.map(Tally::up_to);
     hits.clear();
     for (number, part) in index.parts.iter().enumerate() {
-        let (snapshot, before) = (Snapshot::take(&part.memory), hits.len());
+        let (snapshot, before) = (snapshot_for(&part.memory, query), hits.len());
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
         let found = hits.len() - before;
         match &mut tally {
@@ -389,7 +389,7 @@ fn best<'i>(
     let Memory { limits, scratch, hits, snapshots, counts, top, scored, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
     snapshots.clear();
-    snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
+    snapshots.extend(index.parts.iter().map(|part| snapshot_for(&part.memory, query)));
     count_terms(query, after, snapshots, counts);
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, asked);

@@ -16,7 +16,7 @@ use crate::recency::Recency;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
-/// Longest query text, in bytes.
+/// Longest query text, in bytes; a longer one is refused with [`TooLarge::Text`](crate::TooLarge::Text).
 pub const QUERY_BYTES_MAX: usize = 1 << 20;
 
 /// What comes first.
@@ -161,7 +161,8 @@ impl Limits {
     /// Those of a query that begins now.
     pub(crate) fn begin(&self) -> Spent<'_> {
         Spent {
-            deadline: self.timeout.map(|timeout| Instant::now() + timeout),
+            // What ends after the clock does has all the time there is.
+            deadline: self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             cancelled: self.cancelled.as_deref(),
             expansions: self.expansions,
         }

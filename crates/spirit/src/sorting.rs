@@ -2,9 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::snapshot::Snapshot;
 use spirit_index::values::ValueKind;
-use spirit_query::{Direction, Query, SortBy, Tally, Total};
+use spirit_query::{Direction, Query, SortBy, Tally, Total, snapshot_for};
 use spirit_schema::{FieldKind, Schema};
 
 use crate::cursor::{Last, SortedCursor};
@@ -58,7 +57,7 @@ pub(crate) fn first<'i>(
     }
     let mut tally = search.total.map(Tally::up_to);
     for (number, part) in (0..).zip(&index.parts) {
-        let snapshot = Snapshot::take(&part.memory);
+        let snapshot = snapshot_for(&part.memory, query);
         spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
         if let Some(tally) = &mut tally {
             tally.add(snapshot, query, of_all(settings), scratch)?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use spirit::explain::{Evaluator, ExecutorPlan, Source, Worth};
 use spirit::{
-    Algorithm, Analyzer, Document, FieldKind, Index, Occur, Order, Parameters, Recency, Search,
-    TimeUnit, Value,
+    Algorithm, Analyzer, Direction, Document, FieldKind, Index, Occur, Order, Parameters, Recency,
+    Search, TimeUnit, Value,
 };
 use support::tiny;
 
@@ -45,12 +45,18 @@ fn each_shape_has_its_evaluators() {
         assert_eq!((plan.fresh.segments, plan.registered.segments), (1, 3), "{query}");
         (plan.fresh.evaluator, plan.registered.evaluator)
     };
-    use Evaluator::{BlockMaxAll, BlockMaxTerm, Key, List, MaxScore, Nothing, Windows};
+    use Evaluator::{
+        BlockMaxAll, BlockMaxTerm, Key, List, ListsInTurn, MaxScore, Merge, Nothing, Windows,
+    };
     assert_eq!(of("sea", &newest), (List, List));
     assert_eq!(of("sea", &best), (List, BlockMaxTerm));
     assert_eq!(of("key:7", &newest), (Key, Key));
-    assert_eq!(of("sea sky", &newest), (Windows, Windows));
-    assert_eq!(of("sea sky", &best), (Windows, MaxScore));
+    assert_eq!(of("sea sky", &newest), (Merge, Merge));
+    assert_eq!(of("sea sky", &Search::newest(1000)), (Windows, Windows));
+    assert_eq!(of("sea sky", &best), (MaxScore, MaxScore));
+    assert_eq!(of("+sea sky", &best), (Windows, ListsInTurn));
+    let by_field = Search::by_field(10, "by", Direction::Ascending);
+    assert_eq!(of("sea AND sky", &by_field), (Windows, Windows));
     assert_eq!(of("sea AND sky", &best), (Windows, BlockMaxAll(Algorithm::Simd)));
     assert_eq!(of("some*", &best), (Windows, Windows));
     assert_eq!(of("", &newest), (Nothing, Nothing));

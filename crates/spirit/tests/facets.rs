@@ -222,14 +222,15 @@ fn values_that_are_equally_frequent_come_in_their_order() {
 fn negative_numbers_fall_into_the_bucket_below() {
     let index = tiny(1, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
     for values in [[-4.5, -4.5], [-4.0, -1.0], [-0.5, 0.0], [1.5, 2.0]] {
-        let document = values.iter().fold(Document::new(), |document, value| {
+        let far = Document::new().field("far", values[0] * 1e300);
+        let document = values.iter().fold(far, |document, value| {
             document.field("x", *value).field("n", *value as i64).field("tag", "twice")
         });
         index.add_document(&document).unwrap();
     }
     let histogram = |field: &str| Facet::Histogram { field: field.into(), interval: 2.0 };
     let terms = |field: &str| Facet::Terms { field: field.into(), top: 9 };
-    let facets = [histogram("x"), histogram("n"), terms("n"), terms("tag")];
+    let facets = [histogram("x"), histogram("n"), terms("n"), terms("tag"), histogram("far")];
     for _ in 0..2 {
         let found = index.reader().unwrap().aggregate_text("*", &facets).unwrap();
         let floats = [(-6.0, 1), (-4.0, 1), (-2.0, 2), (0.0, 2), (2.0, 1)];
@@ -241,6 +242,7 @@ fn negative_numbers_fall_into_the_bucket_below() {
         assert_eq!(counts, [("-4", 2), ("-1", 1), ("0", 1), ("1", 1), ("2", 1)]);
         let Aggregate::Terms(tags) = &found[3] else { panic!("{found:?}") };
         assert_eq!(tags.top, [("twice".to_owned(), 4)]);
+        assert_eq!(found[4], Aggregate::Histogram(Vec::new()));
         index.flush().unwrap();
         index.settle();
     }

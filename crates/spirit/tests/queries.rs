@@ -5,11 +5,11 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use spirit::{
     Analyzer, Clause, Direction, Document, Facet, FieldKind, Index, Limits, Options, Order,
-    Parameters, Query, Search, SearchError, Stop,
+    Parameters, Query, Reader, Search, SearchError, Stop,
 };
 use support::tiny;
 
@@ -196,6 +196,82 @@ fn a_query_ends_in_time() {
     assert_eq!(reader.explain_text("sea", &Search::best(3), "0").err(), cancelled);
     flag.store(false, Relaxed);
     assert_eq!(reader.count_text("word*"), Ok(3000));
+}
+
+/// The first look of an evaluation is not its last: of queries that take long, one that has a quarter of that is ended.
+#[test]
+fn a_query_is_ended_midway() {
+    let index =
+        tiny(1, 64 << 20).segment_bytes(4 << 20).field("n", FieldKind::Integer).open().unwrap();
+    for n in 0..4000 {
+        let words: String =
+            (0..60).map(|at| ["sea ", "sky ", "sun "][(n * at / 7 + at) % 3]).collect();
+        index.add(&format!("{words} word{n}")).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let ask = |reader: &mut Reader<'_>, query: &str, search: &Search| {
+        let start = Instant::now();
+        let answer = reader.search_text(query, search.clone()).map(drop);
+        (start.elapsed(), answer.err())
+    };
+    let all =
+        [Search::newest(10_000), Search::best(10), Search::by_field(10, "n", Direction::Ascending)];
+    for _ in 0..2 {
+        for query in ["\"sea sky sea\"~40", "+\"sun sea sky\"~40 sea", "w*~2 \"sea sea sky w\"*"] {
+            for search in all.iter().flat_map(|search| [search.clone(), search.clone().windows()]) {
+                reader.limits(Limits::default());
+                let times = [(); 3].map(|()| ask(&mut reader, query, &search));
+                assert!(times.iter().all(|(_, error)| error.is_none()), "{query} {search:?}");
+                let least = times.iter().map(|(time, _)| *time).min().unwrap();
+                reader.limits(Limits { timeout: Some(least / 4), ..Limits::default() });
+                let (_, error) = ask(&mut reader, query, &search);
+                assert_eq!(error, Some(SearchError::Stopped(Stop::TimedOut)), "{query} {search:?}");
+            }
+        }
+        index.flush().unwrap();
+        index.settle();
+    }
+    reader.limits(Limits { timeout: Some(Duration::MAX), ..Limits::default() });
+    assert_eq!(reader.count_text("word7"), Ok(1));
+}
+
+/// Threads have 2 MiB of stack, and parsers and evaluators go down a tree.
+#[test]
+fn no_text_takes_the_stack() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    for n in 0..200 {
+        index.add(&format!("sea sky word{n}")).unwrap();
+    }
+    let closed = format!("sea{}", ")".repeat(5000));
+    let between = "sea) sky) ".repeat(1000);
+    let deep =
+        format!("{}sea{}", "(sky AND (sea OR +word1 ".repeat(16), ")) OR (sky sky)".repeat(16));
+    let signs = "+".repeat(1 << 20);
+    let operators = "OR ".repeat(300_000);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            let mut reader = index.reader().unwrap();
+            for (text, expected) in
+                [(&closed, 200), (&between, 200), (&deep, 200), (&signs, 0), (&operators, 0)]
+            {
+                for search in
+                    [Search::newest(1000), Search::best(1000), Search::best(1000).windows()]
+                {
+                    let (hits, warnings) = reader.search_typed(text, search).unwrap();
+                    assert_eq!(hits.len(), expected, "{}", &text[..40]);
+                    assert!(warnings.len() <= 64);
+                }
+            }
+            assert_eq!(reader.count_text(&deep), Ok(200));
+        });
+        asked.join().unwrap();
+    });
+    let long = "a ".repeat(1 << 20);
+    let mut reader = index.reader().unwrap();
+    let refused = reader.count_text(&long).unwrap_err().to_string();
+    assert_eq!(refused, "column 1: the query is too large: a text of more than 1048576 bytes");
+    let (hits, warnings) = reader.search_typed(&long, Search::newest(1)).unwrap();
+    assert_eq!((hits.len(), warnings.len()), (0, 1));
 }
 
 /// However many terms begin so, and whichever of a document's follows the others.

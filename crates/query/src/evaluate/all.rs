@@ -371,6 +371,9 @@ impl<C: Collector> Evaluation<'_, C> {
         if !*rest.has_terms.get_or_insert_with(|| self.open_phrase(place, phrase)) {
             return;
         }
+        if !self.meter.steps(count) {
+            return;
+        }
         let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let (mut room, collector) = (Room { place, words, occurrences }, &mut self.collector);
         phrase.each(&mut room, &ranks[..count], Wanted::Any, |number, occurs| {

@@ -1,20 +1,22 @@
 //! The document with a key.
 
 use spirit_index::keys;
+use spirit_index::memory::Memory;
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
 
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::END;
+use crate::query::Query;
 
-/// Snapshots in which a key is looked for before it is not there.
+/// Snapshots in which keys are looked for before they are not there.
 const KEY_LOOKS: usize = 3;
 
 impl<'a, C: Collector> Evaluation<'a, C> {
     /// Offers the document that the term's bytes call.
     pub(super) fn key(&mut self, term: u32) {
-        let Some((segment, local)) = self.find_key_again(term) else { return };
+        let Some((segment, local)) = self.find_key(term) else { return };
         let place = self.place(segment, false);
         if place.is_some_and(|p| rank_of(local) >= p.first) && !segment.is_dead(local) {
             self.collector.take(segment.id(), local);
@@ -35,22 +37,25 @@ impl<'a, C> Evaluation<'a, C> {
         }
     }
 
-    /// A key that is replaced without end may lose the version that an old snapshot sees (the key table keeps
-    /// replaced rows for readers, but not any number of them), so a miss is looked at again, later.
-    fn find_key_again(&mut self, term: u32) -> Option<(Segment<'a>, u32)> {
-        for _ in 0..KEY_LOOKS {
-            let found = self.find_key(term);
-            if found.is_some() {
-                return found;
-            }
-            self.snapshot = Snapshot::take(self.snapshot.memory());
-        }
-        None
-    }
-
     fn find_key(&self, term: u32) -> Option<(Segment<'a>, u32)> {
         find_document(&self.snapshot, self.query.bytes_of(&self.query.terms[term as usize]))
     }
+}
+
+/// A snapshot to answer a query by. A key that is replaced without end may lose the version that an old snapshot sees (the key table
+/// keeps replaced rows for readers, but not any number of them), so where one is not found a later snapshot is taken.
+pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query) -> Snapshot<'a> {
+    let mut snapshot = Snapshot::take(memory);
+    if query.has_keys() {
+        for _ in 1..KEY_LOOKS {
+            let mut keys = query.terms.iter().filter(|term| term.is_key());
+            if keys.all(|key| find_document(&snapshot, query.bytes_of(key)).is_some()) {
+                break;
+            }
+            snapshot = Snapshot::take(memory);
+        }
+    }
+    snapshot
 }
 
 /// The segment and row of the document with a key, dead or alive.

@@ -18,6 +18,7 @@ use spirit_mem::prefetch;
 use super::window::{Bits, WORDS, Window, is_empty, ones_from};
 use super::{Evaluation, Place, Scratch};
 use crate::collect::Limit;
+use crate::limits::Meter;
 use crate::query::{Kind, Node, NodeId};
 use crate::sloppy::{self, Occurrence, SLOTS_MAX, Slot};
 use packed::InLists;
@@ -104,7 +105,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let mut asked: Bits = [0; WORDS];
         let asked = &mut asked[..bits.len()];
         asked.copy_from_slice(bits);
-        phrase.each_bit(&mut room, window, asked, Wanted::Any, |bit, occurs| {
+        phrase.each_bit(&mut room, &mut self.meter, window, asked, Wanted::Any, |bit, occurs| {
             if occurs == 0.0 {
                 bits[bit / 64] &= !(1 << (bit % 64));
             }
@@ -239,10 +240,11 @@ impl Phrase {
     }
 
     /// Looks at the documents of a window whose bits are set, which have its terms: calls `found` with each one's bit and what is
-    /// wanted.
+    /// wanted. It ends where the meter says so.
     pub(super) fn each_bit(
         &self,
         room: &mut Room<'_>,
+        meter: &mut Meter<'_>,
         window: Window,
         bits: &[u64],
         wanted: Wanted,
@@ -255,6 +257,9 @@ impl Phrase {
             for (bit, to) in ones_from(bits, from).zip(&mut group) {
                 (*to, ranks[count]) = (bit, window.rank(bit));
                 count += 1;
+            }
+            if !meter.steps(count) {
+                return;
             }
             self.each(room, &ranks[..count], wanted, |number, occurs| {
                 found(group[number], occurs);

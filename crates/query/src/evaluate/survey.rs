@@ -9,6 +9,7 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
 use spirit_schema::Schema;
 
+use super::tree::merges;
 use super::{Evaluation, Meeting};
 use crate::collect::Limit;
 use crate::plan::{Plan, RankedPlan, RankedWay};
@@ -17,12 +18,22 @@ use crate::query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, FIRST_MAX, Lists, Meetings, PartPlan, Source,
 };
 
+/// Which documents are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// So many of the newest.
+    Newest(usize),
+    /// The best.
+    Best,
+    /// The first by a field's values.
+    ByField,
+}
+
 /// For whom a query is surveyed.
 #[derive(Clone, Copy)]
 pub(crate) struct Surveyed<'s> {
     pub(crate) schema: &'s Schema,
-    /// Whether the best are asked for.
-    pub(crate) ranked: bool,
+    pub(crate) wanted: Wanted,
 }
 
 impl Limit for Surveyed<'_> {
@@ -69,52 +80,54 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
     }
 
     fn fresh_evaluator(&self, segments: u64) -> Evaluator {
-        let windows = self.settings.windows;
-        if self.collector.ranked {
-            let plan = RankedPlan::of(self.query, windows);
-            return match plan.way {
+        match self.collector.wanted {
+            Wanted::Newest(k) => {
+                let lists = Meetings { lists: segments, ..self.no_meetings() };
+                self.newest_evaluator(k, |_| lists.clone())
+            }
+            Wanted::Best => match RankedPlan::of(self.query, self.settings.windows).way {
                 RankedWay::Nothing => Evaluator::Nothing,
                 RankedWay::Term => Evaluator::List,
+                RankedWay::Any => Evaluator::MaxScore,
                 _ => Evaluator::Windows,
-            };
-        }
-        let lists = Meetings { lists: segments, ..self.no_meetings() };
-        match Plan::of(self.query, windows) {
-            Plan::Nothing => Evaluator::Nothing,
-            Plan::Key(_) => Evaluator::Key,
-            Plan::Term(_) => Evaluator::List,
-            Plan::All(..) => Evaluator::Intersection(lists),
-            Plan::Phrase(..) => Evaluator::Phrase(lists),
-            Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
+            },
+            Wanted::ByField => self.field_evaluator(),
         }
     }
 
     fn registered_evaluator(&self, entries: &[Entries]) -> Evaluator {
-        let windows = self.settings.windows;
-        if !self.collector.ranked {
-            return match Plan::of(self.query, windows) {
-                Plan::Nothing => Evaluator::Nothing,
-                Plan::Key(_) => Evaluator::Key,
-                Plan::Term(_) => Evaluator::List,
-                Plan::All(terms, count) => {
-                    Evaluator::Intersection(self.meetings(entries, &terms[..count]))
+        match self.collector.wanted {
+            Wanted::Newest(k) => self.newest_evaluator(k, |terms| self.meetings(entries, terms)),
+            Wanted::Best => match RankedPlan::of(self.query, self.settings.windows).way {
+                RankedWay::Nothing => Evaluator::Nothing,
+                RankedWay::Term => Evaluator::BlockMaxTerm,
+                RankedWay::All => Evaluator::BlockMaxAll(self.algorithm()),
+                RankedWay::Phrase(_) | RankedWay::AllWithPhrase(_) => {
+                    Evaluator::BlockMaxPhrase(self.algorithm())
                 }
-                Plan::Phrase(_, terms, count) => {
-                    Evaluator::Phrase(self.meetings(entries, &terms[..count]))
-                }
-                Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
-            };
+                RankedWay::Required(_) => Evaluator::ListsInTurn,
+                RankedWay::Any => Evaluator::MaxScore,
+                RankedWay::Tree { .. } => Evaluator::Windows,
+            },
+            Wanted::ByField => self.field_evaluator(),
         }
-        match RankedPlan::of(self.query, windows).way {
-            RankedWay::Nothing => Evaluator::Nothing,
-            RankedWay::Term => Evaluator::BlockMaxTerm,
-            RankedWay::All | RankedWay::Required(_) => Evaluator::BlockMaxAll(self.algorithm()),
-            RankedWay::Phrase(_) | RankedWay::AllWithPhrase(_) => {
-                Evaluator::BlockMaxPhrase(self.algorithm())
-            }
-            RankedWay::Any => Evaluator::MaxScore,
-            RankedWay::Tree { .. } => Evaluator::Windows,
+    }
+
+    /// For the newest; `meet` says how lists meet.
+    fn newest_evaluator(&self, k: usize, meet: impl Fn(&[u32]) -> Meetings) -> Evaluator {
+        match Plan::of(self.query, self.settings.windows) {
+            Plan::Nothing => Evaluator::Nothing,
+            Plan::Key(_) => Evaluator::Key,
+            Plan::Term(_) => Evaluator::List,
+            Plan::All(terms, count) => Evaluator::Intersection(meet(&terms[..count])),
+            Plan::Phrase(_, terms, count) => Evaluator::Phrase(meet(&terms[..count])),
+            Plan::Any(..) if merges(k) => Evaluator::Merge,
+            Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
         }
+    }
+
+    fn field_evaluator(&self) -> Evaluator {
+        if self.query.root == NONE { Evaluator::Nothing } else { Evaluator::Windows }
     }
 
     fn algorithm(&self) -> Algorithm {

@@ -20,6 +20,11 @@ const FEW: u64 = 16;
 /// If so few matches of an OR are wanted, its lists are merged.
 const MERGED_MAX: usize = 64;
 
+/// Whether the lists of an OR are merged where so many matches are wanted.
+pub(super) fn merges(wanted: usize) -> bool {
+    wanted <= MERGED_MAX
+}
+
 /// Whether a tree is one that can be counted at once, or merged.
 #[derive(Clone, Copy)]
 pub(super) enum Shape<'t> {
@@ -77,7 +82,7 @@ impl<C: Collector> Evaluation<'_, C> {
     fn walk(&mut self, place: &Place<'_>, shape: Shape<'_>) {
         if let Shape::Any(terms) = shape
             && !C::COUNTS
-            && self.collector.wanted() <= MERGED_MAX
+            && merges(self.collector.wanted())
         {
             return self.merge(place, terms);
         }
@@ -430,12 +435,26 @@ impl<C: Limit> Evaluation<'_, C> {
         bits: &mut [u64],
     ) {
         let query = self.query;
-        let should = || query.children(node).filter(|c| query.counts(*c, Occur::Should));
         if minimum == 1 {
-            return should().for_each(|child| self.add_optional(place, child, window, bits));
+            let should = query.children(node).filter(|c| query.counts(*c, Occur::Should));
+            return should.for_each(|child| self.add_optional(place, child, window, bits));
         }
+        self.find_at_least(place, node, minimum, window, bits);
+    }
+
+    /// The same of more than one. What it counts with is large, and other trees are not to have room for it on the stack at each of their nodes.
+    #[inline(never)]
+    fn find_at_least(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        minimum: u32,
+        window: Window,
+        bits: &mut [u64],
+    ) {
+        let query = self.query;
         let mut counts = Counts::new();
-        for child in should() {
+        for child in query.children(node).filter(|c| query.counts(*c, Occur::Should)) {
             let mut own: Bits = [0; WORDS];
             let own = &mut own[..bits.len()];
             self.add_optional(place, child, window, own);

@@ -9,6 +9,9 @@ use super::digest::Digest;
 use super::distinct::Distinct;
 use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of};
 
+/// The number of a histogram's first bucket that there is not: 2^63.
+const BUCKETS_END: f64 = (1u64 << 63) as f64;
+
 /// What was gathered for a facet so far.
 pub(super) enum Gathered {
     /// Documents by value.
@@ -60,9 +63,12 @@ impl Gathered {
                 different(values.iter().copied(), |value| *others.entry(value).or_default() += 1);
             }
             Gathered::Histogram { interval, buckets } => {
-                let finite = numbers().filter(|number| number.is_finite());
-                let bucket = finite.map(|number| (number / *interval).floor() as i64);
-                different(bucket, |bucket| *buckets.entry(bucket).or_default() += 1);
+                // Further out, and of what is no number, a bucket has no number of 64 bits.
+                let quotients = numbers().map(|number| (number / *interval).floor());
+                let near = quotients.filter(|quotient| quotient.abs() < BUCKETS_END);
+                different(near.map(|quotient| quotient as i64), |bucket| {
+                    *buckets.entry(bucket).or_default() += 1
+                });
             }
             Gathered::Dates { interval, buckets } => {
                 let times = values.iter().map(|value| kind.from_sortable(*value).cast_signed());

@@ -1,6 +1,6 @@
 //! How clauses make up a query: operators, signs, parentheses.
 
-use super::{Operator, ParseError, Parser, Problem};
+use super::{Operator, ParseError, Parser, Problem, WARNINGS_MAX};
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 
@@ -43,8 +43,16 @@ impl<'a> Run<'a> {
             self.at = offset;
             return Err(problem);
         };
-        warnings.push(ParseError::new(self.text, offset, problem));
+        if warnings.len() < WARNINGS_MAX {
+            warnings.push(ParseError::new(self.text, offset, problem));
+        }
         Ok(())
+    }
+
+    /// A text that is longer than the parser takes is not looked at.
+    pub(super) fn fits(&self) -> Parsed<()> {
+        let max = self.parser.text_bytes_max;
+        if self.text.len() > max { Err(TooLarge::Text { max }.into()) } else { Ok(()) }
     }
 
     pub(super) fn query(&mut self) -> Parsed<()> {
@@ -53,17 +61,21 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         self.query.root = self.or()?;
+        // What stands between parentheses that nothing opened is of one depth, however many there are.
+        let mut list = Siblings::default();
         while !self.rest().is_empty() {
-            // A parenthesis that nothing opened.
             self.complain(self.at, Problem::Expected("a word, or the end of the query"))?;
-            self.take(')');
-            if !self.rest().is_empty() {
-                let mut list = Siblings::default();
-                let (first, second) = (self.query.root, self.or()?);
-                self.query.link(&mut list, first, Occur::Should);
-                self.query.link(&mut list, second, Occur::Should);
-                self.query.root = self.query.group(list)?;
+            while self.take(')') {}
+            if self.rest().is_empty() {
+                break;
             }
+            if list.count == 0 {
+                let first = self.query.root;
+                self.query.link(&mut list, first, Occur::Should);
+                self.query.root = self.query.push(Node::parent(Kind::CLAUSES, first))?;
+            }
+            let next = self.or()?;
+            self.query.link(&mut list, next, Occur::Should);
         }
         Ok(())
     }

@@ -8,10 +8,10 @@ use spirit_index::values::ValueKind;
 use spirit_schema::{FieldKind, Schema, TimeUnit};
 use spirit_text::Analyzer;
 
-use super::{Operator, Parser, Problem};
+use super::{Operator, Parser, Problem, WARNINGS_MAX};
 use crate::clause::Clause;
 use crate::pattern::{Edge, PatternKind};
-use crate::query::{Kind, NONE, NodeId, Occur, Query};
+use crate::query::{DEPTH_MAX, Kind, NONE, NodeId, Occur, Query};
 
 fn schema() -> Schema {
     let mut schema = Schema::new(Analyzer::Simple, false);
@@ -25,7 +25,7 @@ fn schema() -> Schema {
 }
 
 fn parser() -> Parser {
-    Parser::new(Arc::new(schema()), 1 << 16, Operator::Or)
+    Parser::new(Arc::new(schema()), 1 << 20, Operator::Or)
 }
 
 /// A query as a text in which everything is written out.
@@ -428,6 +428,10 @@ fn a_hostile_text_is_refused_or_cut() {
     assert!(matches!(parser().parse(&deep).unwrap_err().problem, Problem::TooLarge(_)));
     let (_, warnings) = parser().parse_lenient(&deep);
     assert!(!warnings.is_empty());
+    for text in [")".repeat(10_000), "a)".repeat(900), "+".repeat(1 << 20), "OR ".repeat(1 << 18)] {
+        let (query, warnings) = parser().parse_lenient(&text);
+        assert!(warnings.len() <= WARNINGS_MAX && depth(&query, query.root) <= 2, "{}", &text[..9]);
+    }
     let long = "a ".repeat(5000);
     assert!(matches!(parser().parse(&long).unwrap_err().problem, Problem::TooLarge(_)));
     let (query, warnings) = parser().parse_lenient(&long);
@@ -440,4 +444,28 @@ fn a_hostile_text_is_refused_or_cut() {
     assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
     let patterns = "a* ".repeat(33);
     assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
+}
+
+/// Nodes on the longest way down from a node.
+fn depth(query: &Query, node: NodeId) -> usize {
+    if node == NONE {
+        return 0;
+    }
+    1 + query.children(node).map(|child| depth(query, child)).max().unwrap_or(0)
+}
+
+proptest! {
+    /// Whoever goes down a tree relies on it.
+    #[test]
+    fn no_text_makes_a_deep_tree(parts in prop::collection::vec(0usize..14, 0..400)) {
+        let parts = parts.iter().map(|part| {
+            ["(", ")", " a ", "+", "-", " OR ", " AND ", "\"", "~2", "^2", "NOT ", " b", ":", "(("][*part]
+        });
+        let text: String = parts.collect();
+        let (query, _) = parser().parse_lenient(&text);
+        prop_assert!(depth(&query, query.root) <= 4 * (DEPTH_MAX + 1), "{text}");
+        if let Ok(query) = parser().parse(&text) {
+            prop_assert!(depth(&query, query.root) <= 4 * (DEPTH_MAX + 1), "{text}");
+        }
+    }
 }

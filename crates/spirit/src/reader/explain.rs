@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use spirit_index::snapshot::Snapshot;
-use spirit_query::{Explanation, Parameters, Query, QueryPlan, Ranking as Asked, Scoring};
+use spirit_query::{
+    Explanation, Parameters, Query, QueryPlan, Ranking as Asked, Scoring, Wanted, snapshot_for,
+};
 
 use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
 use crate::hits::Pinned;
@@ -27,10 +28,15 @@ impl Reader<'_> {
         let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let Memory { limits, scratch, .. } = memory;
         let settings = search.settings(index.options.vectors, limits.begin());
-        let (schema, ranked) = (index.schema(), matches!(search.order, Order::Relevance(_)));
+        let schema = index.schema();
+        let wanted = match search.order {
+            Order::Newest => Wanted::Newest(search.k),
+            Order::Relevance(_) => Wanted::Best,
+            Order::Field { .. } => Wanted::ByField,
+        };
         let plan = |part: &Arc<Shared>| {
-            let snapshot = Snapshot::take(&part.memory);
-            spirit_query::survey(snapshot, query, settings, scratch, &schema, ranked)
+            let snapshot = snapshot_for(&part.memory, query);
+            spirit_query::survey(snapshot, query, settings, scratch, &schema, wanted)
         };
         Ok(QueryPlan::new(index.parts.iter().map(plan).collect::<Result<_, _>>()?))
     }
@@ -71,7 +77,7 @@ impl Reader<'_> {
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
         let settings = search.settings(index.options.vectors, limits.begin());
         snapshots.clear();
-        snapshots.extend(index.parts.iter().map(|part| Snapshot::take(&part.memory)));
+        snapshots.extend(index.parts.iter().map(|part| snapshot_for(&part.memory, query)));
         count_terms(query, after, snapshots, counts);
         scratch.weigh(query, counts, Asked { parameters, skips: search.skips, fading });
         let by = Scoring { schema: &schema, counts, parameters, fading };

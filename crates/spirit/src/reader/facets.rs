@@ -2,8 +2,7 @@
 //!
 //! Matches are gone through in memory that the reader has; what facets tell apart is allocated.
 
-use spirit_index::snapshot::Snapshot;
-use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings};
+use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings, snapshot_for};
 
 use super::{Memory, Reader, check};
 use crate::hits::Pinned;
@@ -49,7 +48,7 @@ impl Reader<'_> {
         let (level, limits) = (index.options.vectors, limits.begin());
         let settings = Settings { level, limits, ..Settings::default() };
         for part in &index.parts {
-            aggregation.add(Snapshot::take(&part.memory), query, settings, scratch)?;
+            aggregation.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
         }
         Ok(aggregation.finish())
     }

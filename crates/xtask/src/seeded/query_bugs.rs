@@ -12,6 +12,7 @@ const PHRASES: Tests = tests("-p spirit-index --lib", "phrases_are_where_a_readi
 const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
 const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
 const BEST_PAGES: Tests = tests("-p spirit --test queries", "pages_of_the_best");
+const MIDWAY: Tests = tests("-p spirit --test queries", "a_query_is_ended_midway");
 const IN_TIME: Tests = tests("-p spirit --test queries", "a_query_ends_in_time");
 const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained");
 const WITHOUT_A_VALUE: Tests = tests("-p spirit --test ends", "documents_without_a_value");
@@ -360,6 +361,30 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: IN_TIME,
     },
     Bug {
+        name: "phrase-unmetered",
+        what: "a phrase of which few documents are candidates in a window goes on when its time is up",
+        file: "crates/query/src/evaluate/phrase.rs",
+        old: "if !meter.steps(count) {",
+        new: "if !meter.steps(0) {",
+        found_by: MIDWAY,
+    },
+    Bug {
+        name: "phrases-unmetered",
+        what: "a phrase that is looked for in what an AND has left goes on when its time is up",
+        file: "crates/query/src/evaluate/all.rs",
+        old: "if !self.meter.steps(count) {",
+        new: "if !self.meter.steps(0) {",
+        found_by: MIDWAY,
+    },
+    Bug {
+        name: "warnings-unbounded",
+        what: "a lenient parser says of each sign that it is in the wrong place",
+        file: "crates/query/src/parse/grammar.rs",
+        old: "if warnings.len() < WARNINGS_MAX {",
+        new: "if warnings.len() < usize::MAX {",
+        found_by: of_query("parse"),
+    },
+    Bug {
         name: "one-expansion-more",
         what: "patterns may stand for one term more than they may",
         file: "crates/query/src/limits.rs",
@@ -419,8 +444,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "towards-zero",
         what: "numbers below zero fall into the bucket above",
         file: "crates/query/src/facet/gather.rs",
-        old: "(number / *interval).floor() as i64",
-        new: "(number / *interval) as i64",
+        old: "(number / *interval).floor()",
+        new: "(number / *interval).trunc()",
         found_by: BUCKETS,
     },
     Bug {

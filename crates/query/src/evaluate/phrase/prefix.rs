@@ -203,7 +203,7 @@ impl<'s> Search<'s> {
     fn look(&mut self, meter: &mut Meter<'_>) {
         let Search { room, phrase, candidates, bits, group, .. } = self;
         let ranks = &group.ranks[..std::mem::take(&mut group.count)];
-        if ranks.is_empty() || !meter.step() {
+        if ranks.is_empty() || !meter.steps(ranks.len()) {
             return;
         }
         let base = room.place.base;

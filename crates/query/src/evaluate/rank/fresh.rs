@@ -14,6 +14,7 @@ use spirit_kernel::{Bm25, Frequencies};
 use super::gate::Gate;
 use super::{Evaluation, Ranked};
 use crate::evaluate::{OUT, Place, words_of};
+use crate::leaf::END;
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
 
@@ -56,6 +57,10 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
+        // What the snapshot does not see may not be whole yet: how often it has the term cannot be asked.
+        if self.seek(place, term, place.first) == END {
+            return;
+        }
         let (level, bm25) = (self.settings.level, self.bm25(term));
         let lengths = RowLengths::of(place, self.field(term));
         let mut gate = Gate::new(bm25, self.limit());

@@ -227,7 +227,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
     ) {
         let Search { field, bm25, words, .. } = *search;
         let fill = || self.fill_phrase(place, search.node, words, search.phrase);
-        if !*search.has_terms.get_or_insert_with(fill) {
+        if !*search.has_terms.get_or_insert_with(fill) || !self.meter.steps(ranks.len()) {
             return;
         }
         let phrase = &*search.phrase;

@@ -196,7 +196,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let field = self.query.field_of(node);
         let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
         let mut room = Room { place, words, occurrences };
-        phrase.each_bit(&mut room, window, bits, Wanted::Frequency, |bit, frequency| {
+        let meter = &mut self.meter;
+        phrase.each_bit(&mut room, meter, window, bits, Wanted::Frequency, |bit, frequency| {
             let length = place.segment.length_of(field, rank_of(window.rank(bit)));
             scores[bit] += score(bm25, frequency, length);
         });
