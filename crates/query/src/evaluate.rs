@@ -133,11 +133,6 @@ impl Scratch {
     fn lengths(&self, field: FieldId) -> &[AtomicU16] {
         if field == FieldId::TEXT { &self.lengths } else { &self.field_lengths }
     }
-
-    /// Bytes it takes.
-    pub fn bytes(&self) -> usize {
-        self.words.len() * 4 + self.clauses_max * size_of::<Leaf>()
-    }
 }
 
 /// How a query is to be evaluated.
