@@ -7,6 +7,7 @@
 
 mod aggregate;
 mod ahead;
+mod alignment;
 mod all;
 mod at_once;
 mod explain;
