@@ -2,8 +2,8 @@
 //! has enough.
 //!
 //! Three shapes have ways of their own, because they are what people ask most: [one term](term), an
-//! [AND of terms](all), and the rest, a [tree](tree) of cursors that leapfrog. Everything works in memory that the
-//! reader reserved.
+//! [AND of terms](all), and the rest, a [tree](tree), which goes by [windows](window). Everything works in
+//! memory that the reader reserved.
 
 mod aggregate;
 mod ahead;
