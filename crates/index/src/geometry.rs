@@ -5,7 +5,7 @@
 //! | partition | holds | given out by |
 //! |---|---|---|
 //! | control | descriptor table and descriptors | position |
-//! | short-term | fresh segments: table, term records, posting blocks | ring, one extent a segment |
+//! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
 //! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
 //! | keys | the key table | slot |

@@ -5,7 +5,8 @@
 //! buffer to the tail block of the term's chain, then overwrites it. Blocks are linked from new to old and
 //! are append-only; they live in the short-term partition (paper §4.5 and §4.6). Block sizes double up to a
 //! limit (VSB), or are all equal (FSB, for comparison); either way the number of spilled postings alone says
-//! how full the tail block is and how large each block is, so a block's only header is a link.
+//! how full the tail block is and how large each block is, so a block's header is a link, and in the largest
+//! blocks a second word, which leads to their directory.
 //!
 //! # Orderings
 //!
@@ -82,14 +83,6 @@ impl Blocks {
         }
     }
 
-    /// Units in the blocks before the largest one of this number.
-    fn units_before(self, number: u32) -> u32 {
-        match self {
-            Blocks::Variable { doublings } => ((number + 1) << doublings) - 1,
-            Blocks::Fixed { units } => number * units,
-        }
-    }
-
     /// Words before the postings of the tail block of such a chain: the link, and of one of the largest where its directory is.
     #[inline]
     fn header(self, units: u32) -> usize {
@@ -103,6 +96,11 @@ impl Blocks {
             Blocks::Variable { doublings } => 2 + (8u64 << doublings) + directory::WORDS as u64,
         }
     }
+}
+
+/// Units in the blocks before the largest one of this number, in a chain whose blocks double so often.
+fn units_before(doublings: u32, number: u32) -> u32 {
+    ((number + 1) << doublings) - 1
 }
 
 /// A list's head: the words of a term's record that belong to it.
@@ -178,16 +176,18 @@ impl Chain {
     /// The same chain without its newest blocks that have nothing of rank `target` or behind. Of small blocks none is passed over.
     pub fn from_rank<A: Atom32>(self, area: &[A], blocks: Blocks, target: u32) -> Chain {
         let units = self.spilled / BUFFER as u32;
-        let Some(number) = blocks.largest(units) else { return self };
+        let (Blocks::Variable { doublings }, Some(number)) = (blocks, blocks.largest(units)) else {
+            return self;
+        };
         // Relaxed, here and in the directory: all was written before the chain that leads to it was stored.
         let oldest = area[self.block as usize + blocks.header(units)].load(Relaxed);
         if rank(oldest) >= target {
             return self;
         }
         let (block, units) = match Directory::of(area, self.block).newest_from(number, target) {
-            Ok((number, block)) => (block, blocks.units_before(number + 1)),
+            Ok((number, block)) => (block, units_before(doublings, number + 1)),
             // On with the one before all of the largest.
-            Err(first) => (area[first as usize].load(Relaxed), blocks.units_before(0)),
+            Err(first) => (area[first as usize].load(Relaxed), units_before(doublings, 0)),
         };
         Chain { block, spilled: units * BUFFER as u32 }
     }

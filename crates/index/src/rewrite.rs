@@ -22,6 +22,7 @@
 
 mod columns;
 mod copy;
+mod room;
 
 use crate::descriptor::{Position, SegmentId, Superseded};
 use crate::dictionary::TermId;

@@ -75,8 +75,8 @@ impl TextCopy {
     }
 }
 
-/// Chunks of `chunk_bytes` bytes that lie one behind the other from `start` on.
-fn lead(entries: &[AtomicU64], start: u64, chunk_bytes: u64) {
+/// Makes a directory lead to chunks of `chunk_bytes` bytes that lie one behind the other from `start` on.
+pub(crate) fn lead(entries: &[AtomicU64], start: u64, chunk_bytes: u64) {
     for (index, entry) in (0..).zip(entries) {
         entry.store(start + index * chunk_bytes, Release);
     }

@@ -19,7 +19,7 @@ use std::arch::x86_64::*;
 /// What one term contributes to BM25: finite numbers, or scores are not the same at every level.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bm25 {
-    /// The term's weight: its inverse document frequency, times `k1 + 1`.
+    /// The term's weight: its inverse document frequency, times the boost.
     pub weight: f32,
     /// What a document of no length adds below the line: `k1 * (1 - b)`.
     pub c0: f32,

@@ -2,11 +2,12 @@
 //! has enough.
 //!
 //! Three shapes have ways of their own, because they are what people ask most: [one term](term), an
-//! [AND of terms](all), and the rest, a [tree](tree) of cursors that leapfrog. Everything works in memory that the
-//! reader reserved.
+//! [AND of terms](all), and the rest, a [tree](tree), which goes by [windows](window). Everything works in
+//! memory that the reader reserved.
 
 mod aggregate;
 mod ahead;
+mod alignment;
 mod all;
 mod at_once;
 mod explain;
@@ -134,11 +135,6 @@ impl Scratch {
     /// Where the lengths of a field are put.
     fn lengths(&self, field: FieldId) -> &[AtomicU16] {
         if field == FieldId::TEXT { &self.lengths } else { &self.field_lengths }
-    }
-
-    /// Bytes it takes.
-    pub fn bytes(&self) -> usize {
-        self.words.len() * 4 + self.clauses_max * size_of::<Leaf>()
     }
 }
 

@@ -195,9 +195,10 @@ impl Facet {
         let found = schema.by_name(self.field());
         let field = found.ok_or_else(|| FacetError::UnknownField { field: name() })?;
         let (fits, wanted): (&[ValueKind], _) = self.wants();
-        let kind = kind_of(field.kind).filter(|kind| fits.contains(kind));
-        let misfit = || FacetError::Kind { field: name(), kind: field.kind, wanted };
-        let kind = kind.ok_or_else(misfit)?;
+        let kind = field.kind.value_kind();
+        if !fits.contains(&kind) {
+            return Err(FacetError::Kind { field: name(), kind: field.kind, wanted });
+        }
         match self {
             Facet::Histogram { interval, .. } if !(interval.is_finite() && *interval > 0.0) => {
                 Err(FacetError::Interval { field: name() })
@@ -212,7 +213,7 @@ impl Facet {
         }
     }
 
-    /// The kinds of values that it is about, and what they are called.
+    /// The kinds of values that it is about, which texts never are, and what they are called.
     fn wants(&self) -> (&'static [ValueKind], &'static str) {
         use ValueKind::{Boolean, Float, Integer, Keyword, Time};
         match self {
@@ -227,18 +228,6 @@ impl Facet {
                 (&[Integer, Float, Time], "numbers and times")
             }
         }
-    }
-}
-
-/// What the values of a field are, unless they are texts.
-fn kind_of(kind: FieldKind) -> Option<ValueKind> {
-    match kind {
-        FieldKind::Text(_) => None,
-        FieldKind::Keyword => Some(ValueKind::Keyword),
-        FieldKind::Integer => Some(ValueKind::Integer),
-        FieldKind::Float => Some(ValueKind::Float),
-        FieldKind::Time(_) => Some(ValueKind::Time),
-        FieldKind::Boolean => Some(ValueKind::Boolean),
     }
 }
 

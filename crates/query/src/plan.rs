@@ -22,7 +22,7 @@ pub(crate) enum Plan {
     Any([u32; TERMS_INLINE], usize),
     /// This many terms: one of each group, and none of those that are in no group.
     Groups([u32; TERMS_INLINE], usize, Groups),
-    /// A tree of cursors. If it is bounded, only documents with one of its terms match.
+    /// A tree, by windows. If it is bounded, only documents with one of its terms match.
     Tree { bounded: bool },
 }
 
@@ -373,14 +373,13 @@ impl Terms {
 }
 
 impl Query {
-    /// The different terms of a phrase, if they are at least two and few enough for the ways of an AND.
+    /// The terms of a phrase, if they are at least two and few enough for the ways of an AND. A word that it repeats is a term each
+    /// time: the places of a phrase are looked for by the lists of all its terms.
     fn terms_of_phrase(&self, phrase: NodeId) -> Option<([u32; TERMS_INLINE], usize)> {
         let (mut terms, mut count) = ([0; TERMS_INLINE], 0);
         for term in self.children(phrase).filter_map(|child| self.term_of(child)) {
-            if !terms[..count].contains(&term) {
-                *terms.get_mut(count)? = term;
-                count += 1;
-            }
+            *terms.get_mut(count)? = term;
+            count += 1;
         }
         (count > 1).then_some((terms, count))
     }

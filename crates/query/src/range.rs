@@ -67,7 +67,7 @@ impl Query {
         if self.ranges.len() == self.ranges.capacity() {
             return Err(TooLarge::Clauses { max: self.ranges.capacity() });
         }
-        let (id, kind) = (field.id, field.value_kind());
+        let (id, kind) = (field.id, field.kind.value_kind());
         self.ranges.push(QueryRange { field: id, kind, first: first as u32, count: count as u32 });
         Ok(Kind::Range(self.ranges.len() as u32 - 1))
     }

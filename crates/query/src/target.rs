@@ -1,7 +1,6 @@
 //! A field that is asked, and how its kind is asked for.
 
 use spirit_index::term::FieldId;
-use spirit_index::values::ValueKind;
 use spirit_schema::{FieldKind, Schema, TEXT};
 use spirit_text::Analyzer;
 
@@ -31,17 +30,5 @@ impl Target {
     /// Whether words are looked for in it: its values are terms, or are cut into terms.
     pub(crate) fn has_words(self) -> bool {
         matches!(self.kind, FieldKind::Text(_) | FieldKind::Keyword)
-    }
-
-    /// What the values of its rows are.
-    pub(crate) fn value_kind(self) -> ValueKind {
-        match self.kind {
-            FieldKind::Text(_) => ValueKind::Text,
-            FieldKind::Keyword => ValueKind::Keyword,
-            FieldKind::Integer => ValueKind::Integer,
-            FieldKind::Float => ValueKind::Float,
-            FieldKind::Time(_) => ValueKind::Time,
-            FieldKind::Boolean => ValueKind::Boolean,
-        }
     }
 }

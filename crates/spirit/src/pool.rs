@@ -10,7 +10,7 @@ use spirit_query::Query;
 
 use crate::index::Index;
 use crate::reader::{Reader, TooManyReaders};
-use crate::search::{Search, SearchError};
+use crate::search::{Limits, Search, SearchError};
 
 /// A pool could not be started.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ pub struct Answer {
 
 struct Job {
     question: Question,
+    limits: Limits,
     reply: SyncSender<Reply>,
 }
 
@@ -69,6 +70,7 @@ impl Pending {
 pub struct QueryPool {
     jobs: Option<SyncSender<Job>>,
     threads: Vec<JoinHandle<()>>,
+    limits: Limits,
 }
 
 impl QueryPool {
@@ -77,7 +79,8 @@ impl QueryPool {
     pub fn start(index: &Arc<Index>, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
         let (jobs, inbox) = sync_channel(queue);
         let inbox = Arc::new(Mutex::new(inbox));
-        let mut pool = QueryPool { jobs: Some(jobs), threads: Vec::with_capacity(threads) };
+        let limits = Limits::default();
+        let mut pool = QueryPool { jobs: Some(jobs), threads: Vec::with_capacity(threads), limits };
         for number in 0..threads {
             let (index, inbox) = (index.clone(), inbox.clone());
             let (ready, started) = sync_channel(1);
@@ -99,7 +102,13 @@ impl QueryPool {
         Ok(pool)
     }
 
-    /// Asks for the newest matches.
+    /// What each question may cost that is asked from now on. Its time begins when a thread takes it up: waiting in the queue does not
+    /// count.
+    pub fn limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Asks for the first matches, in the order that `search` says.
     pub fn search(&self, query: Query, search: Search) -> Pending {
         self.ask(Question::Search(query, search))
     }
@@ -113,7 +122,7 @@ impl QueryPool {
         let (reply, answer) = sync_channel(1);
         if let Some(jobs) = &self.jobs {
             // If all threads died the reply is dropped with the job, and `wait` says so.
-            let _ = jobs.send(Job { question, reply });
+            let _ = jobs.send(Job { question, limits: self.limits.clone(), reply });
         }
         Pending(answer)
     }
@@ -131,7 +140,8 @@ impl Drop for QueryPool {
 fn answer_all(mut reader: Reader<'_>, inbox: &Mutex<Receiver<Job>>) {
     loop {
         let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { question, reply }) = job else { return };
+        let Ok(Job { question, limits, reply }) = job else { return };
+        reader.limits(limits);
         let answer = match question {
             Question::Search(query, search) => keys(&mut reader, &query, &search)
                 .map(|keys| Answer { count: keys.len() as u64, keys }),

@@ -1,7 +1,8 @@
 //! A reader: a place to ask from, with all the memory that its queries need.
 //!
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
-//! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made.
+//! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made. The few
+//! exceptions are in `ARCHITECTURE.md`, at "The house".
 
 mod explain;
 mod facets;

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::values::ValueKind;
 use spirit_query::{Direction, Query, SortBy, Tally, Total, snapshot_for};
-use spirit_schema::{FieldKind, Schema};
+use spirit_schema::Schema;
 
 use crate::cursor::{Last, SortedCursor};
 use crate::index::Index;
@@ -22,16 +21,8 @@ pub(crate) fn sort_by(
         let (field, kind) = (name.to_owned(), field.map(|field| field.kind));
         SearchError::Unsortable { field, kind }
     };
-    let found = field.ok_or_else(unsortable)?;
-    let kind = match found.kind {
-        FieldKind::Integer => ValueKind::Integer,
-        FieldKind::Float => ValueKind::Float,
-        FieldKind::Time(_) => ValueKind::Time,
-        FieldKind::Boolean => ValueKind::Boolean,
-        FieldKind::Keyword => ValueKind::Keyword,
-        FieldKind::Text(_) => return Err(unsortable()),
-    };
-    Ok(SortBy { field: found.id, kind, direction })
+    let found = field.filter(|field| !field.kind.is_text()).ok_or_else(unsortable)?;
+    Ok(SortBy { field: found.id, kind: found.kind.value_kind(), direction })
 }
 
 /// Finds the first; says where the documents end among which the next pages are, and how many match.

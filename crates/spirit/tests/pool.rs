@@ -1,8 +1,9 @@
 //! The query-thread pool gives the answers that a reader gives, while documents come in.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use spirit::{Analyzer, Options, PoolError, Query, QueryPool, Search};
+use spirit::{Analyzer, Limits, Options, PoolError, Query, QueryPool, Search, SearchError, Stop};
 
 #[test]
 fn a_pool_answers_as_a_reader_does() {
@@ -21,6 +22,27 @@ fn a_pool_answers_as_a_reader_does() {
         (0..10).map(|m| pool.count(Query::all_of(&["all", &format!("m{m}")]).unwrap())).collect();
     for answer in pending {
         assert_eq!(answer.wait().unwrap().unwrap().count, 200);
+    }
+}
+
+/// Limits hold for what is asked behind them, by whichever thread it is answered.
+#[test]
+fn a_pool_keeps_to_its_limits() {
+    let options = Options::default().dram_bytes(8 << 20).segment_bytes(64 << 10);
+    let index = Arc::new(options.open().unwrap());
+    index.add("sea").unwrap();
+    let mut pool = QueryPool::start(&index, 2, 16).unwrap();
+    let sea = || Query::all_of(&["sea"]).unwrap();
+    let stopped = Err(SearchError::Stopped(Stop::Cancelled));
+    for cancelled in [true, false] {
+        let flag = Some(Arc::new(AtomicBool::new(cancelled)));
+        pool.limits(Limits { cancelled: flag, ..Limits::default() });
+        let found: Vec<_> = (0..8).map(|_| pool.search(sea(), Search::newest(1))).collect();
+        let counted: Vec<_> = (0..8).map(|_| pool.count(sea())).collect();
+        for pending in found.into_iter().chain(counted) {
+            let count = pending.wait().unwrap().map(|answer| answer.count);
+            assert_eq!(count, if cancelled { stopped.clone() } else { Ok(1) });
+        }
     }
 }
 

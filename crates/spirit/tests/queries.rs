@@ -308,6 +308,33 @@ fn phrase_prefixes_take_all_that_begin_so() {
     }
 }
 
+/// Words that a phrase says again have to be there again, whether it is short enough for the ways of an AND, which eight words are, or goes by
+/// windows.
+#[test]
+fn phrases_may_repeat_words() {
+    let index = tiny(1, 8 << 20).open().unwrap();
+    for again in ["to be or not to be or to be", "to be or not to be or not to be"] {
+        for text in [again, "not to be or to be", "or not to be to be or to be not"] {
+            index.add(text).unwrap();
+        }
+        index.flush().unwrap();
+    }
+    index.add("or to be or not to be or to be or").unwrap();
+    let mut reader = index.reader().unwrap();
+    for (phrase, expected) in [
+        ("\"to be or not to be or to\"", ["6", "0"].as_slice()),
+        ("\"to be or not to be or to be\"", &["6", "0"]),
+        ("\"to be or not to be or not to be\"", &["3"]),
+        ("\"not to be or to be\"", &["6", "4", "1", "0"]),
+        ("\"to be or to be or not to be\"", &[]),
+    ] {
+        assert_eq!(keys(&index, phrase), expected, "{phrase}");
+        let mut best = reader.search_text(phrase, Search::best(10)).unwrap().keys().unwrap();
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(best, expected, "{phrase}");
+    }
+}
+
 #[test]
 fn patterns_find_a_term_the_instant_it_is_there() {
     let index = tiny(1, 2 << 20).open().unwrap();

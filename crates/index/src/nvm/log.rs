@@ -306,12 +306,7 @@ impl LogWriter {
         self.position
     }
 
-    /// Whether a record with `bytes` bytes of operations can ever be logged.
-    pub fn can_hold(&self, bytes: u64) -> bool {
-        HEADER_BYTES + bytes <= self.record_bytes_max()
-    }
-
-    /// The longest record that can.
+    /// The longest record that can ever be logged.
     pub fn record_bytes_max(&self) -> u64 {
         self.space.record_bytes_max()
     }

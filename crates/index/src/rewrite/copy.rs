@@ -1,34 +1,31 @@
 //! The living rows of a run of segments, with their vectors, lengths, texts, values and lists, in the place of one.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_mem::Span;
 
 use super::columns::LivingValues;
+use super::room::{Content, ROW_WORDS, Room};
 use crate::column::Columns;
-use crate::column::writer::Layout;
 use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::Entry;
 use crate::flush::FlushStop;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
-use crate::geometry::ROW_BYTES;
-use crate::lengths::{LENGTH_BYTES, LengthArray, Statistics, saturated};
+use crate::lengths::{LengthArray, Statistics, saturated};
 use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
 use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::rows::{KeyKind, RowKey, RowWords};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::{FieldId, TermBuffer};
-use crate::term_order::{Leads, order_bytes};
+use crate::term_order::Leads;
 use crate::term_sorter::TermSorter;
-use crate::text_copy::TextCopy;
 use crate::vector;
 
-const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
 /// In the map from old to new local ids: the row is not copied.
 pub(super) const DEAD: u32 = u32::MAX;
 
@@ -48,17 +45,7 @@ pub(super) struct Copy<'a> {
     id: SegmentId,
     rows: u32,
     pub(super) terms: Vec<TermId>,
-    row_words: Span<AtomicU64>,
-    row_map: Span<AtomicU32>,
-    vectors: Span<AtomicU16>,
-    lengths: Span<AtomicU16>,
-    texts: TextCopy,
-    term_map: Span<AtomicU32>,
-    /// Offset of the order of its terms.
-    order: u64,
-    postings: Span<AtomicU32>,
-    /// How the columns are laid out, if there are any, and their offset.
-    columns: Option<(Layout, u64)>,
+    room: Room,
 }
 
 impl<'a> Copy<'a> {
@@ -73,15 +60,7 @@ impl<'a> Copy<'a> {
             id,
             rows: 0,
             terms: Vec::new(),
-            row_words: Span::default(),
-            row_map: Span::default(),
-            vectors: Span::default(),
-            lengths: Span::default(),
-            texts: TextCopy::default(),
-            term_map: Span::default(),
-            order: 0,
-            postings: Span::default(),
-            columns: None,
+            room: Room::default(),
         };
         let snapshot = Snapshot::of_role(memory, u64::MAX);
         let mut numbers = HashMap::new();
@@ -93,7 +72,7 @@ impl<'a> Copy<'a> {
         }
         copy.allocate(memory)?;
         copy.copy_rows(memory);
-        if let Some((layout, at)) = &copy.columns {
+        if let Some((layout, at)) = &copy.room.columns {
             copy.values().begin(memory, layout, *at);
         }
         copy.copy_texts(memory);
@@ -153,103 +132,42 @@ impl<'a> Copy<'a> {
     }
 
     fn allocate(&mut self, memory: &Memory) -> Result<(), FlushStop> {
-        let geometry = memory.geometry();
-        let units = self.units(memory);
-        let row_chunks = (self.rows as u64).div_ceil(1 << geometry.row_shift);
-        let vector_chunks = units.div_ceil(1 << geometry.vector_shift);
-        // The readers' view of a directory has a fixed size, whatever of it is used.
-        let row_entries = row_chunks.max(geometry.row_chunks_max);
-        let vector_entries = vector_chunks.max(geometry.vector_chunks_max);
-        let text_words = self.text_words();
-        if row_entries > geometry.row_chunks_max
-            || vector_entries > geometry.vector_chunks_max
-            || !TextCopy::fits(geometry, text_words)
-        {
-            return Err(FlushStop::HeapFull);
-        }
-        let words = self.posting_words(memory);
-        let columns = self.values().layout().ok_or(FlushStop::HeapFull)?;
-        let text_sizes = TextCopy::sizes(geometry, self.rows, text_words);
-        let sizes = [
-            row_entries * 8,
-            vector_entries * 8,
-            self.rows as u64 * ROW_BYTES,
-            self.rows as u64 * 4,
-            units * 2,
-            self.rows as u64 * LENGTH_BYTES,
-            self.terms.len() as u64 * 4,
-            order_bytes(self.terms.len() as u64),
-            words * 4,
-            columns.bytes(),
-            text_sizes[0],
-            text_sizes[1],
-            text_sizes[2],
-        ];
-        let bytes = sizes.iter().map(|b| b.next_multiple_of(64)).sum();
-        let mut next = memory.allocate_reserved(bytes, self.id).ok_or(FlushStop::HeapFull)?;
-        let starts = sizes.map(|size| {
-            let start = next;
-            next += size.next_multiple_of(64);
-            start
-        });
-        let [
-            row_directory,
-            vector_directory,
-            rows,
-            row_map,
-            vectors,
-            lengths,
-            term_map,
-            order,
-            postings,
-            columns_at,
-            ..,
-        ] = starts;
-        let directory = |start, entries, chunk_bytes, first: u64| {
-            let view = memory.region().view(Span::<AtomicU64>::new(start, entries));
-            for (i, entry) in view.iter().enumerate() {
-                entry.store(first + i as u64 * chunk_bytes, Release);
-            }
+        let content = Content {
+            rows: self.rows,
+            terms: self.terms.len() as u64,
+            units: self.units(memory),
+            text_words: self.text_words(),
+            posting_words: self.posting_words(memory),
+            columns: self.values().layout().ok_or(FlushStop::HeapFull)?,
         };
-        directory(row_directory, row_entries, ROW_BYTES << geometry.row_shift, rows);
-        directory(vector_directory, vector_entries, 2 << geometry.vector_shift, vectors);
-        let [.., text_directory, text_places, texts] = starts;
-        self.texts = TextCopy::new(memory, self.rows, [text_directory, text_places, texts]);
-        self.row_words = Span::new(rows, self.rows as u64 * ROW_WORDS as u64);
-        self.row_map = Span::new(row_map, self.rows as u64);
-        self.vectors = Span::new(vectors, units);
-        self.lengths = Span::new(lengths, self.rows as u64);
-        self.term_map = Span::new(term_map, self.terms.len() as u64);
-        self.order = order;
-        self.postings = Span::new(postings, words);
-        self.columns = (columns.bytes() > 0).then_some((columns, columns_at));
-        self.describe(row_directory, vector_directory);
+        self.room = Room::allocate(memory, self.id, content).ok_or(FlushStop::HeapFull)?;
+        self.describe();
         Ok(())
     }
 
-    fn describe(&self, row_directory: u64, vector_directory: u64) {
-        let new = self.new;
+    fn describe(&self) {
+        let (new, room) = (self.new, &self.room);
         new.set_id(self.id.0 as u64);
         new.set_base_row(self.first().base_row());
         new.set_base_sequence(self.first().base_sequence());
         new.set_rows(self.rows as u64);
-        new.set_row_directory(row_directory);
-        new.set_vector_directory(vector_directory);
-        new.set_row_map(self.row_map.start());
+        new.set_row_directory(room.row_directory);
+        new.set_vector_directory(room.vector_directory);
+        new.set_row_map(room.row_map.start());
         let numbered =
             || self.sources.iter().map(|s| s.segment.descriptor()).filter(|d| d.numbers_end() > 0);
         new.set_numbers_start(numbered().map(|d| d.numbers_start()).next().unwrap_or(0));
         new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
         new.set_extent(0);
         new.set_dead(0);
-        new.lead_to_lists(self.postings.start(), true);
-        new.set_lengths(self.lengths.start());
+        new.lead_to_lists(room.postings.start(), true);
+        new.set_lengths(room.lengths.start());
         new.set_counts(0);
-        new.set_term_order(self.order);
-        new.set_columns(self.columns.as_ref().map_or(0, |(_, at)| *at));
-        new.set_posting_words(self.postings.len());
-        new.set_term_map(self.term_map.start());
-        new.set_terms(self.term_map.len());
+        new.set_term_order(room.order);
+        new.set_columns(room.columns.as_ref().map_or(0, |(_, at)| *at));
+        new.set_posting_words(room.postings.len());
+        new.set_term_map(room.term_map.start());
+        new.set_terms(room.term_map.len());
     }
 
     /// Units that the living rows' vectors and stored keys take.
@@ -264,8 +182,8 @@ impl<'a> Copy<'a> {
 
     fn copy_rows(&self, memory: &Memory) {
         let region = memory.region();
-        let (numbers, units) = (region.view(self.row_map), region.view(self.vectors));
-        let lengths = region.view(self.lengths);
+        let (numbers, units) = (region.view(self.room.row_map), region.view(self.room.vectors));
+        let lengths = region.view(self.room.lengths);
         let (mut at, mut tokens, mut kept) = (0, 0, Statistics::default());
         for source in &self.sources {
             let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
@@ -306,14 +224,15 @@ impl<'a> Copy<'a> {
     fn copy_texts(&mut self, memory: &Memory) {
         for source in &self.sources {
             let Some(texts) = source.segment.dram_texts() else { continue };
-            source.living().for_each(|(old, new)| self.texts.add(memory, texts, old, new));
+            source.living().for_each(|(old, new)| self.room.texts.add(memory, texts, old, new));
         }
-        self.new.set_texts(self.texts.directory());
-        self.new.set_text_bytes(self.texts.bytes());
+        self.new.set_texts(self.room.texts.directory());
+        self.new.set_text_bytes(self.room.texts.bytes());
     }
 
     fn row<'m>(&self, memory: &'m Memory, new: u32) -> RowWords<'m> {
-        RowWords::at(&memory.region().view(self.row_words)[new as usize * ROW_WORDS..][..ROW_WORDS])
+        let words = memory.region().view(self.room.row_words);
+        RowWords::at(&words[new as usize * ROW_WORDS..][..ROW_WORDS])
     }
 
     /// A term's postings in the whole run, newest first, living rows only, as words of the new segment.
@@ -351,7 +270,7 @@ impl<'a> Copy<'a> {
         let mut next = 0;
         let mut total = 0;
         for (ordinal, term) in self.terms.iter().enumerate() {
-            let number = &memory.region().view(self.term_map)[ordinal];
+            let number = &memory.region().view(self.room.term_map)[ordinal];
             let postings = self.list(memory, *term).count() as u32;
             let Some(newest) = self.list(memory, *term).next() else {
                 // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
@@ -380,16 +299,16 @@ impl<'a> Copy<'a> {
 
     /// Writes the order of the terms that have entries, and the columns, which have places in it.
     fn order_terms(&self, memory: &Memory) {
-        let map = memory.region().view(self.term_map);
+        let map = memory.region().view(self.room.term_map);
         let dictionary = Dictionary::new(memory.region(), memory.geometry());
         let term = |ordinal: u32| TermId(map[ordinal as usize].load(Relaxed));
         let numbers = (0..map.len() as u32).filter(|ordinal| term(*ordinal) != TermId::NONE);
         let write = |ordinal, out: &mut TermBuffer| dictionary.write_term(term(ordinal), out);
-        let leads = Leads::TermMap(self.term_map.start());
+        let leads = Leads::TermMap(self.room.term_map.start());
         let mut sorter = TermSorter::default();
-        sorter.write_order(memory.region(), self.order, leads, numbers, write);
-        if let Some((layout, at)) = &self.columns {
-            self.values().write(memory, layout, [*at, self.order], &sorter, map.len());
+        sorter.write_order(memory.region(), self.room.order, leads, numbers, write);
+        if let Some((layout, at)) = &self.room.columns {
+            self.values().write(memory, layout, [*at, self.room.order], &sorter, map.len());
         }
     }
 
@@ -398,19 +317,19 @@ impl<'a> Copy<'a> {
     }
 
     fn write_list(&self, memory: &Memory, ordinal: u32, term: TermId, first: u64, postings: u32) {
-        let words = memory.region().view(self.postings);
+        let words = memory.region().view(self.room.postings);
         words[first as usize - 1].store(ordinal, Relaxed);
         let list = &words[first as usize..][..postings as usize];
         for (to, word) in list.iter().zip(self.list(memory, term)) {
             to.store(word, Relaxed);
         }
         if blocks_of(postings) > 0 {
-            let start = self.postings.start() + maxima_at(first, postings) * 4;
+            let start = self.room.postings.start() + maxima_at(first, postings) * 4;
             let maxima = memory.region().view(Span::<AtomicU64>::new(start, blocks_of(postings)));
             write_maxima(list, self.lengths_of(memory, term), rank_of(self.rows - 1), maxima);
         }
         if is_dense(postings, self.rows) {
-            let start = self.postings.start() + bitmap_at(first, postings) * 4;
+            let start = self.room.postings.start() + bitmap_at(first, postings) * 4;
             let bits = memory.region().view(Span::<AtomicU64>::new(start, bitmap_words(self.rows)));
             spirit_kernel::write_bitmap(list, bits, rank_of(self.rows - 1));
         }
@@ -420,8 +339,8 @@ impl<'a> Copy<'a> {
     fn lengths_of<'m>(&self, memory: &'m Memory, term: TermId) -> LengthArray<'m> {
         let region = memory.region();
         let field = Dictionary::new(region, memory.geometry()).record(term).key().field();
-        match &self.columns {
-            _ if field == FieldId::TEXT => LengthArray::new(region.view(self.lengths)),
+        match &self.room.columns {
+            _ if field == FieldId::TEXT => LengthArray::new(region.view(self.room.lengths)),
             Some((_, at)) => Columns::at(region, *at).lengths_of(field),
             None => LengthArray::ones(self.rows),
         }

@@ -1,15 +1,14 @@
-//! An AND of terms: segments in which all of them have postings, and there the kernels. What these leave of a phrase is looked up
-//! [where the terms are](super::phrase).
+//! An AND of terms: [segments in which all of them have entries](super::alignment), and there the kernels. What these leave of a phrase
+//! is looked up [where the terms are](super::phrase).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::descriptor::SegmentId;
 use spirit_index::entries::Entry;
 use spirit_index::posting::{rank, rank_of};
 use spirit_index::snapshot::Segment;
 use spirit_kernel::{Algorithm, Progress};
-use spirit_mem::{Region, Span, prefetch};
+use spirit_mem::Span;
 
 use super::phrase::{Room, Wanted};
 use super::{Evaluation, OUT, Place, Scratch, words_of};
@@ -17,10 +16,6 @@ use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
 use crate::plan::TERMS_INLINE;
 use crate::query::NodeId;
-
-/// Cache lines of a list that are asked for ahead: the processor sees the pattern then.
-const LINES_AHEAD: usize = 8;
-const LINE_WORDS: usize = 16;
 
 /// Terms that documents have to have, and the phrase that they are to make, if that is asked.
 #[derive(Clone, Copy)]
@@ -444,79 +439,6 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.done() || (ended && !self.refill(place, a)) {
                 return;
             }
-        }
-    }
-}
-
-impl<C> Evaluation<'_, C> {
-    /// Goes back to the newest segment not yet visited in which all terms have entries, and asks for its lists. Says
-    /// whether there is one.
-    pub(super) fn align(&mut self, terms: &[u32]) -> bool {
-        let found = match terms {
-            [a, b] if !self.snapshot.has_versions() => self.align_two(*a as usize, *b as usize),
-            _ => self.align_any(terms),
-        };
-        let Some(id) = found else { return false };
-        let lists = self.lists();
-        let segment = self.snapshot.of(id);
-        let meeting = self.scratch.ahead.push();
-        for (term, place) in terms.iter().zip(&mut meeting.entries) {
-            let leaf = &mut self.scratch.leaves[*term as usize];
-            leaf.left -= 1;
-            let entry = leaf.entries(lists).get(leaf.left);
-            *place = (entry, leaf.left as u32);
-            prefetch_list(lists.region, &segment, entry);
-        }
-        true
-    }
-
-    /// Makes the newest segment in which both terms have entries the last of those left; that segment, if there is one.
-    fn align_two(&mut self, a: usize, b: usize) -> Option<SegmentId> {
-        let lists = self.lists();
-        let leaves = &mut self.scratch.leaves;
-        let (x, y) = (leaves[a].entries(lists), leaves[b].entries(lists));
-        [leaves[a].left, leaves[b].left] = x.meet(y, [leaves[a].left, leaves[b].left]);
-        let segment = x.segment(leaves[a].left.checked_sub(1)?);
-        (segment.position() >= self.part.oldest).then_some(segment)
-    }
-
-    /// The same for any number of terms, and where segments have versions of which one counts.
-    fn align_any(&mut self, terms: &[u32]) -> Option<SegmentId> {
-        let (lists, oldest) = (self.lists(), self.part.oldest);
-        let mut target = None;
-        let mut agreed = 0;
-        let mut i = 0;
-        while agreed < terms.len() {
-            let leaf = &mut self.scratch.leaves[terms[i] as usize];
-            let segment = loop {
-                let index = leaf.left.checked_sub(1)?;
-                let segment = leaf.entries(lists).segment(index);
-                if segment.position() < oldest {
-                    return None;
-                }
-                if target.is_none_or(|t| segment <= t) && !self.snapshot.skips(segment) {
-                    break segment;
-                }
-                leaf.left = index;
-            };
-            agreed = if target == Some(segment) { agreed + 1 } else { 1 };
-            target = Some(segment);
-            i = (i + 1) % terms.len();
-        }
-        target
-    }
-}
-
-/// Asks for the first cache lines of an entry's list.
-#[inline]
-fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
-    if entry.postings > 1 {
-        let words = match segment.packed(entry) {
-            Some(packed) => packed.words(region),
-            None => region.view(segment.flushed().list(entry)),
-        };
-        for word in words.iter().step_by(LINE_WORDS).take(LINES_AHEAD) {
-            prefetch(word);
         }
     }
 }

@@ -14,46 +14,27 @@ use super::Ranked;
 use crate::evaluate::phrase::{Room, Wanted};
 use crate::evaluate::window::{Bits, RANKS, WORDS, Window, is_empty, ones};
 use crate::evaluate::{Evaluation, OUT, Place, Scratch, words_of};
-use crate::leaf::END;
 use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers what may be among the best in the registered segments at hand.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
-        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
-        while !self.done() {
-            let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
-            let Some(position) = next.filter(|p| *p >= oldest) else { return };
-            end = position;
-            let Some(segment) = self.snapshot.segment(position) else { return };
-            self.open_at(&segment);
-            let terms = self.query.terms.len();
-            for term in 0..terms {
-                self.scratch.leaves[terms + term] = self.scratch.leaves[term];
+        self.each_registered(bounded, |this, place| {
+            if this.promising(place.segment).is_some() {
+                let (found, scored) = this.scratch.leaves.split_at_mut(this.query.terms.len());
+                scored[..found.len()].copy_from_slice(found);
+                this.rank_segment(place);
             }
-            if let Some(place) = self.promising(segment) {
-                self.rank_segment(&place);
-            }
-        }
+        });
     }
 
     pub(super) fn rank_segment(&mut self, place: &Place<'_>) {
-        self.scratch.patterns.forget();
-        let root = self.query.root;
-        let mut rank = self.earliest(place, root, place.first);
-        let mut window = Window::first(place.base, rank);
-        while rank < END && !self.done() && self.meter.step() {
-            let mut bits = [0; WORDS];
-            let bits = &mut bits[..window.words()];
-            self.add(place, root, window, bits);
-            window.keep_ranks(bits, place.first..END);
+        self.each_window(place, |this, window, bits| {
             if !is_empty(bits) {
-                self.rank_window(place, window, bits);
+                this.rank_window(place, window, bits);
             }
-            rank = self.earliest(place, root, window.end());
-            window = window.next(place.base, rank);
-        }
+        });
     }
 
     fn rank_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {

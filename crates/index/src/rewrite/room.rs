@@ -1,0 +1,128 @@
+//! The room of a copy: how much it takes, part by part, and where each part lies.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
+
+use spirit_mem::Span;
+
+use crate::column::writer::Layout;
+use crate::descriptor::SegmentId;
+use crate::geometry::{Geometry, ROW_BYTES};
+use crate::lengths::LENGTH_BYTES;
+use crate::memory::Memory;
+use crate::term_order::order_bytes;
+use crate::text_copy::{TextCopy, lead};
+
+pub(super) const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
+/// The parts, in the order of [`Content::sizes`].
+const PARTS: usize = 13;
+
+/// What there is to copy.
+pub(super) struct Content {
+    pub(super) rows: u32,
+    pub(super) terms: u64,
+    /// Units of vectors and stored keys.
+    pub(super) units: u64,
+    pub(super) text_words: u64,
+    pub(super) posting_words: u64,
+    pub(super) columns: Layout,
+}
+
+/// Where it goes.
+#[derive(Default)]
+pub(super) struct Room {
+    pub(super) row_directory: u64,
+    pub(super) vector_directory: u64,
+    pub(super) row_words: Span<AtomicU64>,
+    pub(super) row_map: Span<AtomicU32>,
+    pub(super) vectors: Span<AtomicU16>,
+    pub(super) lengths: Span<AtomicU16>,
+    pub(super) term_map: Span<AtomicU32>,
+    /// Offset of the order of its terms.
+    pub(super) order: u64,
+    pub(super) postings: Span<AtomicU32>,
+    /// How the columns are laid out, if there are any, and their offset.
+    pub(super) columns: Option<(Layout, u64)>,
+    pub(super) texts: TextCopy,
+}
+
+impl Content {
+    /// Bytes of each part; none if there is more than a segment can have.
+    fn sizes(&self, geometry: &Geometry) -> Option<[u64; PARTS]> {
+        let rows = u64::from(self.rows);
+        let fits = rows.div_ceil(1 << geometry.row_shift) <= geometry.row_chunks_max
+            && self.units.div_ceil(1 << geometry.vector_shift) <= geometry.vector_chunks_max
+            && TextCopy::fits(geometry, self.text_words);
+        fits.then(|| {
+            let [text_directory, text_places, texts] =
+                TextCopy::sizes(geometry, self.rows, self.text_words);
+            [
+                // The readers' view of a directory has a fixed size, whatever of it is used.
+                geometry.row_chunks_max * 8,
+                geometry.vector_chunks_max * 8,
+                rows * ROW_BYTES,
+                rows * 4,
+                self.units * 2,
+                rows * LENGTH_BYTES,
+                self.terms * 4,
+                order_bytes(self.terms),
+                self.posting_words * 4,
+                self.columns.bytes(),
+                text_directory,
+                text_places,
+                texts,
+            ]
+        })
+    }
+}
+
+impl Room {
+    /// Room for all of it, in one piece, of what is kept for rewrites; none if there is not enough.
+    pub(super) fn allocate(memory: &Memory, id: SegmentId, content: Content) -> Option<Room> {
+        let sizes = content.sizes(memory.geometry())?.map(|size| size.next_multiple_of(64));
+        let mut next = memory.allocate_reserved(sizes.iter().sum(), id)?;
+        let starts = sizes.map(|size| {
+            next += size;
+            next - size
+        });
+        Some(Room::at(memory, starts, content))
+    }
+
+    /// The parts at these offsets, with directories that lead to them.
+    fn at(memory: &Memory, starts: [u64; PARTS], content: Content) -> Room {
+        let [
+            row_directory,
+            vector_directory,
+            row_words,
+            row_map,
+            vectors,
+            lengths,
+            term_map,
+            order,
+            postings,
+            columns,
+            text_directory,
+            text_places,
+            texts,
+        ] = starts;
+        let (geometry, region) = (memory.geometry(), memory.region());
+        let directory = |start, chunks_max| region.view(Span::new(start, chunks_max));
+        let of_rows = directory(row_directory, geometry.row_chunks_max);
+        lead(of_rows, row_words, ROW_BYTES << geometry.row_shift);
+        let of_vectors = directory(vector_directory, geometry.vector_chunks_max);
+        lead(of_vectors, vectors, 2 << geometry.vector_shift);
+        let rows = u64::from(content.rows);
+        Room {
+            row_directory,
+            vector_directory,
+            row_words: Span::new(row_words, rows * ROW_WORDS as u64),
+            row_map: Span::new(row_map, rows),
+            vectors: Span::new(vectors, content.units),
+            lengths: Span::new(lengths, rows),
+            term_map: Span::new(term_map, content.terms),
+            order,
+            postings: Span::new(postings, content.posting_words),
+            columns: (content.columns.bytes() > 0).then_some((content.columns, columns)),
+            texts: TextCopy::new(memory, content.rows, [text_directory, text_places, texts]),
+        }
+    }
+}
