@@ -317,7 +317,9 @@ impl fmt::Display for InBrackets<'_> {
 
 impl fmt::Display for Bool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.must.is_empty() && self.should.is_empty() && self.not.is_empty() {
+        let (has_none, wants_some) = (self.should.is_empty(), self.minimum > 0);
+        // The language has no way to ask for some of no clauses.
+        if has_none && (wants_some || (self.must.is_empty() && self.not.is_empty())) {
             return write!(f, "{}", Clause::Nothing);
         }
         f.write_str("(")?;
