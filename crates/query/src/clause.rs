@@ -317,9 +317,7 @@ impl fmt::Display for InBrackets<'_> {
 
 impl fmt::Display for Bool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (has_none, wants_some) = (self.should.is_empty(), self.minimum > 0);
-        // The language has no way to ask for some of no clauses.
-        if has_none && (wants_some || (self.must.is_empty() && self.not.is_empty())) {
+        if self.must.is_empty() && self.should.is_empty() && self.not.is_empty() {
             return write!(f, "{}", Clause::Nothing);
         }
         f.write_str("(")?;
@@ -328,6 +326,10 @@ impl fmt::Display for Bool {
         for (number, (sign, clause)) in clauses.enumerate() {
             let space = if number > 0 { " " } else { "" };
             write!(f, "{space}{sign}{clause}")?;
+        }
+        if self.should.is_empty() && self.minimum > 0 {
+            // The language asks for some of what there is.
+            write!(f, " {}", Clause::Nothing)?;
         }
         f.write_str(")")?;
         let implied = u32::from(self.must.is_empty() && !self.should.is_empty());
