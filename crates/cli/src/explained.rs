@@ -60,6 +60,7 @@ fn name_of(evaluator: &Evaluator) -> &'static str {
         Evaluator::ListsInTurn => "lists-in-turn",
         Evaluator::MaxScore => "max-score",
         Evaluator::Merge => "merge",
+        Evaluator::Leapfrog => "leapfrog",
         Evaluator::Windows => "windows",
         _ => "other",
     }

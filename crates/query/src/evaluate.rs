@@ -13,6 +13,7 @@ mod at_once;
 mod explain;
 mod frequency;
 mod key;
+mod leapfrog;
 mod merge;
 mod older;
 mod pattern;

@@ -64,6 +64,8 @@ pub enum Evaluator {
     MaxScore,
     /// For the newest few: the lists of any of several terms, merged as they lie.
     Merge,
+    /// For the newest few: the lists of two groups of terms, of each of which a document has one, moving each other on.
+    Leapfrog,
     /// Windows of up to 4,096 documents, a bit each.
     Windows,
 }
@@ -193,6 +195,7 @@ impl fmt::Display for Evaluator {
             Evaluator::ListsInTurn => f.write_str("lists in turn"),
             Evaluator::MaxScore => f.write_str("MaxScore"),
             Evaluator::Merge => f.write_str("merge"),
+            Evaluator::Leapfrog => f.write_str("leapfrog"),
             Evaluator::Windows => f.write_str("windows"),
         }
     }

@@ -46,7 +46,8 @@ fn each_shape_has_its_evaluators() {
         (plan.fresh.evaluator, plan.registered.evaluator)
     };
     use Evaluator::{
-        BlockMaxAll, BlockMaxTerm, Key, List, ListsInTurn, MaxScore, Merge, Nothing, Windows,
+        BlockMaxAll, BlockMaxTerm, Key, Leapfrog, List, ListsInTurn, MaxScore, Merge, Nothing,
+        Windows,
     };
     assert_eq!(of("sea", &newest), (List, List));
     assert_eq!(of("sea", &best), (List, BlockMaxTerm));
@@ -55,6 +56,9 @@ fn each_shape_has_its_evaluators() {
     assert_eq!(of("sea sky", &Search::newest(1000)), (Windows, Windows));
     assert_eq!(of("sea sky", &best), (MaxScore, MaxScore));
     assert_eq!(of("+sea sky", &best), (Windows, ListsInTurn));
+    assert_eq!(of("+sea +(sky some)", &newest), (Leapfrog, Leapfrog));
+    assert_eq!(of("sea sky -some", &newest), (Leapfrog, Leapfrog));
+    assert_eq!(of("+(sea a) +(sky b) +(some c)", &newest), (Windows, Windows));
     let by_field = Search::by_field(10, "by", Direction::Ascending);
     assert_eq!(of("sea AND sky", &by_field), (Windows, Windows));
     assert_eq!(of("sea AND sky", &best), (Windows, BlockMaxAll(Algorithm::Simd)));

@@ -206,7 +206,7 @@ fn a_query_ends_in_time() {
     assert_eq!(reader.count_text("word*"), Ok(3000));
 }
 
-/// The first look of an evaluation is not its last: of queries that take long, one that has a quarter of that is ended.
+/// The first look of an evaluation is not its last: of queries that take long, one that has a part of that is ended.
 #[test]
 fn a_query_is_ended_midway() {
     let index =
@@ -231,9 +231,14 @@ fn a_query_is_ended_midway() {
                 let times = [(); 3].map(|()| ask(&mut reader, query, &search));
                 assert!(times.iter().all(|(_, error)| error.is_none()), "{query} {search:?}");
                 let least = times.iter().map(|(time, _)| *time).min().unwrap();
-                reader.limits(Limits { timeout: Some(least / 4), ..Limits::default() });
-                let (_, error) = ask(&mut reader, query, &search);
-                assert_eq!(error, Some(SearchError::Stopped(Stop::TimedOut)), "{query} {search:?}");
+                // The machine may be quicker now.
+                let is_ended = (2..8).any(|halvings| {
+                    let timeout = Some(least / (1 << halvings));
+                    reader.limits(Limits { timeout, ..Limits::default() });
+                    let (_, error) = ask(&mut reader, query, &search);
+                    error == Some(SearchError::Stopped(Stop::TimedOut))
+                });
+                assert!(is_ended, "{query} {search:?} takes {least:?}");
             }
         }
         index.flush().unwrap();

@@ -9,6 +9,7 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;
 use spirit_schema::Schema;
 
+use super::leapfrog::leapfrogs;
 use super::tree::merges;
 use super::{Evaluation, Meeting};
 use crate::collect::Limit;
@@ -122,6 +123,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             Plan::All(terms, count) => Evaluator::Intersection(meet(&terms[..count])),
             Plan::Phrase(_, terms, count) => Evaluator::Phrase(meet(&terms[..count])),
             Plan::Any(..) if merges(k) => Evaluator::Merge,
+            Plan::Groups(_, _, groups) if merges(k) && leapfrogs(&groups) => Evaluator::Leapfrog,
             Plan::Any(..) | Plan::Groups(..) | Plan::Tree { .. } => Evaluator::Windows,
         }
     }

@@ -8,6 +8,7 @@ use spirit_index::posting::rank_of;
 use spirit_index::snapshot::Segment;
 use spirit_kernel as kernel;
 
+use super::leapfrog::leapfrogs;
 use super::window::{Bits, Counts, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
 use crate::collect::{Collector, Limit};
@@ -86,7 +87,18 @@ impl<C: Collector> Evaluation<'_, C> {
         {
             return self.merge(place, terms);
         }
-        self.each_window(place, |this, window, bits| this.offer_window(place, window, bits));
+        let mut first = place.first;
+        if let Shape::Groups(terms, groups) = shape
+            && !C::COUNTS
+            && merges(self.collector.wanted())
+            && leapfrogs(groups)
+        {
+            let Some(rank) = self.leapfrog(place, terms, groups) else { return };
+            first = rank;
+        }
+        self.each_window_from(place, first, |this, window, bits| {
+            this.offer_window(place, window, bits);
+        });
     }
 
     fn offer_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
@@ -138,15 +150,25 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         place: &Place<'_>,
         take: impl Fn(&mut Self, Window, &mut [u64]),
     ) {
+        self.each_window_from(place, place.first, take);
+    }
+
+    /// The same from a rank on.
+    fn each_window_from(
+        &mut self,
+        place: &Place<'_>,
+        first: u32,
+        take: impl Fn(&mut Self, Window, &mut [u64]),
+    ) {
         self.scratch.patterns.forget();
         let root = self.query.root;
-        let mut rank = self.earliest(place, root, place.first);
+        let mut rank = self.earliest(place, root, first);
         let mut window = Window::first(place.base, rank);
         while rank < END && !self.done() && self.meter.step() {
             let mut bits = [0; WORDS];
             let bits = &mut bits[..window.words()];
             self.add(place, root, window, bits);
-            window.keep_ranks(bits, place.first..END);
+            window.keep_ranks(bits, first..END);
             take(self, window, bits);
             rank = self.earliest(place, root, window.end());
             window = window.next(place.base, rank);
