@@ -229,7 +229,8 @@ pub(crate) struct DeleteArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
 }
@@ -389,7 +390,8 @@ pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
     /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file
@@ -442,7 +444,8 @@ pub(crate) struct TierArgs {
     /// Milliseconds that a document waits for those of other threads, to be synced together; each time anew [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of texts after which such a group, or a batch of a file, waits no longer; each time anew [default: 256KiB]
+    /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is by itself; each time
+    /// anew [default: 256KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) group_bytes: Option<Size>,
     /// Engraved segments, 1 to 16, that come together before they are merged into the dictionary on disk, whose pages are written

@@ -39,6 +39,8 @@ pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) dram_bytes: u64,
+    /// Whether somebody said how much.
+    pub(crate) is_dram_given: bool,
     pub(crate) segment_bytes: Option<u64>,
     pub(crate) executors: usize,
     pub(crate) readers_max: usize,
@@ -78,6 +80,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             dram_bytes: 1 << 30,
+            is_dram_given: false,
             segment_bytes: None,
             executors: 1,
             readers_max: 64,
@@ -122,9 +125,11 @@ const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
-    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB.
+    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
+    /// segments need if that is more.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
+        self.is_dram_given = true;
         self
     }
 

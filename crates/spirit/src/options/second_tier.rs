@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
+use spirit_index::geometry::Geometry;
 use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
 use spirit_index::nvm::root::Root;
 use spirit_text::Analyzer;
@@ -75,8 +76,8 @@ impl Options {
     }
 
     /// Bytes of texts after which such a group is written without waiting for more, and a batch of [`add_all`] is: a smaller one is
-    /// acknowledged earlier. Default: 256 KiB, or a sixteenth of the log if that is less, which is the most. Of this start
-    /// only.
+    /// acknowledged earlier, and with 0 each document is one. Default: 256 KiB, or a sixteenth of the log if that is less, which
+    /// is the most. Of this start only.
     ///
     /// [`add_all`]: crate::Index::add_all
     pub fn group_bytes(mut self, bytes: u64) -> Self {
@@ -179,7 +180,19 @@ impl Options {
             .into_iter()
             .find(|analyzer| name_word(analyzer.name()) == root.analyzer)
             .ok_or("analyzer")?;
+        self.grow_dram();
         Ok(())
+    }
+
+    /// Takes as much DRAM as the index needs that is opened, unless somebody said how much: who made it with large segments
+    /// need not say so again. What cannot be divided at any size is refused later.
+    fn grow_dram(&mut self) {
+        if self.is_dram_given {
+            return;
+        }
+        if let Ok(bytes_min) = Geometry::dram_bytes_min(self.memory()) {
+            self.dram_bytes = self.dram_bytes.max(bytes_min.saturating_mul(self.executors as u64));
+        }
     }
 
     /// Each executor's part of the second tier.
