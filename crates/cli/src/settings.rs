@@ -44,8 +44,8 @@ impl IndexArgs {
         if let Some(postings) = self.postings {
             options = options.postings(postings.into());
         }
-        for (name, kind) in self.schema.iter().flat_map(|fields| &fields.0) {
-            options = options.field(name, *kind);
+        if let Some(fields) = &self.schema {
+            options = fields.added_to(options);
         }
         if self.strict_schema {
             options = options.strict(true);

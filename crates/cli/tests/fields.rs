@@ -88,6 +88,61 @@ fn a_configuration_file_has_fields() {
     assert!(stats.contains(schema), "{stats}");
 }
 
+#[test]
+fn a_field_is_of_one_kind() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.txt", "red\n"), folder.path("index"));
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat());
+    let run = ingest(&["--schema", "a:integer,a:float"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("`a` is there twice"), "{}", run.err);
+
+    let both = "schema = \"a:integer\"\n[fields]\n";
+    let config = folder.file("twice.toml", format!("{both}a = \"float\"\n"));
+    let line = ingest(&["--config", &config]).failed(2);
+    assert!(line.contains("twice.toml: `schema` and [fields]: `a` is there twice"), "{line}");
+    let config = folder.file("both.toml", format!("{both}b = \"keyword\"\n"));
+    ingest(&["--config", &config]).done();
+    let stats = spirit(&["stats", "-d", &index, "--json"]).json().remove(0);
+    let names: Vec<_> = stats["schema"].as_array().unwrap().iter().map(|f| &f["name"]).collect();
+    assert_eq!(names, ["text", "a", "b"]);
+
+    let line = ingest(&["--strict-schema"]).failed(2);
+    assert!(line.starts_with("spirit: --strict-schema: the index in "), "{line}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_placed() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.txt", "red\n"), folder.path("index"));
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat());
+    let config = folder.file("c.toml", "store = true\ndram = \n");
+    let line = ingest(&["--config", &config]).failed(2);
+    assert!(line.starts_with(&format!("spirit: {config}:2: ")), "{line}");
+    let schema = folder.file("s.toml", "[fields]\na = \"text\"\nb == 3\n");
+    let run = ingest(&["--schema", &schema]);
+    assert!(run.code == 2 && run.err.contains(&format!("{schema}:3: ")), "{}", run.err);
+}
+
+#[test]
+fn text_is_cut_by_the_analyzer_of_the_index() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", "{\"title\": \"ships\", \"more\": \"ships\"}\n");
+    let index = folder.path("index");
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat()).done();
+    ingest(&["--analyzer", "english", "--schema", "title:text,own:text(simple)"]);
+    // An index that is there: its own analyzer, which is not typed again.
+    ingest(&["--schema", "title:text,body:text"]);
+    let stats = spirit(&["stats", "-d", &index]).done();
+    for (name, analyzer) in
+        [("title", "english"), ("own", "simple"), ("more", "english"), ("body", "english")]
+    {
+        let line = format!("{:<32}text({analyzer})", format!("field {name}"));
+        assert!(stats.lines().any(|found| found == line), "{line} in {stats}");
+    }
+    assert_eq!(spirit(&["count", "-d", &index, "title:ship"]).done(), "2\n");
+}
+
 const POSTS: &str = r#"{"key": "a", "text": "red sea", "views": 3, "ts": "2026-11-22T19:00:00Z", "level": "info"}
 {"key": "b", "text": "red", "views": 40, "level": "error"}
 {"key": "c", "text": "blue", "views": -7, "ts": "2026-11-23T01:00:00Z", "level": "error"}
