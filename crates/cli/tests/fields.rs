@@ -35,6 +35,33 @@ fn facets_are_of_all_that_match() {
 }
 
 #[test]
+fn facets_of_moments_are_moments() {
+    let folder = Folder::new();
+    let moments = [1_391_149_585, 1_391_149_585 + 60, 1_391_149_585 + 180];
+    let line = |ts: i64| format!("{{\"text\": \"visit\", \"ts\": {ts}}}\n");
+    let file = folder.file("visits.jsonl", moments.map(line).concat());
+    let asked = ["search", "--in", &file, "--schema", "ts:time(seconds)", "visit"];
+    let facets = ["--facet", "stats:ts", "--facet", "percentiles:ts:0,100"];
+    let answer = spirit(&[&asked[..], &facets, &["--json"]].concat()).json().remove(0);
+    let (least, mean, most) =
+        ("2014-01-31T06:26:25Z", "2014-01-31T06:27:45Z", "2014-01-31T06:29:25Z");
+    let stats = serde_json::json!({ "facet": "stats:ts", "count": 3, "min": least, "max": most, "mean": mean });
+    assert_eq!(answer["facets"][0], stats);
+    let at = &answer["facets"][1]["percentiles"];
+    assert_eq!((&at[0]["value"], &at[1]["value"]), (&least.into(), &most.into()));
+    let shown = spirit(&[&asked[..], &facets].concat()).done();
+    assert!(
+        shown.contains(&format!("stats:ts: 3 values, {least} to {most}, mean {mean}\n")),
+        "{shown}"
+    );
+    assert!(shown.contains(&format!("    100%  {most}\n")), "{shown}");
+    let wrong = spirit(&[&asked[..], &["--facet", "histogram:ts:86400"]].concat()).failed(2);
+    assert!(wrong.contains("--facet histogram:ts:86400: field \"ts\" holds moments"), "{wrong}");
+    assert!(wrong.ends_with("as in dates:ts:1day"), "{wrong}");
+    spirit(&[&asked[..], &["--facet", "dates:ts:1day"]].concat()).done();
+}
+
+#[test]
 fn members_become_fields_and_what_does_not_fit_is_reported() {
     let folder = Folder::new();
     let (file, index) = (folder.file("a.jsonl", LINES), folder.path("index"));

@@ -22,6 +22,11 @@ fn help_teaches_and_no_command_is_wrong_usage() {
         assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
     }
     assert!(help.contains("Examples:\n"));
+    for asking in
+        [&help, &spirit(&["search", "--help"]).done(), &spirit(&["count", "--help"]).done()]
+    {
+        assert!(asking.contains("Queries:\n  a b (either)   +a -b "), "{asking}");
+    }
     let ingest = spirit(&["ingest", "--help"]).done();
     assert!(
         ingest.contains("The index is kept in DIR, which is made if there is none."),
