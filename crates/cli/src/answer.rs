@@ -279,9 +279,11 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
 
 /// A score for people: rounded, but to four digits at least, so that those that faded are told apart too.
 fn score_shown(score: f32) -> String {
+    let rounded = |digits| rounded(f64::from(score), digits).to_string();
     match score.abs() {
         0.0 => "0".to_owned(),
-        0.1..1e9 => rounded(f64::from(score), SCORE_DIGITS).to_string(),
+        0.1..1e9 => rounded(SCORE_DIGITS),
+        1e-4..0.1 => rounded(SCORE_DIGITS + 3),
         _ => format!("{score:.3e}"),
     }
 }
@@ -315,7 +317,8 @@ mod tests {
             (1.0, "1"),
             (3.218_876, "3.21888"),
             (0.123_456_7, "0.12346"),
-            (0.012_345_67, "1.235e-2"),
+            (0.012_345_67, "0.01234567"),
+            (0.000_123_456_7, "0.00012346"),
             (1.234_1e-30, "1.234e-30"),
             (1e30, "1.000e30"),
         ] {
