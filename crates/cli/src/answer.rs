@@ -4,22 +4,22 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Facet, Highlighter, Hits, Index, Reader, Search, SearchError, Snippet, Total};
+use spirit::{Facet, Highlighter, Hits, Index, Query, Reader, Search, SearchError, Snippet, Total};
 
-use crate::args::AnsweringArgs;
-use crate::choice::{Counting, OperatorName};
+use crate::args::{AnsweringArgs, QueryArgs};
+use crate::choice::Counting;
 use crate::explained::{Explained, Planned};
 use crate::facets::Answered;
 use crate::failure::Failure;
 use crate::order::{sort_shown, sort_value};
 use crate::output::{elapsed, grouped, json_line, rounded};
-use crate::queries::{Place, Queries, refused};
+use crate::queries::{Asked, Queries, Refused, Unanswered};
 use crate::snippets::{self, Marks};
 
 /// Characters of a text that are shown to people.
 const LINE_CHARACTERS: usize = 100;
 
-/// Digits of a score behind the point: as many as its 24 bits are good for.
+/// Digits of a score that people see, behind the point: as many as its 24 bits are good for.
 const SCORE_DIGITS: i32 = 5;
 
 /// One query's answer, in the shape that `--json` prints.
@@ -40,6 +40,9 @@ struct Answer<'a> {
     /// Only if any were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     facets: Vec<Answered>,
+    /// What was passed over in the query, if it was read leniently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
     #[serde(skip)]
     took: Duration,
 }
@@ -48,7 +51,7 @@ struct Answer<'a> {
 struct Hit {
     key: String,
     /// Only with an order that scores.
-    score: Option<f64>,
+    score: Option<f32>,
     /// Only with the order of a field: what the document was sorted by.
     #[serde(skip_serializing_if = "Option::is_none")]
     sort: Option<serde_json::Value>,
@@ -63,44 +66,96 @@ struct Hit {
     explanation: Option<Explained>,
 }
 
-/// A reader of `index` with the operator that was asked for.
-pub(crate) fn reader(index: &Index, operator: Option<OperatorName>) -> Result<Reader<'_>, Failure> {
+/// A reader of `index` that reads queries and limits them as was asked for.
+pub(crate) fn reader<'i>(index: &'i Index, args: &QueryArgs) -> Result<Reader<'i>, Failure> {
     let mut reader = index.reader().map_err(Failure::work)?;
-    if let Some(operator) = operator {
+    if let Some(operator) = args.default_operator {
         reader.default_operator(operator.into());
     }
+    reader.limits(args.limits());
     Ok(reader)
 }
 
 /// Answers all of `queries` on `out`.
-pub(crate) fn answer_all(
+pub(crate) fn answer_all<W: Write>(
     index: &Index,
     queries: &Queries,
     args: &AnsweringArgs,
-    out: &mut impl Write,
+    out: &mut W,
 ) -> Result<(), Failure> {
     args.check_texts(index)?;
-    let mut reader = reader(index, args.default_operator)?;
-    queries.for_each(|query, place| {
-        let answer = answer(index, &mut reader, query, place, args)?;
+    args.check_facets(index)?;
+    let mut reader = reader(index, &args.query)?;
+    let answer = |asked: Asked<'_>, out: &mut W| {
+        let answer = answer(index, &mut reader, asked, args)?;
         if args.json {
-            return json_line(out, &answer);
+            return Ok(json_line(out, &answer)?);
         }
         if queries.are_many() {
-            writeln!(out, "query: {query}")?;
+            writeln!(out, "query: {}", asked.text)?;
         }
         Ok(show(&answer, out)?)
-    })
+    };
+    let refused = |refused: &Refused<'_>, out: &mut W| match args.json {
+        true => json_line(out, refused),
+        false => {
+            let query = refused.query.as_deref().unwrap_or_default();
+            Ok(writeln!(out, "query: {query}\nno answer: {}", refused.error)?)
+        }
+    };
+    queries.for_each(out, answer, refused)
 }
 
 fn answer<'a>(
     index: &Index,
     reader: &mut Reader<'_>,
-    query: &'a str,
-    place: Place<'_>,
+    asked: Asked<'a>,
     args: &AnsweringArgs,
-) -> Result<Answer<'a>, Failure> {
-    let refused = |error: SearchError| refused(place, &error);
+) -> Result<Answer<'a>, Unanswered> {
+    let search = search(args);
+    // What is asked besides the hits, of the same query.
+    let has_more = args.explain || !args.facets.is_empty() || args.highlight().is_some();
+    let query = has_more.then(|| parsed(reader, asked.text, args)).transpose()?;
+    let mut highlighter =
+        args.highlight().zip(query.as_ref()).map(|(how, query)| index.highlighter(query, how));
+    let started = Instant::now();
+    let (hits, warnings) = match args.query.lenient {
+        true => reader.search_typed(asked.text, search.clone())?,
+        false => (reader.search_text(asked.text, search.clone())?, Vec::new()),
+    };
+    let took = started.elapsed();
+    let shown = hits.len().min(args.k);
+    let full = shown == args.k;
+    let first_page = args.after.is_none();
+    let total = match first_page && !full {
+        // These are all there are, however far they were to be counted.
+        true => Total::Exact(shown as u64),
+        false => hits.total().unwrap_or(Total::AtLeast(shown as u64)),
+    };
+    let more = full && !(first_page && total == Total::Exact(shown as u64));
+    let cursor = hits.cursor().map_err(Failure::work)?.filter(|_| more && shown > 0);
+    let mut answer = Answer {
+        query: asked.text,
+        count: total.count(),
+        exact: total.is_exact(),
+        took_us: rounded(took.as_secs_f64() * 1e6, 3),
+        cursor: cursor.map(|cursor| cursor.to_string()),
+        hits: found(index, &hits, shown, highlighter.as_mut())?,
+        plan: None,
+        facets: Vec::new(),
+        warnings: None,
+        took,
+    };
+    drop(hits);
+    if let Some(query) = &query {
+        add_more(index, reader, query, &search, args, &mut answer)?;
+    }
+    answer.warnings = args.query.lenient.then(|| asked.warn(&warnings));
+    Ok(answer)
+}
+
+/// What is searched for, besides the query.
+fn search(args: &AnsweringArgs) -> Search {
     // Asked for none, one is looked for all the same: the shortest page that the engine has.
     let mut search = Search::in_order(args.k.max(1), args.order());
     if let Some(cursor) = &args.after {
@@ -109,61 +164,52 @@ fn answer<'a>(
     if let Some(fade) = &args.recency {
         search = search.recency(fade.recency());
     }
-    search = args.force(search);
     if let Counting::UpTo(number) = args.count {
         search = search.total(number);
     }
-    let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
-    let mut highlighter = highlighter.transpose().map_err(refused)?;
-    let started = Instant::now();
-    let hits = reader.search_text(query, search.clone()).map_err(refused)?;
-    let took = started.elapsed();
-    let shown = hits.len().min(args.k);
-    let full = shown == args.k;
-    let first_page = args.after.is_none();
-    // A full page is the last one only if it holds all there are.
-    let total = hits.total().unwrap_or(match first_page && !full {
-        true => Total::Exact(shown as u64),
-        false => Total::AtLeast(shown as u64),
-    });
-    let more = full && !(first_page && total == Total::Exact(shown as u64));
-    let mut answer = Answer {
-        query,
-        count: total.count(),
-        exact: total.is_exact(),
-        took_us: rounded(took.as_secs_f64() * 1e6, 3),
-        cursor: hits
-            .cursor()
-            .map_err(Failure::work)?
-            .filter(|_| more && shown > 0)
-            .map(|cursor| cursor.to_string()),
-        hits: found(index, &hits, shown, highlighter.as_mut())?,
-        plan: None,
-        facets: Vec::new(),
-        took,
-    };
-    drop(hits);
+    args.force(search)
+}
+
+fn parsed(reader: &mut Reader<'_>, text: &str, args: &AnsweringArgs) -> Result<Query, SearchError> {
+    match args.query.lenient {
+        true => Ok(reader.parse_typed(text).0),
+        false => Ok(reader.parse_text(text)?),
+    }
+}
+
+/// Adds the explanations and the facets that were asked for.
+fn add_more(
+    index: &Index,
+    reader: &mut Reader<'_>,
+    query: &Query,
+    search: &Search,
+    args: &AnsweringArgs,
+    answer: &mut Answer<'_>,
+) -> Result<(), SearchError> {
     if args.explain {
-        explain(reader, &search, &mut answer).map_err(refused)?;
+        explain(reader, query, search, answer)?;
     }
     if !args.facets.is_empty() {
+        let schema = index.schema();
         let facets: Vec<Facet> = args.facets.iter().map(|asked| asked.facet.clone()).collect();
-        let found = reader.aggregate_text(query, &facets).map_err(refused)?;
+        let found = reader.aggregate(query, &facets)?;
         let answered = args.facets.iter().zip(found);
-        answer.facets = answered.map(|(asked, found)| Answered::new(asked, found)).collect();
+        answer.facets =
+            answered.map(|(asked, found)| Answered::new(asked, found, &schema)).collect();
     }
-    Ok(answer)
+    Ok(())
 }
 
 /// Adds how the query was evaluated and, where there are scores, why they are what they are.
 fn explain(
     reader: &mut Reader<'_>,
+    query: &Query,
     search: &Search,
     answer: &mut Answer<'_>,
 ) -> Result<(), SearchError> {
-    answer.plan = Some(Planned(reader.plan_text(answer.query, search)?));
+    answer.plan = Some(Planned(reader.plan(query, search)?));
     for hit in answer.hits.iter_mut().filter(|hit| hit.score.is_some()) {
-        let explanation = reader.explain_text(answer.query, search, &hit.key)?;
+        let explanation = reader.explain(query, search, &hit.key)?;
         hit.explanation = explanation.map(Explained);
     }
     Ok(())
@@ -188,7 +234,7 @@ fn found(
     let stored = index.options().get_store();
     let hit = |(hit, key)| {
         let text = stored.then(|| text(hit)).transpose()?;
-        let score = scores.get(hit).map(|score| rounded(f64::from(*score), SCORE_DIGITS));
+        let score = scores.get(hit).copied();
         let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
         let snippets = snippets.transpose().map_err(Failure::work)?;
         Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets, explanation: None })
@@ -205,7 +251,7 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     }
     for hit in &answer.hits {
         match (hit.score, &hit.sort) {
-            (Some(score), _) => writeln!(out, "{}  {score}", hit.key)?,
+            (Some(score), _) => writeln!(out, "{}  {}", hit.key, score_shown(score))?,
             (None, Some(value)) => writeln!(out, "{}  {}", hit.key, sort_shown(value))?,
             (None, None) => writeln!(out, "{}", hit.key)?,
         }
@@ -231,6 +277,17 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     }
 }
 
+/// A score for people: rounded, but to four digits at least, so that those that faded are told apart too.
+fn score_shown(score: f32) -> String {
+    let rounded = |digits| rounded(f64::from(score), digits).to_string();
+    match score.abs() {
+        0.0 => "0".to_owned(),
+        0.1..1e9 => rounded(SCORE_DIGITS),
+        1e-4..0.1 => rounded(SCORE_DIGITS + 3),
+        _ => format!("{score:.3e}"),
+    }
+}
+
 /// A text on one line, and no longer than that: blanks and control characters are one blank.
 fn shortened(text: &str) -> String {
     let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
@@ -252,6 +309,22 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_are_shown_with_the_digits_that_tell_them_apart() {
+        for (score, shown) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (3.218_876, "3.21888"),
+            (0.123_456_7, "0.12346"),
+            (0.012_345_67, "0.01234567"),
+            (0.000_123_456_7, "0.00012346"),
+            (1.234_1e-30, "1.234e-30"),
+            (1e30, "1.000e30"),
+        ] {
+            assert_eq!(score_shown(score), shown);
+        }
+    }
 
     #[test]
     fn a_text_is_shown_on_one_line() {

@@ -1,21 +1,20 @@
 //! What can be typed. What it means is in [`settings`](crate::settings).
 
+mod answering;
 mod backup;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use spirit::{Analyzer, Cursor, HITS_MAX};
+use spirit::Analyzer;
 
+pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, VerifyArgs};
 
 use crate::choice::{
-    AlgorithmName, Counting, DictionaryTierName, Durability, EvaluatorName, Mode, OnFullName,
-    OperatorName, PostingsName, Reserve, YesNo,
+    DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
 };
 use crate::document::Format;
-use crate::facets::{FacetArg, facet};
-use crate::order::{Fade, Order};
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -30,18 +29,30 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-const EXAMPLES: &str = "\
+/// What queries look like: of all commands, and of each that takes some.
+macro_rules! with_syntax {
+    ($examples:literal) => {
+        concat!(
+            $examples,
+            "
+
+Queries:
+  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)
+  \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
+  views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h   level:IN [warn error]   field:* (any value)"
+        )
+    };
+}
+
+const EXAMPLES: &str = with_syntax!(
+    "\
 Examples:
   spirit demo                                   the whole thing at work, in under a minute
   spirit ingest -d news posts.jsonl             makes the index in news, or adds to it
   spirit search -d news 'fox -dog'              the newest posts with fox and without dog
   spirit count --in log.jsonl.zst 'error AND disk'
-                                                of a file, in memory; nothing is kept
-
-Queries:
-  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)
-  \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
-  views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h   level:IN [warn error]   field:* (any value)";
+                                                of a file, in memory; nothing is kept"
+);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -178,13 +189,16 @@ pub(crate) struct SearchArgs {
     pub(crate) index: IndexArgs,
 }
 
-const SEARCH_EXAMPLES: &str = "\
+const SEARCH_EXAMPLES: &str = with_syntax!(
+    "\
 Examples:
   spirit search -d news 'fox OR wolf'
   spirit search -d news -k 20 --after 4711 fox            the next page
+  spirit search -d news --lenient --timeout 2s '(fox AND'  what somebody typed
   spirit search -d news --highlight 'heron AND reed*'     where in the texts that is, if they are stored
   spirit search --in a.tsv b.tsv --queries queries.txt --json
-  spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash";
+  spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash"
+);
 
 /// Counts the documents that match, exactly
 #[derive(Debug, clap::Args)]
@@ -198,19 +212,20 @@ pub(crate) struct CountArgs {
     /// Print one JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
-    /// What two neighbouring words mean
-    #[arg(long, value_name = "or|and")]
-    pub(crate) default_operator: Option<OperatorName>,
+    #[command(flatten)]
+    pub(crate) query: QueryArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) index: IndexArgs,
 }
 
-const COUNT_EXAMPLES: &str = "\
+const COUNT_EXAMPLES: &str = with_syntax!(
+    "\
 Examples:
   spirit count -d news 'fox AND dog'
-  spirit count --in posts.jsonl.zst --queries queries.txt --json";
+  spirit count --in posts.jsonl.zst --queries queries.txt --json"
+);
 
 /// Deletes documents by key
 ///
@@ -229,7 +244,8 @@ pub(crate) struct DeleteArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
 }
@@ -293,83 +309,6 @@ pub(crate) struct SourceArgs {
     pub(crate) queries: Option<PathBuf>,
 }
 
-/// How queries are answered.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options of queries")]
-pub(crate) struct AnsweringArgs {
-    /// How many documents
-    #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
-    pub(crate) k: usize,
-    /// The order of documents: newest; bm25, the most relevant first; or FIELD, the greatest value first (FIELD:asc: the least)
-    #[arg(long, default_value = "newest")]
-    pub(crate) order: Order,
-    /// For bm25: how long further occurrences of a word count, from 0 [default: 1.2]
-    #[arg(long, value_name = "N", value_parser = not_negative)]
-    pub(crate) k1: Option<f32>,
-    /// For bm25: how much the length of a document counts, from 0 to 1 [default: 0.75]
-    #[arg(long, value_name = "N", value_parser = share)]
-    pub(crate) b: Option<f32>,
-    /// For bm25: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
-    #[arg(long, value_name = "FIELD:HALF-LIFE")]
-    pub(crate) recency: Option<Fade>,
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Go on after the last document of an earlier page
-    #[arg(long, value_name = "CURSOR", value_parser = cursor)]
-    pub(crate) after: Option<Cursor>,
-    /// Force an algorithm for AND
-    #[arg(long, default_value = "auto")]
-    pub(crate) algorithm: AlgorithmName,
-    /// What evaluates: what is fastest for the query's shape, or windows of documents, which are good for every query
-    #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
-    pub(crate) evaluator: EvaluatorName,
-    /// For bm25: score every match, and do not pass over those that cannot be among the best
-    #[arg(long)]
-    pub(crate) exhaustive: bool,
-    /// Say how the query is evaluated and, for bm25, why each document has its score
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Say what the values of a field are over all documents that match: terms:FIELD[:N], histogram:FIELD:N,
-    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
-    #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
-    pub(crate) facets: Vec<FacetArg>,
-    /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
-    #[arg(long, value_name = "yes|no|N", default_value = "yes")]
-    pub(crate) count: Counting,
-    /// What two neighbouring words mean
-    #[arg(long, value_name = "or|and", hide_possible_values = true)]
-    pub(crate) default_operator: Option<OperatorName>,
-    /// Show the part of each text that says best why it was found, and mark there what was: in colour on a terminal, unless
-    /// NO_COLOR is set, else «so»; with --json as HTML in `snippets`, <em>so</em>. The index has to store texts
-    #[arg(long)]
-    pub(crate) highlight: bool,
-    /// Highlight, in about so many characters of each text [default: 150]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) snippet: Option<u32>,
-}
-
-fn hits_wanted(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(k) if k <= HITS_MAX => Ok(k),
-        _ => Err(format!("choose 0 to {HITS_MAX}, and go on with --after")),
-    }
-}
-
-fn not_negative(text: &str) -> Result<f32, String> {
-    let number = text.parse().ok().filter(|number: &f32| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| "choose a number from 0 on".into())
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let number = not_negative(text).ok().filter(|number| *number <= 1.0);
-    number.ok_or_else(|| "choose a number from 0 to 1".into())
-}
-
-fn cursor(text: &str) -> Result<Cursor, String> {
-    text.parse().map_err(|_| "no cursor: take the one that the page before ended with".into())
-}
-
 /// How files are read.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of files")]
@@ -389,7 +328,8 @@ pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB [default: 1GiB]
+    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
     /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file
@@ -442,7 +382,8 @@ pub(crate) struct TierArgs {
     /// Milliseconds that a document waits for those of other threads, to be synced together; each time anew [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of texts after which such a group, or a batch of a file, waits no longer; each time anew [default: 256KiB]
+    /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is by itself; each time
+    /// anew [default: 256KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) group_bytes: Option<Size>,
     /// Engraved segments, 1 to 16, that come together before they are merged into the dictionary on disk, whose pages are written

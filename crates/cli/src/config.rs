@@ -8,18 +8,19 @@ use toml::Value;
 
 use crate::args::{IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::failure::Failure;
-use crate::schema;
+use crate::schema::{self, Fields};
 
 /// Fills in what was not typed from the file at `path`.
 pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
     let invalid = |reason: &str| Failure::usage(format!("{}: {reason}", path.display()));
-    let table: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| invalid(error.message()))?;
+    let table = schema::toml_table(&text)
+        .map_err(|reason| Failure::usage(format!("{}{reason}", path.display())))?;
+    let typed = args.index.schema.take();
+    let mut listed = Fields::default();
     for (key, value) in &table {
         if let ("fields", Value::Table(fields)) = (key.as_str(), value) {
-            let fields = schema::of_table(fields).map_err(|reason| invalid(&reason))?;
-            args.index.schema.get_or_insert(fields);
+            listed = schema::of_table(fields).map_err(|reason| invalid(&reason))?;
             continue;
         }
         let text = text_of(value).ok_or_else(|| invalid(&format!("`{key}` is no simple value")))?;
@@ -29,6 +30,10 @@ pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
             Some(Ok(())) => {}
         }
     }
+    // What the file says of fields is one list, whichever way it says so.
+    let listed = args.index.schema.take().unwrap_or_default().with(listed);
+    let listed = listed.map_err(|reason| invalid(&format!("`schema` and [fields]: {reason}")))?;
+    args.index.schema = Some(typed.unwrap_or(listed));
     Ok(())
 }
 

@@ -5,7 +5,9 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Value, json};
-use spirit::{Aggregate, Calendar, DateInterval, Facet, TopTerms, format_time};
+use spirit::{
+    Aggregate, Calendar, DateInterval, Facet, FieldKind, Schema, Summary, TopTerms, format_time,
+};
 
 /// Values that are named unless it is said how many.
 const TOP: usize = 10;
@@ -23,16 +25,35 @@ pub(crate) struct FacetArg {
 pub(crate) struct Answered {
     typed: String,
     found: Aggregate,
+    /// Whether its numbers are moments, in milliseconds since 1970.
+    is_of_moments: bool,
 }
 
 impl Answered {
-    pub(crate) fn new(asked: &FacetArg, found: Aggregate) -> Answered {
-        Answered { typed: asked.typed.clone(), found }
+    pub(crate) fn new(asked: &FacetArg, found: Aggregate, schema: &Schema) -> Answered {
+        let is_of_moments = asked.is_of_moments(schema);
+        Answered { typed: asked.typed.clone(), found, is_of_moments }
+    }
+
+    /// A number of the field's, or what it stands for.
+    fn value(&self, number: f64) -> Value {
+        match self.is_of_moments {
+            true => json!(format_time(number.round() as i64)),
+            false => json!(number),
+        }
+    }
+
+    /// The same for people.
+    fn shown(&self, number: f64) -> String {
+        match self.is_of_moments {
+            true => format_time(number.round() as i64),
+            false => number.to_string(),
+        }
     }
 
     /// For people.
     pub(crate) fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
-        let Answered { typed, found } = self;
+        let Answered { typed, found, .. } = self;
         match found {
             Aggregate::Terms(TopTerms { top, others, distinct, .. }) => {
                 writeln!(out, "{typed}: {distinct} values, {others} documents of others")?;
@@ -49,15 +70,20 @@ impl Answered {
             }
             Aggregate::Stats(None) => writeln!(out, "{typed}: no values"),
             Aggregate::Stats(Some(stats)) => {
-                let (count, mean) = (stats.count, stats.mean());
-                let (min, max, sum) = (stats.min, stats.max, stats.sum);
-                writeln!(out, "{typed}: {count} values, {min} to {max}, sum {sum}, mean {mean}")
+                let (min, max, mean) =
+                    (self.shown(stats.min), self.shown(stats.max), self.shown(stats.mean()));
+                write!(out, "{typed}: {} values, {min} to {max}", stats.count)?;
+                if !self.is_of_moments {
+                    write!(out, ", sum {}", stats.sum)?;
+                }
+                writeln!(out, ", mean {mean}")
             }
             Aggregate::Cardinality(count) => writeln!(out, "{typed}: {count} different values"),
             Aggregate::Percentiles(at) => {
                 writeln!(out, "{typed}")?;
-                at.iter()
-                    .try_for_each(|(percent, number)| writeln!(out, "    {percent}%  {number}"))
+                at.iter().try_for_each(|(percent, number)| {
+                    writeln!(out, "    {percent}%  {}", self.shown(*number))
+                })
             }
             other => writeln!(out, "{typed}: {other:?}"),
         }
@@ -79,21 +105,45 @@ impl Answered {
                 json!({ "facet": facet, "buckets": buckets("from", found) })
             }
             Aggregate::Stats(None) => json!({ "facet": facet, "count": 0 }),
-            Aggregate::Stats(Some(stats)) => json!({
-                "facet": facet,
-                "count": stats.count,
-                "min": stats.min,
-                "max": stats.max,
-                "sum": stats.sum,
-                "mean": stats.mean(),
-            }),
+            Aggregate::Stats(Some(stats)) => self.stats(stats),
             Aggregate::Cardinality(count) => json!({ "facet": facet, "count": count }),
             Aggregate::Percentiles(at) => {
-                let at = at.iter().map(|(percent, n)| json!({ "percent": percent, "value": n }));
+                let at = at
+                    .iter()
+                    .map(|(percent, n)| json!({ "percent": percent, "value": self.value(*n) }));
                 json!({ "facet": facet, "percentiles": at.collect::<Vec<_>>() })
             }
             other => json!({ "facet": facet, "found": format!("{other:?}") }),
         }
+    }
+}
+
+impl Answered {
+    /// Moments have no sum.
+    fn stats(&self, stats: &Summary) -> Value {
+        let mut value = json!({
+            "facet": &self.typed,
+            "count": stats.count,
+            "min": self.value(stats.min),
+            "max": self.value(stats.max),
+        });
+        if !self.is_of_moments {
+            value["sum"] = json!(stats.sum);
+        }
+        value["mean"] = self.value(stats.mean());
+        value
+    }
+}
+
+impl FacetArg {
+    fn is_of_moments(&self, schema: &Schema) -> bool {
+        let field = schema.by_name(self.facet.field());
+        field.is_some_and(|field| matches!(field.kind, FieldKind::Time(_)))
+    }
+
+    /// Whether it asks for numbers where there are moments, which another facet is about.
+    pub(crate) fn is_histogram_of_moments(&self, schema: &Schema) -> bool {
+        matches!(self.facet, Facet::Histogram { .. }) && self.is_of_moments(schema)
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use spirit::{BackupError, GeometryError, OpenError};
 
@@ -67,10 +68,35 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
             OpenError::Memory(GeometryError::Reserve(_)) => Failure::work(error),
-            OpenError::Memory(_) | OpenError::Setting { .. } => Failure::usage(error),
+            OpenError::Memory(reason) => {
+                Failure::usage(format_args!("{}: {reason}", options_of(&reason)))
+            }
+            OpenError::Setting { name, asked, min, max } => setting(name, asked, min, max),
             _ => Failure::work(error),
         }
     }
+}
+
+/// The options by which memory is divided as it cannot be.
+fn options_of(reason: &GeometryError) -> &'static str {
+    match reason {
+        GeometryError::SegmentBytes { .. } => "--segment",
+        GeometryError::NvmTooSmall { .. } | GeometryError::NvmTooLarge { .. } => "--nvm",
+        _ => "--dram",
+    }
+}
+
+/// A setting out of its range, by the name of its option.
+fn setting(name: &str, asked: u64, min: u64, max: u64) -> Failure {
+    let time = |ms| humantime::format_duration(Duration::from_millis(ms));
+    Failure::usage(match name {
+        "executors" => format!("--executors {asked}: choose {min} to {max}"),
+        "merge_after" => format!("--merge-after {asked}: choose {min} to {max}"),
+        "retain in ms" => {
+            format!("--retain {}: choose {} to {} days", time(asked), time(min), max / 86_400_000)
+        }
+        name => format!("{name} is {asked}: choose {min} to {max}"),
+    })
 }
 
 /// Files that cannot be used are no wrong usage.

@@ -28,8 +28,10 @@ pub(crate) fn check(
     let options = options.chain(of_schema(index, args));
     for (option, differing) in options {
         if let Some((asked, made)) = differing {
+            let typed = format!("{option} {asked}");
+            let typed = typed.trim_end();
             return Err(Failure::usage(format_args!(
-                "{option} {asked}: the index in {name} was made with {made}, and stays so; leave the option out"
+                "{typed}: the index in {name} was made with {made}, and stays so; leave the option out"
             )));
         }
     }
@@ -42,9 +44,10 @@ pub(crate) fn check(
 /// The first field that is of another kind. One that is not there joins the others.
 fn of_schema(index: &Index, args: &IndexArgs) -> [Compared; 2] {
     let schema = index.schema();
-    let asked = args.schema.iter().flat_map(|fields| &fields.0);
-    let both = asked.filter_map(|(name, kind)| Some((name, kind, schema.by_name(name)?.kind)));
-    let other = both.clone().find(|(_, asked, made)| *asked != made);
+    let analyzer = index.options().get_analyzer();
+    let asked = args.schema.iter().flat_map(|fields| fields.kinds(analyzer));
+    let mut both = asked.filter_map(|(name, kind)| Some((name, kind, schema.by_name(name)?.kind)));
+    let other = both.find(|(_, asked, made)| asked != made);
     let field =
         other.map(|(name, asked, made)| (format!("{name}:{asked}"), format!("{name}:{made}")));
     let dynamic = args.strict_schema && schema.is_dynamic();

@@ -1,11 +1,18 @@
 //! Where queries come from: the command line, or a file with one a line.
+//!
+//! A query of a file that has no answer does not keep the others from theirs: it is reported with its place, and the command
+//! fails at the end.
 
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use spirit::{QUERY_BYTES_MAX, SearchError};
+use serde::Serialize;
+use spirit::{ParseError, QUERY_BYTES_MAX, SearchError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
+use crate::output::{note, report};
 
 #[derive(Debug)]
 pub(crate) enum Queries {
@@ -13,33 +20,71 @@ pub(crate) enum Queries {
     File(PathBuf),
 }
 
-/// Where a query stands, for whoever reads that it is wrong.
-pub(crate) type Place<'a> = Option<(&'a Path, u64)>;
+/// A query, and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) text: &'a str,
+    place: Option<(&'a Path, u64)>,
+}
+
+/// Why a query has no answer.
+pub(crate) enum Unanswered {
+    /// Because of what it is: the next may have one.
+    Refused(String),
+    /// None has.
+    Failed(Failure),
+}
+
+/// A query of a file that has no answer, in the shape that `--json` prints.
+#[derive(Serialize)]
+pub(crate) struct Refused<'a> {
+    /// None if it was too long to be kept.
+    pub(crate) query: Option<Cow<'a, str>>,
+    pub(crate) error: &'a str,
+}
 
 impl Queries {
-    /// Calls `answer` with each query, in order, until one fails.
-    pub(crate) fn for_each(
+    /// Calls `answer` with each query, in order, and `refused` with those of a file that it refuses, so that something may stand
+    /// in place of their answers.
+    pub(crate) fn for_each<W: Write>(
         &self,
-        mut answer: impl FnMut(&str, Place<'_>) -> Result<(), Failure>,
+        out: &mut W,
+        mut answer: impl FnMut(Asked<'_>, &mut W) -> Result<(), Unanswered>,
+        refused: impl Fn(&Refused<'_>, &mut W) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let path = match self {
-            Queries::One(query) => return answer(query, None),
             Queries::File(path) => path,
+            Queries::One(text) => {
+                return answer(Asked { text, place: None }, out).map_err(Unanswered::of_only);
+            }
         };
         let failed = |error| Failure::file(path, &error);
         let mut lines = Lines::open(path, QUERY_BYTES_MAX).map_err(failed)?;
+        let (mut queries, mut unanswered) = (0, 0);
         while let Some((number, line)) = lines.next().map_err(failed)? {
-            let query = match line {
-                Line::TooLong => Err(format!("a query of more than {QUERY_BYTES_MAX} bytes")),
-                Line::Bytes(bytes) => std::str::from_utf8(bytes)
-                    .map(str::to_owned)
-                    .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1)),
+            queries += 1;
+            let place = Some((path.as_path(), number));
+            let (query, answered) = match text_of(&line) {
+                Ok(text) => (Some(text.into()), answer(Asked { text, place }, out)),
+                Err((query, reason)) => (query, Err(Unanswered::Refused(reason))),
             };
-            let at = |reason| format!("{}:{number}: {reason}", path.display());
-            let query = query.map_err(at).map_err(Failure::work)?;
-            answer(&query, Some((path, number)))?;
+            match answered {
+                Ok(()) => continue,
+                Err(Unanswered::Failed(failure)) => return Err(failure),
+                Err(Unanswered::Refused(error)) => {
+                    report(format_args!("{}:{number}: {error}", path.display()));
+                    unanswered += 1;
+                    refused(&Refused { query, error: &error }, out)?;
+                }
+            }
         }
-        Ok(())
+        match unanswered {
+            0 => Ok(()),
+            some => Err(Failure::work(format_args!(
+                "{}: {some} of {queries} queries have no answer",
+                path.display()
+            ))),
+        }
     }
 
     /// Whether there may be several.
@@ -48,12 +93,55 @@ impl Queries {
     }
 }
 
-/// A query that cannot be answered.
-pub(crate) fn refused(place: Place<'_>, error: &SearchError) -> Failure {
-    match place {
-        None => Failure::work(format_args!("query: {error}")),
-        Some((path, line)) => {
-            Failure::work(format_args!("{}:{line}: query: {error}", path.display()))
+/// The query on a line; or as much of it as can be shown, and what is wrong with it.
+fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String)> {
+    match *line {
+        Line::TooLong => Err((None, format!("a query of more than {QUERY_BYTES_MAX} bytes"))),
+        Line::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|error| {
+            let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
+            (Some(String::from_utf8_lossy(bytes)), reason)
+        }),
+    }
+}
+
+impl Asked<'_> {
+    /// Says what was passed over in it; gives the same as it is printed.
+    pub(crate) fn warn(&self, warnings: &[ParseError]) -> Vec<String> {
+        let warnings: Vec<_> =
+            warnings.iter().map(|error| format!("{error}: passed over")).collect();
+        for warning in &warnings {
+            match self.place {
+                None => note(warning),
+                Some((path, line)) => report(format_args!("{}:{line}: {warning}", path.display())),
+            }
         }
+        warnings
+    }
+}
+
+impl Unanswered {
+    fn of_only(self) -> Failure {
+        match self {
+            Unanswered::Refused(reason) => Failure::work(format_args!("query: {reason}")),
+            Unanswered::Failed(failure) => failure,
+        }
+    }
+}
+
+impl From<SearchError> for Unanswered {
+    fn from(error: SearchError) -> Unanswered {
+        Unanswered::Refused(error.to_string())
+    }
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Unanswered {
+        Unanswered::Failed(failure)
+    }
+}
+
+impl From<io::Error> for Unanswered {
+    fn from(error: io::Error) -> Unanswered {
+        Unanswered::Failed(error.into())
     }
 }

@@ -1,14 +1,47 @@
 //! `--schema`: the fields of a new index, typed as they are or in a file.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
-use spirit::FieldKind;
+use spirit::{Analyzer, FieldKind, Options};
 use toml::Value;
 
-/// Fields with their kinds, in order.
+/// Fields with their kinds, in order, no name twice. One without a kind is text, as the index's analyzer cuts it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fields(pub(crate) Vec<(String, FieldKind)>);
+pub(crate) struct Fields(Vec<(String, Option<FieldKind>)>);
+
+impl Fields {
+    fn of(fields: Vec<(String, Option<FieldKind>)>) -> Result<Fields, String> {
+        let mut names = HashSet::new();
+        match fields.iter().find(|(name, _)| !names.insert(name)) {
+            Some((name, _)) => {
+                Err(format!("`{name}` is there twice: say once of which kind it is"))
+            }
+            None => Ok(Fields(fields)),
+        }
+    }
+
+    /// These and others.
+    pub(crate) fn with(mut self, others: Fields) -> Result<Fields, String> {
+        self.0.extend(others.0);
+        Fields::of(self.0)
+    }
+
+    /// Name and kind of each, in an index of this analyzer.
+    pub(crate) fn kinds(&self, analyzer: Analyzer) -> impl Iterator<Item = (&str, FieldKind)> {
+        let text = FieldKind::Text(analyzer);
+        self.0.iter().map(move |(name, kind)| (&**name, kind.unwrap_or(text)))
+    }
+
+    /// `options` with these fields.
+    pub(crate) fn added_to(&self, options: Options) -> Options {
+        self.0.iter().fold(options, |options, (name, kind)| match kind {
+            Some(kind) => options.field(name, *kind),
+            None => options.text_field(name),
+        })
+    }
+}
 
 impl FromStr for Fields {
     type Err = String;
@@ -17,7 +50,7 @@ impl FromStr for Fields {
     fn from_str(text: &str) -> Result<Fields, String> {
         if Path::new(text).extension().is_some_and(|ending| ending == "toml") {
             let file = std::fs::read_to_string(text).map_err(|error| format!("{text}: {error}"))?;
-            return of_file(&file).map_err(|reason| format!("{text}: {reason}"));
+            return of_file(&file).map_err(|reason| format!("{text}{reason}"));
         }
         let one = |field: &str| {
             let (name, kind) = field.split_once(':').ok_or_else(|| {
@@ -25,22 +58,35 @@ impl FromStr for Fields {
             })?;
             Ok((name.trim().to_owned(), kind_of(kind.trim())?))
         };
-        text.split(',').map(one).collect::<Result<_, _>>().map(Fields)
+        text.split(',').map(one).collect::<Result<_, _>>().and_then(Fields::of)
     }
 }
 
-fn kind_of(kind: &str) -> Result<FieldKind, String> {
-    kind.parse().map_err(|error: spirit::UnknownKind| error.to_string())
+/// None: text, as the index's analyzer cuts it.
+fn kind_of(kind: &str) -> Result<Option<FieldKind>, String> {
+    match kind {
+        "text" => Ok(None),
+        kind => kind.parse().map(Some).map_err(|error: spirit::UnknownKind| error.to_string()),
+    }
 }
 
-/// The table `[fields]` of a file, or all of it if there is none.
+/// The table `[fields]` of a file, or all of it if there is none. What is wrong goes behind the file's name.
 fn of_file(text: &str) -> Result<Fields, String> {
-    let table: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
-    match table.get("fields") {
+    let table = toml_table(text)?;
+    let fields = match table.get("fields") {
         Some(Value::Table(fields)) => of_table(fields),
         _ => of_table(&table),
-    }
+    };
+    fields.map_err(|reason| format!(": {reason}"))
+}
+
+/// A file's text as a table. What is wrong goes behind the file's name: `:LINE: reason`.
+pub(crate) fn toml_table(text: &str) -> Result<toml::Table, String> {
+    text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+        format!(":{line}: {}", error.message())
+    })
 }
 
 /// `name = "kind"` for each field.
@@ -49,7 +95,7 @@ pub(crate) fn of_table(table: &toml::Table) -> Result<Fields, String> {
         let kind = kind.as_str().ok_or_else(|| format!("`{name}`: expected a kind in quotes"))?;
         Ok((name.clone(), kind_of(kind)?))
     };
-    table.iter().map(one).collect::<Result<_, _>>().map(Fields)
+    table.iter().map(one).collect::<Result<_, _>>().and_then(Fields::of)
 }
 
 #[cfg(test)]
@@ -60,8 +106,8 @@ mod tests {
     #[test]
     fn fields_are_typed_or_in_a_table() {
         let expected = vec![
-            ("ts".to_owned(), FieldKind::Time(TimeUnit::Seconds)),
-            ("channel".to_owned(), FieldKind::Keyword),
+            ("ts".to_owned(), Some(FieldKind::Time(TimeUnit::Seconds))),
+            ("channel".to_owned(), Some(FieldKind::Keyword)),
         ];
         assert_eq!("ts:time(seconds), channel:keyword".parse(), Ok(Fields(expected.clone())));
         for file in [
@@ -72,9 +118,13 @@ mod tests {
             found.sort_by(|a, b| b.0.cmp(&a.0));
             assert_eq!(found, expected);
         }
-        for wrong in ["", "ts", "ts:hours", "/nowhere/x.toml"] {
+        for wrong in ["", "ts", "ts:hours", "/nowhere/x.toml", "a:integer,b:float,a:float"] {
             assert!(wrong.parse::<Fields>().is_err(), "{wrong}");
         }
         assert!(of_file("ts = 3").is_err());
+        assert!(of_file("a = \"text\"\nb = \n").unwrap_err().starts_with(":2: "));
+        let texts: Fields = "a:text, b:text(simple)".parse().unwrap();
+        let kinds: Vec<_> = texts.kinds(Analyzer::English).map(|(_, kind)| kind).collect();
+        assert_eq!(kinds, [Analyzer::English, Analyzer::Simple].map(FieldKind::Text));
     }
 }

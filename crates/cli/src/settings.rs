@@ -7,6 +7,7 @@ use spirit::{Highlight, Index, Options, Parameters, Search};
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
+use crate::facets::FacetArg;
 use crate::failure::Failure;
 use crate::load::Reading;
 use crate::order::Order;
@@ -44,8 +45,8 @@ impl IndexArgs {
         if let Some(postings) = self.postings {
             options = options.postings(postings.into());
         }
-        for (name, kind) in self.schema.iter().flat_map(|fields| &fields.0) {
-            options = options.field(name, *kind);
+        if let Some(fields) = &self.schema {
+            options = fields.added_to(options);
         }
         if self.strict_schema {
             options = options.strict(true);
@@ -190,6 +191,20 @@ impl AnsweringArgs {
         Err(Failure::usage(format!(
             "{name}: the index does not store the documents' texts; index them anew with --store yes"
         )))
+    }
+
+    /// Fails if moments of `index` are to be counted as numbers: an interval would be in milliseconds, whatever the field's unit is.
+    pub(crate) fn check_facets(&self, index: &Index) -> Result<(), Failure> {
+        let schema = index.schema();
+        match self.facets.iter().find(|facet| facet.is_histogram_of_moments(&schema)) {
+            None => Ok(()),
+            Some(FacetArg { typed, facet }) => {
+                let field = facet.field();
+                Err(Failure::usage(format_args!(
+                    "--facet {typed}: field \"{field}\" holds moments; ask for dates:{field}:INTERVAL, as in dates:{field}:1day"
+                )))
+            }
+        }
     }
 
     /// `search` with what it is forced to be evaluated by.

@@ -3,8 +3,10 @@
 mod common;
 
 use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
-use common::{Folder, Writer, ingest_into, keys, spirit};
+use common::{Folder, Writer, command, ingest_into, keys, spirit};
 use serde_json::Value;
 
 /// Small, so that making it is quick.
@@ -330,6 +332,51 @@ fn what_is_no_index_is_an_error_that_names_the_file() {
     let directory = folder.file("plain", "a file");
     let line = ingest_into(&directory, &[], "").failed(1);
     assert!(line.starts_with(&format!("spirit: {directory}/heap: Not a directory")), "{line}");
+}
+
+#[test]
+fn an_index_with_large_segments_needs_no_dram_typed_later() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let large = ["--segment", "128MiB", "--dram", "3GiB", "--nvm", "4GiB"];
+    ingest_into(&directory, &large, "red\n").done();
+    assert_eq!(count(&directory, "red"), "1\n");
+    ingest_into(&directory, &[], "red\n").done();
+    assert_eq!(keys(&search(&directory, "red")), ["1", "0"]);
+    assert_eq!(spirit(&["delete", "-d", &directory, "0"]).done(), "deleted 1 of 1\n");
+    assert_eq!(stats(&directory)["documents"]["live"], 1);
+    let line = spirit(&["count", "-d", &directory, "--dram", "1GiB", "red"]).failed(2);
+    assert!(line.contains("too small for segments"), "{line}");
+}
+
+#[test]
+fn groups_of_no_bytes_are_of_one_document_each() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let (lines, objects) = (
+        folder.file("a.txt", "red\nred\n"),
+        folder.file("a.jsonl", "{\"n\": 1, \"text\": \"red\"}\n"),
+    );
+    for (none, expected) in [("0", "3\n"), ("0KiB", "6\n")] {
+        let files = ["ingest", "-d", &directory, "--group-bytes", none, &lines, &objects];
+        let mut child =
+            command(&[&files[..], &SMALL].concat()).stdout(Stdio::null()).spawn().unwrap();
+        assert!(ends_soon(&mut child), "--group-bytes {none}");
+        assert_eq!(count(&directory, "red"), expected);
+    }
+}
+
+/// Whether it succeeds within a minute; if not, it is ended.
+fn ends_soon(child: &mut Child) -> bool {
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.success();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    false
 }
 
 #[test]

@@ -35,6 +35,33 @@ fn facets_are_of_all_that_match() {
 }
 
 #[test]
+fn facets_of_moments_are_moments() {
+    let folder = Folder::new();
+    let moments = [1_391_149_585, 1_391_149_585 + 60, 1_391_149_585 + 180];
+    let line = |ts: i64| format!("{{\"text\": \"visit\", \"ts\": {ts}}}\n");
+    let file = folder.file("visits.jsonl", moments.map(line).concat());
+    let asked = ["search", "--in", &file, "--schema", "ts:time(seconds)", "visit"];
+    let facets = ["--facet", "stats:ts", "--facet", "percentiles:ts:0,100"];
+    let answer = spirit(&[&asked[..], &facets, &["--json"]].concat()).json().remove(0);
+    let (least, mean, most) =
+        ("2014-01-31T06:26:25Z", "2014-01-31T06:27:45Z", "2014-01-31T06:29:25Z");
+    let stats = serde_json::json!({ "facet": "stats:ts", "count": 3, "min": least, "max": most, "mean": mean });
+    assert_eq!(answer["facets"][0], stats);
+    let at = &answer["facets"][1]["percentiles"];
+    assert_eq!((&at[0]["value"], &at[1]["value"]), (&least.into(), &most.into()));
+    let shown = spirit(&[&asked[..], &facets].concat()).done();
+    assert!(
+        shown.contains(&format!("stats:ts: 3 values, {least} to {most}, mean {mean}\n")),
+        "{shown}"
+    );
+    assert!(shown.contains(&format!("    100%  {most}\n")), "{shown}");
+    let wrong = spirit(&[&asked[..], &["--facet", "histogram:ts:86400"]].concat()).failed(2);
+    assert!(wrong.contains("--facet histogram:ts:86400: field \"ts\" holds moments"), "{wrong}");
+    assert!(wrong.ends_with("as in dates:ts:1day"), "{wrong}");
+    spirit(&[&asked[..], &["--facet", "dates:ts:1day"]].concat()).done();
+}
+
+#[test]
 fn members_become_fields_and_what_does_not_fit_is_reported() {
     let folder = Folder::new();
     let (file, index) = (folder.file("a.jsonl", LINES), folder.path("index"));
@@ -86,6 +113,61 @@ fn a_configuration_file_has_fields() {
     let stats = spirit(&["stats", "-d", &index, "--json"]).done();
     let schema = r#""schema":[{"name":"text","kind":"text(standard)"},{"name":"channel","kind":"keyword"}],"strict":true"#;
     assert!(stats.contains(schema), "{stats}");
+}
+
+#[test]
+fn a_field_is_of_one_kind() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.txt", "red\n"), folder.path("index"));
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat());
+    let run = ingest(&["--schema", "a:integer,a:float"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("`a` is there twice"), "{}", run.err);
+
+    let both = "schema = \"a:integer\"\n[fields]\n";
+    let config = folder.file("twice.toml", format!("{both}a = \"float\"\n"));
+    let line = ingest(&["--config", &config]).failed(2);
+    assert!(line.contains("twice.toml: `schema` and [fields]: `a` is there twice"), "{line}");
+    let config = folder.file("both.toml", format!("{both}b = \"keyword\"\n"));
+    ingest(&["--config", &config]).done();
+    let stats = spirit(&["stats", "-d", &index, "--json"]).json().remove(0);
+    let names: Vec<_> = stats["schema"].as_array().unwrap().iter().map(|f| &f["name"]).collect();
+    assert_eq!(names, ["text", "a", "b"]);
+
+    let line = ingest(&["--strict-schema"]).failed(2);
+    assert!(line.starts_with("spirit: --strict-schema: the index in "), "{line}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_placed() {
+    let folder = Folder::new();
+    let (file, index) = (folder.file("a.txt", "red\n"), folder.path("index"));
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat());
+    let config = folder.file("c.toml", "store = true\ndram = \n");
+    let line = ingest(&["--config", &config]).failed(2);
+    assert!(line.starts_with(&format!("spirit: {config}:2: ")), "{line}");
+    let schema = folder.file("s.toml", "[fields]\na = \"text\"\nb == 3\n");
+    let run = ingest(&["--schema", &schema]);
+    assert!(run.code == 2 && run.err.contains(&format!("{schema}:3: ")), "{}", run.err);
+}
+
+#[test]
+fn text_is_cut_by_the_analyzer_of_the_index() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", "{\"title\": \"ships\", \"more\": \"ships\"}\n");
+    let index = folder.path("index");
+    let ingest = |more: &[&str]| spirit(&[&["ingest", "-d", &index, &file], more].concat()).done();
+    ingest(&["--analyzer", "english", "--schema", "title:text,own:text(simple)"]);
+    // An index that is there: its own analyzer, which is not typed again.
+    ingest(&["--schema", "title:text,body:text"]);
+    let stats = spirit(&["stats", "-d", &index]).done();
+    for (name, analyzer) in
+        [("title", "english"), ("own", "simple"), ("more", "english"), ("body", "english")]
+    {
+        let line = format!("{:<32}text({analyzer})", format!("field {name}"));
+        assert!(stats.lines().any(|found| found == line), "{line} in {stats}");
+    }
+    assert_eq!(spirit(&["count", "-d", &index, "title:ship"]).done(), "2\n");
 }
 
 const POSTS: &str = r#"{"key": "a", "text": "red sea", "views": 3, "ts": "2026-11-22T19:00:00Z", "level": "info"}

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Folder, keys, spirit};
+use serde_json::{Value, json};
 
 const TEXT: &str = "the red fox\nthe blue bird\na red bird\n\nRED alert\n";
 
@@ -155,6 +156,8 @@ fn without_a_count_top_k_stops_early_and_says_so() {
     assert_eq!(answer("3", "yes"), (3, true, false));
     assert_eq!(answer("3", "no"), (3, false, true));
     assert_eq!(answer("4", "no"), (3, true, false));
+    // All there are were found, though fewer were to be counted.
+    assert_eq!(answer("4", "1"), (3, true, false));
     assert_eq!(answer("0", "yes"), (3, true, false));
     assert_eq!(answer("1", "3"), (3, true, true));
     let (count, exact, more) = answer("1", "1");
@@ -203,19 +206,133 @@ fn a_query_that_is_none_is_placed() {
     assert!(line.starts_with("spirit: query: column 8: expected "), "{line}");
     let line = spirit(&["count", "--in", &file, "(red"]).failed(1);
     assert!(line.starts_with("spirit: query: column 5: expected "), "{line}");
-    let queries = folder.file("queries.txt", "red\n)\nred\n");
+}
+
+#[test]
+fn a_bad_line_does_not_keep_the_others_from_their_answers() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let queries = folder.file("queries.txt", b"red\n)\n\xff\nbird\n");
+    let run = |args: &[&str]| {
+        let run = spirit(&[args, &["--in", &file, "--queries", &queries]].concat());
+        let reasons: Vec<_> = run.err.lines().map(str::to_owned).collect();
+        let column = format!("{queries}:2: column 1: expected ");
+        assert!(reasons[0].starts_with(&column), "{}", run.err);
+        assert_eq!(reasons[1], format!("{queries}:3: invalid UTF-8 at byte 1"));
+        assert_eq!(reasons[2], format!("spirit: {queries}: 2 of 4 queries have no answer"));
+        assert_eq!((reasons.len(), run.code), (3, 1));
+        run.out
+    };
     for command in ["search", "count"] {
-        let run = spirit(&[command, "--in", &file, "--queries", &queries, "--json"]);
-        assert_eq!(run.out.lines().count(), 1, "what came before is answered");
-        let line = run.failed(1);
+        let out = run(&[command, "--json"]);
+        let answers: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let asked: Vec<_> =
+            answers.iter().map(|answer| answer["query"].as_str().unwrap()).collect();
+        assert_eq!(asked, ["red", ")", "\u{fffd}", "bird"]);
+        assert_eq!((&answers[0]["count"], &answers[3]["count"]), (&3.into(), &2.into()));
+        assert!(answers[1]["error"].as_str().unwrap().starts_with("column 1: "), "{out}");
+        assert_eq!(answers[2], json!({ "query": "\u{fffd}", "error": "invalid UTF-8 at byte 1" }));
+    }
+    assert_eq!(run(&["count"]), "3\n-\n-\n2\n");
+    let shown = run(&["search"]);
+    assert!(
+        shown.contains("\nquery: )\nno answer: column 1: ")
+            && shown.contains("query: bird\n2 matches"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_people_type_is_read_leniently_if_that_is_asked_for() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "a.jsonl",
+        "{\"text\": \"the red fox\", \"n\": 3}\n{\"text\": \"a bird\", \"n\": 4}\n",
+    );
+    let typed = "(red AND";
+    for command in ["search", "count"] {
+        let asked = [command, "--in", &file, typed];
+        assert!(spirit(&asked).failed(1).contains("query: column "));
+        let run = spirit(&[&asked[..], &["--lenient", "--json"]].concat());
+        let noted: Vec<_> = run.err.lines().map(str::to_owned).collect();
         assert!(
-            line.starts_with(&format!("spirit: {queries}:2: query: column 1: expected ")),
+            noted.iter().all(|l| l.starts_with("spirit: column ") && l.ends_with(": passed over")),
+            "{}",
+            run.err
+        );
+        let answer = run.json().remove(0);
+        let warnings = answer["warnings"].as_array().unwrap();
+        assert_eq!((warnings.len(), &answer["count"]), (2, &1.into()));
+        let told: Vec<_> =
+            warnings.iter().map(|w| format!("spirit: {}", w.as_str().unwrap())).collect();
+        assert_eq!(told, noted);
+        let sound =
+            spirit(&[command, "--in", &file, "red", "--lenient", "--json"]).json().remove(0);
+        assert_eq!((&sound["warnings"], &sound["count"]), (&json!([]), &1.into()));
+    }
+    assert_eq!(spirit(&["count", "--in", &file, "--up-to", "1", "--lenient", typed]).done(), "1\n");
+    // Everything that is said of a query is of the same one.
+    let all = [
+        "--lenient",
+        "--json",
+        "--order",
+        "bm25",
+        "--explain",
+        "--highlight",
+        "--facet",
+        "stats:n",
+    ];
+    let answer = spirit(&[&["search", "--in", &file, typed][..], &all].concat()).json().remove(0);
+    assert_eq!(answer["facets"][0]["max"], 3.0);
+    assert!(answer["plan"].is_array() && answer["hits"][0]["explanation"].is_object(), "{answer}");
+    assert_eq!(answer["hits"][0]["snippets"], json!(["the <em>red</em> fox"]));
+
+    let queries = folder.file("queries.txt", format!("red\n{typed}\n"));
+    let run = spirit(&["count", "--in", &file, "--lenient", "--queries", &queries]);
+    assert!(run.err.starts_with(&format!("{queries}:2: column ")), "{}", run.err);
+    assert_eq!(run.done(), "1\n1\n");
+}
+
+#[test]
+fn a_query_that_costs_too_much_has_no_answer() {
+    let folder = Folder::new();
+    let text: String = (0..5000).map(|n| format!("w{n} all\n")).collect();
+    let file = folder.file("a.txt", text);
+    for command in ["search", "count"] {
+        let asked = [command, "--in", &file];
+        let line = spirit(&[&asked[..], &["--expansions", "100", "w*"]].concat()).failed(1);
+        assert!(line.starts_with("spirit: query: the query's prefixes"), "{line}");
+        assert!(line.contains("more than 100 terms"), "{line}");
+        spirit(&[&asked[..], &["--expansions", "5000", "w*"]].concat()).done();
+        let line = spirit(&[&asked[..], &["--timeout", "1ns", "all"]].concat()).failed(1);
+        assert!(
+            line.starts_with("spirit: query: the query was not answered in its time"),
             "{line}"
         );
+        spirit(&[&asked[..], &["--timeout", "1h", "all"]].concat()).done();
+        assert_eq!(spirit(&[&asked[..], &["--timeout", "soon", "all"]].concat()).code, 2);
     }
-    let queries = folder.file("queries.txt", b"red\n\xff\n");
-    let line = spirit(&["count", "--in", &file, "--queries", &queries]).failed(1);
-    assert_eq!(line, format!("spirit: {queries}:2: invalid UTF-8 at byte 1"));
+    let queries = folder.file("queries.txt", "w1*\nw*\nw2*\n");
+    let run = spirit(&["count", "--in", &file, "--expansions", "1200", "--queries", &queries]);
+    assert_eq!((run.code, &*run.out), (1, "1111\n-\n1111\n"), "{}", run.err);
+}
+
+#[test]
+fn scores_are_as_they_were_computed() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", TEXT);
+    let asked = ["search", "--in", &file, "--order", "bm25", "red^0.000000001"];
+    let out = spirit(&[&asked[..], &["--json"]].concat()).done();
+    let scores = out.split("\"score\":").skip(1).map(|rest| rest.split(['}', ',']).next().unwrap());
+    for score in scores {
+        let read: f32 = score.parse().unwrap();
+        assert!(read > 0.0 && read < 1e-8, "{score}");
+        // The shortest form that is read back as the same.
+        assert_eq!(serde_json::to_string(&read).unwrap(), score);
+    }
+    let shown = spirit(&asked).done();
+    let scores = shown.lines().skip(1).map(|line| line.split("  ").nth(1).unwrap());
+    assert!(scores.clone().count() == 3 && scores.clone().all(|s| s.ends_with("e-10")), "{shown}");
 }
 
 #[test]
@@ -230,8 +347,9 @@ fn hostile_queries_are_refused_not_suffered() {
         [(&clauses, "too large"), (&nested, "too large"), (&too_long, "a query of more than")]
     {
         let queries = folder.file("queries.txt", query);
-        let line = spirit(&["count", "--in", &file, "--queries", &queries]).failed(1);
-        assert!(line.contains(reason), "{line}");
+        let run = spirit(&["count", "--in", &file, "--queries", &queries]);
+        assert!(run.err.contains("queries.txt:1: ") && run.err.contains(reason));
+        run.failed(1);
     }
     let queries = folder.file("queries.txt", format!("{word}\n"));
     assert_eq!(spirit(&["count", "--in", &file, "--queries", &queries]).done(), "0\n");

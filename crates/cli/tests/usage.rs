@@ -22,6 +22,11 @@ fn help_teaches_and_no_command_is_wrong_usage() {
         assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
     }
     assert!(help.contains("Examples:\n"));
+    for asking in
+        [&help, &spirit(&["search", "--help"]).done(), &spirit(&["count", "--help"]).done()]
+    {
+        assert!(asking.contains("Queries:\n  a b (either)   +a -b "), "{asking}");
+    }
     let ingest = spirit(&["ingest", "--help"]).done();
     assert!(
         ingest.contains("The index is kept in DIR, which is made if there is none."),
@@ -146,15 +151,50 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
     let folder = Folder::new();
     let file = folder.file("a.txt", "a\n");
     for (args, reason) in [
-        (["--dram", "64KiB"], "too small for segments"),
-        (["--segment", "1GiB"], "too small for segments"),
-        (["--segment", "1KiB"], "a segment of 1024 bytes: choose "),
-        (["--dram", "1024GiB"], "at most "),
-        (["--executors", "0"], "executors is 0: choose 1 to "),
+        (
+            ["--dram", "64KiB"],
+            "--dram: a DRAM heap of 65536 bytes an executor is too small for segments",
+        ),
+        (["--dram", "0"], "--dram: a DRAM heap of 0 bytes"),
+        (["--dram", "1KiB"], "--dram: a DRAM heap of 1024 bytes"),
+        (
+            ["--dram", "100TiB"],
+            "--dram: a DRAM heap of 109951162777600 bytes an executor: at most ",
+        ),
+        (
+            ["--segment", "1GiB"],
+            "--dram: a DRAM heap of 1073741824 bytes an executor is too small for segments",
+        ),
+        (["--segment", "1KiB"], "--segment: a segment of 1024 bytes: choose "),
+        (["--segment", "10GiB"], "--segment: a segment of 10737418240 bytes: choose "),
+        (["--executors", "0"], "--executors 0: choose 1 to "),
+        (["--retain", "0s"], "--retain 0s: choose 100ms to "),
     ] {
         let line = ingest(&[&args[..], &[&file]].concat()).failed(2);
-        assert!(line.contains(reason), "{line}");
+        assert!(line.starts_with(&format!("spirit: {reason}")), "{line}");
+        // The same where the second tier goes by the DRAM.
+        let directory = folder.path("index");
+        let line = spirit(&[&["ingest", "-d", &directory, &file], &args[..]].concat()).failed(2);
+        assert!(line.starts_with(&format!("spirit: {reason}")), "{line}");
     }
+    let directory = folder.path("index");
+    let line = spirit(&["ingest", "-d", &directory, &file, "--nvm", "1KiB"]).failed(2);
+    assert!(line.starts_with("spirit: --nvm: a second tier of 0 bytes"), "{line}");
+    let line = spirit(&["ingest", "-d", &directory, &file, "--merge-after", "0"]).failed(2);
+    assert_eq!(line, "spirit: --merge-after 0: choose 1 to 16");
+}
+
+/// What is told to be enough is.
+#[test]
+fn the_least_heap_that_is_told_is_one() {
+    let folder = Folder::new();
+    let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
+    let line = spirit(&["ingest", "-d", &directory, &file, "--dram", "1KiB"]).failed(2);
+    let least = line.split("give at least ").nth(1).unwrap().split(' ').next().unwrap();
+    spirit(&["ingest", "-d", &directory, &file, "--dram", least]).done();
+    let line = ingest(&["--dram", "1KiB", &file]).failed(2);
+    let least = line.split("give at least ").nth(1).unwrap().split(' ').next().unwrap();
+    ingest(&["--dram", least, &file]).done();
 }
 
 #[test]

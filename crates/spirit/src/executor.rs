@@ -49,7 +49,8 @@ impl Executor {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let settings = options.memory();
         let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
-        let memory = Memory::new(settings, tier, pins).map_err(OpenError::Memory)?;
+        let memory = Memory::new(settings, tier, pins)
+            .map_err(|error| OpenError::Memory(options.told(error)))?;
         let shared = Arc::new(Shared::new(memory, numbers, fields, options));
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)

@@ -218,8 +218,8 @@ fn schema_of(path: &Path, list: &FieldList, options: &Options) -> Result<Schema,
 
 /// Adds the fields that `options` name. One that there is keeps its kind, as all that an index was made with.
 fn declare(schema: &mut Schema, options: &Options) -> Result<(), OpenError> {
-    for (name, kind) in &options.fields {
-        match schema.add(name, *kind) {
+    for (name, kind) in options.get_fields() {
+        match schema.add(name, kind) {
             Ok(_) | Err(FieldError::Known { .. }) => {}
             Err(error) => return Err(OpenError::Field(error)),
         }

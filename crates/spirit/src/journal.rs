@@ -56,6 +56,8 @@ impl Journal {
     pub(crate) fn new(writer: LogWriter, log_bytes: u64, options: &Options) -> Journal {
         // So that a record stays small beside the log.
         let gathered_max = options.group_bytes.min(GROUP_BYTES).min(log_bytes / 16);
+        // A batch that is full before it has anything would never come to an end.
+        let gathered_max = gathered_max.max(1);
         Journal {
             writer,
             log_bytes,

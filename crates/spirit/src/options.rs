@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::geometry::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use spirit_index::geometry::{GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
 use spirit_index::nvm::merge::RUN_MAX;
 use spirit_index::packed::Postings;
@@ -39,6 +39,8 @@ pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) dram_bytes: u64,
+    /// Whether somebody said how much.
+    pub(crate) is_dram_given: bool,
     pub(crate) segment_bytes: Option<u64>,
     pub(crate) executors: usize,
     pub(crate) readers_max: usize,
@@ -46,7 +48,8 @@ pub struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) store: bool,
-    pub(crate) fields: Vec<(String, FieldKind)>,
+    /// Without a kind: text, as the index's analyzer cuts it.
+    pub(crate) fields: Vec<(String, Option<FieldKind>)>,
     pub(crate) strict: bool,
     pub(crate) postings: Option<Postings>,
     pub(crate) on_full: OnFull,
@@ -78,6 +81,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             dram_bytes: 1 << 30,
+            is_dram_given: false,
             segment_bytes: None,
             executors: 1,
             readers_max: 64,
@@ -122,9 +126,11 @@ const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
-    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB.
+    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
+    /// segments need if that is more.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
+        self.is_dram_given = true;
         self
     }
 
@@ -185,7 +191,13 @@ impl Options {
     /// index that is opened again gets those that it has not; one that it has keeps its kind. See [`Schema`](crate::Schema) for what
     /// is a name.
     pub fn field(mut self, name: impl Into<String>, kind: FieldKind) -> Self {
-        self.fields.push((name.into(), kind));
+        self.fields.push((name.into(), Some(kind)));
+        self
+    }
+
+    /// A field of text that the index's [analyzer](Self::analyzer) cuts, as it does with texts in fields that documents bring along.
+    pub fn text_field(mut self, name: impl Into<String>) -> Self {
+        self.fields.push((name.into(), None));
         self
     }
 
@@ -263,8 +275,9 @@ impl Options {
     }
 
     /// The fields, as set.
-    pub fn get_fields(&self) -> &[(String, FieldKind)] {
-        &self.fields
+    pub fn get_fields(&self) -> impl Iterator<Item = (&str, FieldKind)> {
+        let text = FieldKind::Text(self.analyzer);
+        self.fields.iter().map(move |(name, kind)| (&**name, kind.unwrap_or(text)))
     }
 
     /// See [`postings`](Self::postings).
@@ -303,6 +316,7 @@ impl Options {
         };
         within("executors", self.executors, 1, EXECUTORS_MAX as u64)?;
         within("readers_max", self.readers_max, 1, 4096)?;
+        self.check_segment()?;
         within("merge_after", self.merge_after.unwrap_or(1), 1, RUN_MAX as u64)?;
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
@@ -317,6 +331,16 @@ impl Options {
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
         }
         Ok(())
+    }
+
+    /// Before it is made use of: sums of larger sizes overflow.
+    fn check_segment(&self) -> Result<(), OpenError> {
+        match self.segment_bytes {
+            Some(asked) if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&asked) => {
+                Err(OpenError::Memory(GeometryError::SegmentBytes { asked }))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The segments' size as asked for, or by default.

@@ -140,6 +140,28 @@ impl<'i> Reader<'i> {
         Ok(&self.query)
     }
 
+    /// Parses `text` as [`search_text`](Self::search_text) does: for whoever asks several things of one query.
+    pub fn parse_text(&mut self, text: &str) -> Result<Query, ParseError> {
+        self.parse(text).cloned()
+    }
+
+    /// Parses what people type as [`search_typed`](Self::search_typed) does: whatever cannot be understood is passed over, or taken
+    /// as words. Says what that was.
+    ///
+    /// ```
+    /// let index = spirit::Options::default().dram_bytes(64 << 20).open()?;
+    /// index.add("the old man and the sea")?;
+    /// let mut reader = index.reader()?;
+    /// let (query, warnings) = reader.parse_typed("(sea AND");
+    /// assert_eq!((reader.count(&query)?, warnings.len()), (1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parse_typed(&mut self, text: &str) -> (Query, Vec<ParseError>) {
+        self.renew_parser();
+        let warnings = self.parser.parse_lenient_into(text, &mut self.query);
+        (self.query.clone(), warnings)
+    }
+
     fn renew_parser(&mut self) {
         let growths = self.index.fields.growths();
         if growths != self.growths {

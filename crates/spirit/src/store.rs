@@ -83,7 +83,7 @@ impl Store {
     /// Makes the index's file under the name `new`: all of it is on the disk then.
     fn make(new: &Path, options: &Options) -> Result<Store, OpenError> {
         let settings = options.memory();
-        Geometry::new(settings).map_err(OpenError::Memory)?;
+        Geometry::new(settings).map_err(|error| OpenError::Memory(options.told(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         let executors = options.executors as u64;
         let file = make_file(new, executors, nvm, settings.segment_bytes, options)?;

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Barrier;
 
-use spirit::{HeapFileError, OpenError, Options};
+use spirit::{GeometryError, HeapFileError, OpenError, Options};
 use support::directory::Directory;
 
 fn options(directory: &Directory) -> Options {
@@ -34,6 +34,25 @@ fn of_several_that_make_an_index_one_does() {
         let index = options(&directory).open().unwrap();
         assert!(added > 0);
         assert_eq!(index.reader().unwrap().count_text("made").unwrap(), added as u64);
+    }
+}
+
+/// Who made the index with large segments, and DRAM for them, need not say so at each start.
+#[test]
+fn an_index_that_is_there_gets_the_dram_that_its_segments_need() {
+    for executors in [1, 3] {
+        let directory = Directory::new();
+        let bytes = executors as u64;
+        let made = Options::default().directory(directory.path()).executors(executors);
+        let made = made.dram_bytes(bytes * (3 << 30)).nvm_bytes(bytes * (4 << 30));
+        made.segment_bytes(128 << 20).open().unwrap().add("kept").unwrap();
+        let opened = Options::default().directory(directory.path());
+        let index = opened.clone().open().unwrap();
+        assert_eq!(index.reader().unwrap().count_text("kept").unwrap(), 1);
+        drop(index);
+        opened.clone().read_only(true).open().unwrap();
+        let said = opened.dram_bytes(1 << 30).open();
+        assert!(matches!(said, Err(OpenError::Memory(GeometryError::HeapTooSmall { .. }))));
     }
 }
 

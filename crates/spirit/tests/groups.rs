@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options, Recovering};
+use spirit::{AddError, Analyzer, Document, Index, Mode, OnFull, Options, Recovering};
 use support::Chance;
 use support::directory::Directory;
 
@@ -360,6 +360,24 @@ fn who_waits_for_others_shares_records_with_them() {
     assert!((40..160).contains(&records(Duration::from_millis(20), 1 << 20)));
     // Where one document is enough nobody waits, or this would take for ever.
     assert!(records(Duration::from_secs(3600), 1) >= 40);
+}
+
+/// A batch that may have no bytes was full before it had a document, so adding never ended.
+#[test]
+fn groups_of_no_bytes_are_of_one_document_each() {
+    let directory = Directory::new();
+    let index = options(&directory).group_bytes(0).open().unwrap();
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let texts = (0..20).map(|_| (None, "some words"));
+        let added = index.add_all(texts).map_err(|failed| failed.error);
+        let documents: Vec<_> = (0..20).map(|_| Document::new().text("some words")).collect();
+        let more = index.add_documents(&documents).map_err(|failed| failed.error);
+        index.add("some words").unwrap();
+        done.send((added, more, count(&index, "words"))).unwrap();
+    });
+    let found = is_done.recv_timeout(Duration::from_secs(60)).expect("adding comes to an end");
+    assert_eq!(found, (Ok(20), Ok(20), 41));
 }
 
 #[test]

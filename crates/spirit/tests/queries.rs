@@ -114,6 +114,22 @@ fn what_people_type_is_answered() {
     assert!(!hits.is_empty() && warnings.len() == 1, "{warnings:?}");
 }
 
+/// What is read leniently may be asked anything that other queries are.
+#[test]
+fn what_people_type_is_counted_and_explained() {
+    let index = library();
+    let mut reader = index.reader().unwrap();
+    let (query, warnings) = reader.parse_typed("(grey heron");
+    assert_eq!(warnings.len(), 1);
+    assert!(reader.parse_text("(grey heron").is_err());
+    let count = reader.count_text("grey heron").unwrap();
+    assert_eq!(reader.count(&query).unwrap(), count);
+    let strict = reader.parse_text("(grey heron)").unwrap();
+    assert_eq!(reader.count(&strict).unwrap(), count);
+    assert_eq!(reader.search(&query, Search::newest(99)).unwrap().len() as u64, count);
+    assert!(!reader.plan(&query, &Search::best(9)).unwrap().executors.is_empty());
+}
+
 #[test]
 fn the_best_come_first_and_parameters_count() {
     let index = tiny(1, 8 << 20).open().unwrap();

@@ -3,15 +3,14 @@
 use std::io::Write;
 
 use serde::Serialize;
-use spirit::{Index, Total};
+use spirit::{Index, Reader, SearchError, Total};
 
 use crate::answer::reader;
-use crate::args::CountArgs;
-use crate::choice::OperatorName;
+use crate::args::{CountArgs, QueryArgs};
 use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::queries::{Queries, refused};
+use crate::queries::{Asked, Queries, Refused};
 
 #[derive(Serialize)]
 struct Count<'a> {
@@ -20,38 +19,69 @@ struct Count<'a> {
     /// Only if it need not be.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<bool>,
+    /// What was passed over in the query, if it was read leniently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
 }
 
 pub(crate) fn run(args: CountArgs) -> Result<(), Failure> {
-    let (source, queries) = args.source.settled()?;
-    let index = source.open(&args.reading, &args.index)?;
+    let CountArgs { source, up_to, json, query, reading, index } = args;
+    let (source, queries) = source.settled()?;
+    let index = source.open(&reading, &index)?;
     let mut out = out();
-    let (operator, up_to) = (args.default_operator, args.up_to);
-    let counted = count_all(&index, &queries, operator, up_to, args.json, &mut out);
+    let counted = count_all(&index, &queries, &query, up_to, json, &mut out);
     out.flush()?;
     directory::close(index, counted)
 }
 
-fn count_all(
+fn count_all<W: Write>(
     index: &Index,
     queries: &Queries,
-    operator: Option<OperatorName>,
+    args: &QueryArgs,
     up_to: Option<u64>,
     json: bool,
-    out: &mut impl Write,
+    out: &mut W,
 ) -> Result<(), Failure> {
-    let mut reader = reader(index, operator)?;
-    queries.for_each(|query, place| {
-        let counted = match up_to {
-            None => reader.count_text(query).map(Total::Exact),
-            Some(number) => reader.count_text_up_to(query, number),
-        };
-        let total = counted.map_err(|error| refused(place, &error))?;
+    let mut reader = reader(index, args)?;
+    let answer = |asked: Asked<'_>, out: &mut W| {
+        let query = asked.text;
+        let (total, warnings) = count(&mut reader, asked, up_to, args.lenient)?;
         let (count, exact) = (total.count(), up_to.map(|_| total.is_exact()));
         match (json, total) {
-            (true, _) => json_line(out, &Count { query, count, exact }),
-            (false, Total::Exact(_)) => Ok(writeln!(out, "{count}")?),
-            (false, Total::AtLeast(_)) => Ok(writeln!(out, "at least {count}")?),
+            (true, _) => json_line(out, &Count { query, count, exact, warnings })?,
+            (false, Total::Exact(_)) => writeln!(out, "{count}")?,
+            (false, Total::AtLeast(_)) => writeln!(out, "at least {count}")?,
         }
-    })
+        Ok(())
+    };
+    let refused = |refused: &Refused<'_>, out: &mut W| match json {
+        true => json_line(out, refused),
+        // A line for each query.
+        false => Ok(writeln!(out, "-")?),
+    };
+    queries.for_each(out, answer, refused)
+}
+
+/// How many documents match, and what was passed over to know it, if that was wanted.
+fn count(
+    reader: &mut Reader<'_>,
+    asked: Asked<'_>,
+    up_to: Option<u64>,
+    lenient: bool,
+) -> Result<(Total, Option<Vec<String>>), SearchError> {
+    let text = asked.text;
+    if !lenient {
+        let total = match up_to {
+            None => reader.count_text(text).map(Total::Exact),
+            Some(number) => reader.count_text_up_to(text, number),
+        };
+        return Ok((total?, None));
+    }
+    let (query, warnings) = reader.parse_typed(text);
+    let warnings = asked.warn(&warnings);
+    let total = match up_to {
+        None => reader.count(&query).map(Total::Exact),
+        Some(number) => reader.count_up_to(&query, number),
+    };
+    Ok((total?, Some(warnings)))
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::nvm::layout::{LOG_BYTES_MIN, NvmSettings, PAGE};
+use spirit_index::geometry::{Geometry, GeometryError};
+use spirit_index::nvm::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE};
 use spirit_index::nvm::root::Root;
 use spirit_text::Analyzer;
 
@@ -53,7 +54,8 @@ impl Options {
         self
     }
 
-    /// The second tier for the whole index, in bytes: a hard cap. Default: eight times the DRAM.
+    /// The second tier for the whole index, in bytes: a hard cap. Default: eight times the DRAM, at most
+    /// 256 GiB an executor.
     pub fn nvm_bytes(mut self, bytes: u64) -> Self {
         self.nvm_bytes = Some(bytes);
         self
@@ -75,8 +77,8 @@ impl Options {
     }
 
     /// Bytes of texts after which such a group is written without waiting for more, and a batch of [`add_all`] is: a smaller one is
-    /// acknowledged earlier. Default: 256 KiB, or a sixteenth of the log if that is less, which is the most. Of this start
-    /// only.
+    /// acknowledged earlier, and with 0 each document is one. Default: 256 KiB, or a sixteenth of the log if that is less, which
+    /// is the most. Of this start only.
     ///
     /// [`add_all`]: crate::Index::add_all
     pub fn group_bytes(mut self, bytes: u64) -> Self {
@@ -179,13 +181,65 @@ impl Options {
             .into_iter()
             .find(|analyzer| name_word(analyzer.name()) == root.analyzer)
             .ok_or("analyzer")?;
+        self.grow_dram();
         Ok(())
+    }
+
+    /// Takes as much DRAM as the index needs that is opened, unless somebody said how much: who made it with large segments
+    /// need not say so again. What cannot be divided at any size is refused later.
+    fn grow_dram(&mut self) {
+        if self.is_dram_given {
+            return;
+        }
+        if let Ok(bytes_min) = Geometry::dram_bytes_min(self.memory()) {
+            self.dram_bytes = self.dram_bytes.max(bytes_min.saturating_mul(self.executors as u64));
+        }
+    }
+
+    /// Each executor's part, unless it was said how large it is to be.
+    fn default_nvm(&self) -> u64 {
+        let bytes = self.dram_bytes.saturating_mul(NVM_SHARE) / self.executors as u64;
+        bytes.min(NVM_BYTES_MAX)
+    }
+
+    /// An error that speaks of what was asked for: where the sizes of segments and tier go by the DRAM, it is that which is too
+    /// small, and what is named as enough is.
+    pub(crate) fn told(&self, error: GeometryError) -> GeometryError {
+        let (own_min, segment_bytes) = match error {
+            GeometryError::NvmTooSmall { segment_bytes, .. } if self.nvm_bytes.is_none() => {
+                (None, segment_bytes)
+            }
+            GeometryError::HeapTooSmall { dram_bytes_min, segment_bytes, .. } => {
+                (Some(dram_bytes_min), segment_bytes)
+            }
+            _ => return error,
+        };
+        match self.least_heap(own_min) {
+            Some(dram_bytes_min) => {
+                let dram_bytes = self.dram_bytes / self.executors as u64;
+                GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes }
+            }
+            None => error,
+        }
+    }
+
+    /// The least DRAM of an executor with which all else can be as it is asked for, if it is not much.
+    fn least_heap(&self, own_min: Option<u64>) -> Option<u64> {
+        const STEP: u64 = 64 << 10;
+        const STEPS_MAX: u64 = 1 << 14;
+        let fits = |dram_bytes: &u64| {
+            let dram_bytes = dram_bytes * self.executors as u64;
+            Geometry::new(Options { dram_bytes, ..self.clone() }.memory()).is_ok()
+        };
+        let steps = (1..=STEPS_MAX).map(|steps| steps * STEP);
+        own_min.into_iter().chain(steps).find(fits)
     }
 
     /// Each executor's part of the second tier.
     pub(super) fn nvm(&self) -> NvmSettings {
         let executors = self.executors as u64;
-        let bytes = self.nvm_bytes.unwrap_or(self.dram_bytes * NVM_SHARE) / executors / PAGE * PAGE;
+        let bytes = self.nvm_bytes.map_or_else(|| self.default_nvm(), |bytes| bytes / executors);
+        let bytes = bytes / PAGE * PAGE;
         let log_bytes = self.log_bytes.unwrap_or_else(|| {
             let wanted = (self.segment() * 16).min(bytes / 4);
             wanted.max(self.document_bytes_max as u64 * 4)
