@@ -31,6 +31,7 @@ mod sort;
 mod target;
 mod top;
 mod total;
+mod words;
 mod written;
 
 pub use clause::{Bool, Clause, TEXT, Word};
@@ -54,6 +55,7 @@ pub use sort::{Direction, First, SortBy, SortKey, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
+pub use words::WORDS_BYTES_MAX;
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;

@@ -84,6 +84,29 @@ fn words_phrases_and_fields_are_found() {
     assert!(matches!(reader.count_text("title:x"), Err(SearchError::Parse(_))));
 }
 
+/// What a program asks for by a text goes through the field's analyzer, as what somebody types does.
+#[test]
+fn a_program_asks_for_words_as_people_type_them() {
+    let index = library();
+    let mut reader = index.reader().unwrap();
+    let mut found = |clause: &Clause| {
+        let query = Query::in_schema(clause, &index.schema()).unwrap();
+        let found = reader.search(&query, Search::newest(9)).unwrap().keys().unwrap();
+        assert_eq!(found, keys(&index, &clause.to_string()), "{clause}");
+        found
+    };
+    assert_eq!(found(&Clause::words("The Grey HERON")), ["a"]);
+    assert_eq!(found(&Clause::words("Heron wall")).len(), 0);
+    assert_eq!(found(&Clause::words_near("text", "Heron wall", 3)), ["b"]);
+    assert_eq!(found(&Clause::words_in("stems", "Sky")), ["c"]);
+    assert_eq!(found(&Clause::words_in("stems", "Stands")), ["a"]);
+    assert_eq!(found(&Clause::words_in("stems", "skies * SEA")), ["c"]);
+    assert_eq!(found(&Clause::words_in("by", "Ann Lee")), ["c", "a"]);
+    let blank = || Clause::words(" ... ");
+    assert_eq!(found(&blank()).len(), 0);
+    assert_eq!(found(&Clause::all([blank(), Clause::words("Reeds")])), ["a"]);
+}
+
 /// A field that a document brought along can be asked for by readers that were there before.
 #[test]
 fn a_reader_learns_of_new_fields() {

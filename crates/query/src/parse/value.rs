@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use spirit_schema::{FieldKind, TEXT};
+use spirit_schema::TEXT;
 
 use super::Problem;
 use super::grammar::{Parsed, Run};
 use super::scan::{begins_range, ends_word, is_name};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
-use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
+use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
 
 /// How the words of a phrase are looked for.
@@ -27,7 +27,7 @@ enum Named {
 }
 
 impl<'a> Run<'a> {
-    /// The phrase that begins here. Words are cut one by one, so that `*` can stand for any one of them.
+    /// The phrase that begins here.
     pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
         let start = self.at;
         let inside = self.quoted()?;
@@ -61,13 +61,7 @@ impl<'a> Run<'a> {
     }
 
     fn phrase_of(&mut self, field: Target, text: &str, slop: u32) -> Parsed<NodeId> {
-        let (mut list, mut place) = (Siblings::default(), 0);
-        if field.is_verbatim() {
-            self.cut(field, text, &mut list, &mut place)?;
-        } else {
-            self.cut_words(field, text, &mut list, &mut place)?;
-        }
-        Ok(self.query.phrase(list, slop)?)
+        Ok(self.query.phrase_of(field, text, slop, &mut self.parser.tokenizers)?)
     }
 
     /// A phrase whose last word is a prefix. A text of which nothing is cut is a prefix as a whole.
@@ -77,22 +71,10 @@ impl<'a> Run<'a> {
             return self.leaf(Kind::Nothing);
         }
         let (mut list, mut place) = (Siblings::default(), 0);
-        self.cut_words(field, words, &mut list, &mut place)?;
+        let tokenizers = &mut self.parser.tokenizers;
+        self.query.cut_words(field, words, tokenizers, &mut list, &mut place)?;
         self.normalize(field, last);
         Ok(self.query.phrase_prefix(list, place, field.id, self.parser.word.as_bytes())?)
-    }
-
-    fn cut_words(
-        &mut self,
-        field: Target,
-        text: &str,
-        list: &mut Siblings,
-        place: &mut u32,
-    ) -> Parsed<()> {
-        for word in text.split_whitespace() {
-            if word == "*" { *place += 1 } else { self.cut(field, word, list, place)? }
-        }
-        Ok(())
     }
 
     /// What stands between the quotation mark that is next and the one that ends it.
@@ -301,35 +283,7 @@ impl<'a> Run<'a> {
         list: &mut Siblings,
         place: &mut u32,
     ) -> Parsed<()> {
-        let FieldKind::Text(analyzer) = field.kind else {
-            let kind = self.query.keyword(field, text)?;
-            let node = self.query.push(Node { at: *place, ..Node::leaf(kind) })?;
-            self.query.link(list, node, Occur::Must);
-            *place += 1;
-            return Ok(());
-        };
-        let mut result = Ok(());
-        let query = &mut *self.query;
-        let first = *place;
-        let tokenizer = self.parser.tokenizers.iter_mut().find(|t| t.analyzer() == analyzer);
-        let tokenizer = tokenizer.expect("each field of text has a tokenizer");
-        let cut = tokenizer.for_each(text, |token| {
-            if result.is_ok() {
-                let at = first + token.position();
-                result = query
-                    .term(field.id, token.bytes())
-                    .and_then(|kind| query.push(Node { at, ..Node::leaf(kind) }))
-                    .map(|node| query.link(list, node, Occur::Must));
-            }
-        });
-        result?;
-        match cut {
-            Ok(summary) => *place += summary.tokens,
-            Err(_) => {
-                return Err(TooLarge::Bytes { max: self.parser.text_bytes_max }.into());
-            }
-        }
-        Ok(())
+        Ok(self.query.cut(field, text, &mut self.parser.tokenizers, list, place)?)
     }
 
     pub(super) fn leaf(&mut self, kind: Kind) -> Parsed<NodeId> {
