@@ -12,6 +12,7 @@ mod evaluate;
 mod explanation;
 mod facet;
 mod fade;
+mod fingerprint;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -42,6 +43,7 @@ pub use facet::{
     Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
 };
 pub use fade::Fading;
+pub use fingerprint::Fingerprint;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{EXPANSIONS_MAX, Limits, Stop};

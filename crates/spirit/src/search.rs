@@ -100,7 +100,8 @@ impl Search {
         self
     }
 
-    /// Go on after a hit of an earlier page. Documents that came since are not in the way: neither by themselves nor, where
+    /// Go on after a hit of an earlier page: of the same query in the same order, else it is refused. (What is newest goes on after
+    /// any hit of the newest.) Documents that came since are not in the way: neither by themselves nor, where
     /// scores are asked for, by what they change in the others' scores.
     pub fn after(mut self, cursor: Cursor) -> Search {
         self.after = Some(cursor);
@@ -175,7 +176,7 @@ impl Limits {
 pub enum SearchError {
     /// The text is no query.
     Parse(ParseError),
-    /// The cursor is another query's, or of another order.
+    /// The cursor is another query's, or of another order: of other parameters, or of scores that fade otherwise.
     Cursor,
     /// The query cost more than it may.
     Stopped(Stop),
