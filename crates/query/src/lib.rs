@@ -40,13 +40,14 @@ pub use collect::Hit;
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
-    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
+    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Summary,
+    TopTerms,
 };
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
-pub use limits::{EXPANSIONS_MAX, Limits, Stop};
+pub use limits::{EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use query_plan::{

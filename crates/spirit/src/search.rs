@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use spirit_query::{
-    Algorithm, Direction, EXPANSIONS_MAX, FacetError, Level, Limits as Spent, Parameters,
-    ParseError, Settings, Stop,
+    Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, FacetError, Level, Limits as Spent,
+    Parameters, ParseError, Settings, Stop,
 };
 use spirit_schema::FieldKind;
 
@@ -150,11 +150,19 @@ pub struct Limits {
     pub cancelled: Option<Arc<AtomicBool>>,
     /// Terms that its prefixes, wildcards, fuzzy words and ranges of words may stand for, counted in each segment. Default: 1,048,576.
     pub expansions: u32,
+    /// Bytes that all facets of a query may take for what they tell apart: values, buckets, and counts of them. Default: 256 MiB. It is what
+    /// tables have room for; while one of them grows, and when values are named at the end, up to twice as much is taken for a moment.
+    pub facet_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { timeout: None, cancelled: None, expansions: EXPANSIONS_MAX }
+        Limits {
+            timeout: None,
+            cancelled: None,
+            expansions: EXPANSIONS_MAX,
+            facet_bytes: FACET_BYTES_MAX,
+        }
     }
 }
 
@@ -166,6 +174,7 @@ impl Limits {
             deadline: self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             cancelled: self.cancelled.as_deref(),
             expansions: self.expansions,
+            facet_bytes: self.facet_bytes,
         }
     }
 }
