@@ -113,7 +113,8 @@ fn answer<'a>(
     if let Counting::UpTo(number) = args.count {
         search = search.total(number);
     }
-    let highlighter = args.highlight().map(|how| reader.highlighter_text(query, how));
+    let field = args.highlight_field.as_deref().unwrap_or("text");
+    let highlighter = args.highlight().map(|how| reader.highlighter_text_in(field, query, how));
     let mut highlighter = highlighter.transpose().map_err(refused)?;
     let started = Instant::now();
     let hits = reader.search_text(query, search.clone()).map_err(refused)?;

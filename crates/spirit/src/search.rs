@@ -196,6 +196,13 @@ pub enum SearchError {
         /// What it holds, if there is such a field.
         kind: Option<FieldKind>,
     },
+    /// Nothing is highlighted in this field.
+    Unmarkable {
+        /// The field's name.
+        field: String,
+        /// What it holds, if there is such a field.
+        kind: Option<FieldKind>,
+    },
     /// Scores cannot fade by this field.
     NoMoments {
         /// The field's name.
@@ -222,6 +229,13 @@ impl fmt::Display for SearchError {
             ),
             SearchError::Parameters => f.write_str(
                 "no score is made by these parameters: k1 is a number from 0 on, b one from 0 to 1",
+            ),
+            SearchError::Unmarkable { field, kind: None } => {
+                write!(f, "no field {field:?} to highlight: ask for one that some document has")
+            }
+            SearchError::Unmarkable { field, kind: Some(kind) } => write!(
+                f,
+                "{field:?} cannot be highlighted, it is of kind {kind}: ask for a field of text or keywords"
             ),
             SearchError::Unsortable { field, kind: None } => {
                 write!(f, "no field {field:?} to sort by: ask for one that some document has")
