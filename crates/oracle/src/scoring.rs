@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use spirit_query::{Bool, Clause, Parameters};
 
 use crate::Document;
-use crate::matching::{matches, phrase_of};
+use crate::matching::{matches, phrase_of, phrase_prefix_of};
 use crate::values::terms;
 
 /// What scores are computed from.
@@ -76,6 +76,7 @@ pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(Strin
     match clause {
         Clause::Term(word) => of_field(&word.field, &mut std::iter::once(&word.text)),
         Clause::Words { field, text, slop } => terms_of(&phrase_of(field, text, *slop), has_terms),
+        Clause::WordsPrefix { field, text } => terms_of(&phrase_prefix_of(field, text), has_terms),
         // It takes a place among the terms.
         Clause::Key(key) => vec![(String::new(), key.clone())],
         Clause::Phrase { field, words, .. } | Clause::PhrasePrefix { field, words, .. } => {

@@ -1,7 +1,7 @@
 //! Queries as programs build them: a tree of clauses, with all the power of the query language and some more.
 //!
 //! A [`Clause`] is what somebody means; [`Query::new_of`](crate::Query::new_of) and [`Query::in_schema`](crate::Query::in_schema) make of it what is
-//! evaluated. [`Clause::Words`] are a text, which goes through its field's analyzer; all others have terms, which are
+//! evaluated. [`Clause::Words`] and [`Clause::WordsPrefix`] have a text, which goes through its field's analyzer; all others have terms, which are
 //! what an analyzer made of a text. [`Display`](fmt::Display) writes a clause in the query language, as far as that can
 //! say it.
 
@@ -41,6 +41,14 @@ pub enum Clause {
         text: String,
         /// How many places terms may be moved, in all.
         slop: u32,
+    },
+    /// The same where of the last word only the beginning is known, as `field:"text"*` asks for it: what somebody has typed so far. That
+    /// beginning is taken as it is, in lower case where terms are. A field of numbers, moments or truth has no words.
+    WordsPrefix {
+        /// The field's name.
+        field: String,
+        /// The text, of [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes at most.
+        text: String,
     },
     /// Documents with a term that begins so.
     Prefix(Word),
@@ -146,6 +154,16 @@ impl Clause {
     /// ```
     pub fn words_near(field: &str, text: &str, slop: u32) -> Clause {
         Clause::Words { field: field.to_owned(), text: text.to_owned(), slop }
+    }
+
+    /// Documents with these words in a field, one behind the other, of the last its beginning.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::words_prefix("title", "Grey Her").to_string(), "title:\"Grey Her\"*");
+    /// ```
+    pub fn words_prefix(field: &str, text: &str) -> Clause {
+        Clause::WordsPrefix { field: field.to_owned(), text: text.to_owned() }
     }
 
     /// The document with this key.
@@ -284,6 +302,7 @@ impl fmt::Display for Clause {
                 write!(f, "{}{}", InField(field), Quoted(text))?;
                 if *slop > 0 { write!(f, "~{slop}") } else { Ok(()) }
             }
+            Clause::WordsPrefix { field, text } => write!(f, "{}{}*", InField(field), Quoted(text)),
             Clause::Prefix(word) => {
                 write!(f, "{}{}*", InField(&word.field), Escaped(&word.text, false))
             }

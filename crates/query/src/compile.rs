@@ -70,6 +70,9 @@ impl Query {
             Clause::Words { field, text, slop } => {
                 return self.compile_words(self::field(field, fields)?, text, *slop);
             }
+            Clause::WordsPrefix { field, text } => {
+                return self.compile_words_prefix(self::field(field, fields)?, text);
+            }
             Clause::Range { field, from, to } => {
                 let (from, to) = (from.as_ref(), to.as_ref());
                 let [from, to] = [from, to].map(|end: Bound<&String>| end.map(String::as_str));

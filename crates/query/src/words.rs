@@ -5,7 +5,7 @@ use spirit_schema::FieldKind;
 use spirit_text::Tokenizer;
 
 use crate::parse::Problem;
-use crate::query::{Node, NodeId, Occur, Query, Siblings, TooLarge};
+use crate::query::{Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 
 /// Longest text of words that a clause asks for, in bytes.
@@ -28,6 +28,25 @@ impl Query {
             self.cut_words(field, text, tokenizers, &mut list, &mut place)?;
         }
         self.phrase(list, slop)
+    }
+
+    /// The same of a phrase whose last word is a prefix, for which `word` is an empty buffer. A text of which nothing is cut is a prefix as
+    /// a whole.
+    pub(crate) fn phrase_prefix_of(
+        &mut self,
+        field: Target,
+        text: &str,
+        tokenizers: &mut [Tokenizer],
+        word: &mut String,
+    ) -> Result<NodeId, TooLarge> {
+        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
+        if last.is_empty() {
+            return self.push(Node::leaf(Kind::Nothing));
+        }
+        let (mut list, mut place) = (Siblings::default(), 0);
+        self.cut_words(field, words, tokenizers, &mut list, &mut place)?;
+        push_normalized(field, last, word);
+        self.phrase_prefix(list, place, field.id, word.as_bytes())
     }
 
     /// Appends the terms of a text to a phrase of which `place` places are taken. Words are cut one by one, so that `*` can stand
@@ -93,9 +112,7 @@ impl Query {
         text: &str,
         slop: u32,
     ) -> Result<NodeId, Problem> {
-        if text.len() > WORDS_BYTES_MAX {
-            return Err(TooLarge::Text { max: WORDS_BYTES_MAX }.into());
-        }
+        fits(text)?;
         match field.kind {
             FieldKind::Text(analyzer) => {
                 let mut tokenizer = [Tokenizer::new(analyzer, text.len())];
@@ -109,6 +126,50 @@ impl Query {
             }
         }
     }
+
+    /// What a clause asks for by a text whose last word is a prefix: as `field:"text"*` in the query language.
+    pub(crate) fn compile_words_prefix(
+        &mut self,
+        field: Target,
+        text: &str,
+    ) -> Result<NodeId, Problem> {
+        fits(text)?;
+        let mut word = String::new();
+        match field.kind {
+            FieldKind::Text(analyzer) => {
+                let mut tokenizer = [Tokenizer::new(analyzer, text.len())];
+                Ok(self.phrase_prefix_of(field, text, &mut tokenizer, &mut word)?)
+            }
+            FieldKind::Keyword => Ok(self.phrase_prefix_of(field, text, &mut [], &mut word)?),
+            kind => Err(Problem::NoWords { kind }),
+        }
+    }
+}
+
+/// Fails if a text is longer than a clause may have it.
+fn fits(text: &str) -> Result<(), TooLarge> {
+    let max = WORDS_BYTES_MAX;
+    if text.len() > max { Err(TooLarge::Text { max }) } else { Ok(()) }
+}
+
+/// Appends `word` to a buffer as terms are: in lower case, unless they are verbatim.
+pub(crate) fn push_normalized(field: Target, word: &str, buffer: &mut String) {
+    if field.is_verbatim() {
+        buffer.push_str(word);
+    } else {
+        buffer.extend(word.chars().flat_map(char::to_lowercase));
+    }
+}
+
+/// The words of a text but for the last, and that one; any words that it ends with are none.
+fn split_last(text: &str) -> (&str, &str) {
+    let mut text = text.trim_end();
+    while let Some(before) = text.strip_suffix('*')
+        && (before.is_empty() || before.ends_with(char::is_whitespace))
+    {
+        text = before.trim_end();
+    }
+    text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
 }
 
 #[cfg(test)]
@@ -200,6 +261,17 @@ mod tests {
         is_of(&Clause::words(""), &Clause::Nothing);
         is_of(&Clause::words_in("by", "Bo Li"), &Clause::value("by", "Bo Li"));
         is_of(&Clause::words_in("codes", "A * b"), &Clause::value("codes", "A * b"));
+        let begins = |words: &[&str], prefix: &str| Clause::PhrasePrefix {
+            field: "stems".to_owned(),
+            words: words.iter().map(|word| Some((*word).to_owned())).collect(),
+            prefix: prefix.to_owned(),
+        };
+        is_of(
+            &Clause::words_prefix("stems", "Grey Herons STAN"),
+            &begins(&["grey", "heron"], "stan"),
+        );
+        is_of(&Clause::words_prefix("stems", "Herons"), &begins(&[], "herons"));
+        is_of(&Clause::words_prefix("stems", " * "), &Clause::Nothing);
         is_of(&Clause::words_in("views", "3"), &Clause::value("views", "3"));
     }
 
@@ -210,9 +282,11 @@ mod tests {
         let kind = FieldKind::Integer;
         assert_eq!(refused(Clause::words_in("views", "many")), Problem::Misfit { kind });
         assert_eq!(refused(Clause::words_near("views", "3", 1)), Problem::NoWords { kind });
+        assert_eq!(refused(Clause::words_prefix("views", "3")), Problem::NoWords { kind });
         let long = " ".repeat(WORDS_BYTES_MAX + 1);
         let limit = TooLarge::Text { max: WORDS_BYTES_MAX };
         assert_eq!(refused(Clause::words(&long)), limit.into());
+        assert_eq!(refused(Clause::words_prefix("text", &long)), limit.into());
         assert!(Query::in_schema(&Clause::words(&long[1..]), &schema()).is_ok());
         for many in ["a ".repeat(129), "a ".repeat(5000), "sand ".repeat(1 << 17)] {
             assert!(matches!(refused(Clause::words(&many)), Problem::TooLarge(_)));
@@ -241,6 +315,11 @@ mod tests {
                 prop_assert_eq!(shown(built.clone()), shown(parsed(&clause.to_string())), "{}", clause);
             } else if slop == 0 {
                 prop_assert_eq!(built.is_ok(), parsed(&clause.to_string()).is_ok(), "{}", clause);
+            }
+            let begins = Clause::words_prefix(FIELDS[field], &text);
+            let built_prefix = Query::in_schema(&begins, &schema());
+            if !matches!(FIELDS[field], "views" | "flag") {
+                prop_assert_eq!(shown(built_prefix), shown(parsed(&begins.to_string())), "{}", begins);
             }
             if let FieldKind::Text(analyzer) = schema().by_name(FIELDS[field]).unwrap().kind
                 && analyzer != Analyzer::Keyword

@@ -102,6 +102,8 @@ fn a_program_asks_for_words_as_people_type_them() {
     assert_eq!(found(&Clause::words_in("stems", "Stands")), ["a"]);
     assert_eq!(found(&Clause::words_in("stems", "skies * SEA")), ["c"]);
     assert_eq!(found(&Clause::words_in("by", "Ann Lee")), ["c", "a"]);
+    assert_eq!(found(&Clause::words_prefix("stems", "Skies and SE")), ["c"]);
+    assert_eq!(found(&Clause::words_prefix("by", "Ann L")), ["c", "a"]);
     let blank = || Clause::words(" ... ");
     assert_eq!(found(&blank()).len(), 0);
     assert_eq!(found(&Clause::all([blank(), Clause::words("Reeds")])), ["a"]);

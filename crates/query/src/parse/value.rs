@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use spirit_schema::TEXT;
 
-use super::Problem;
 use super::grammar::{Parsed, Run};
 use super::scan::{begins_range, ends_word, is_name};
+use super::{Parser, Problem};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
+use crate::words::push_normalized;
 
 /// How the words of a phrase are looked for.
 enum Nearness {
@@ -64,17 +65,10 @@ impl<'a> Run<'a> {
         Ok(self.query.phrase_of(field, text, slop, &mut self.parser.tokenizers)?)
     }
 
-    /// A phrase whose last word is a prefix. A text of which nothing is cut is a prefix as a whole.
     fn phrase_prefix_of(&mut self, field: Target, text: &str) -> Parsed<NodeId> {
-        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
-        if last.is_empty() {
-            return self.leaf(Kind::Nothing);
-        }
-        let (mut list, mut place) = (Siblings::default(), 0);
-        let tokenizers = &mut self.parser.tokenizers;
-        self.query.cut_words(field, words, tokenizers, &mut list, &mut place)?;
-        self.normalize(field, last);
-        Ok(self.query.phrase_prefix(list, place, field.id, self.parser.word.as_bytes())?)
+        let Parser { tokenizers, word, .. } = &mut *self.parser;
+        word.clear();
+        Ok(self.query.phrase_prefix_of(field, text, tokenizers, word)?)
     }
 
     /// What stands between the quotation mark that is next and the one that ends it.
@@ -262,12 +256,7 @@ impl<'a> Run<'a> {
 
     /// The same behind what the buffer has.
     pub(super) fn append_normalized(&mut self, field: Target, word: &str) {
-        let buffer = &mut self.parser.word;
-        if field.is_verbatim() {
-            buffer.push_str(word);
-        } else {
-            buffer.extend(word.chars().flat_map(char::to_lowercase));
-        }
+        push_normalized(field, word, &mut self.parser.word);
     }
 
     fn pattern(&mut self, field: Target, kind: PatternKind) -> Parsed<NodeId> {
@@ -341,17 +330,6 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
         }
         _ => (raw, None),
     }
-}
-
-/// The words of a text but for the last, and that one; any words that it ends with are none.
-fn split_last(text: &str) -> (&str, &str) {
-    let mut text = text.trim_end();
-    while let Some(before) = text.strip_suffix('*')
-        && (before.is_empty() || before.ends_with(char::is_whitespace))
-    {
-        text = before.trim_end();
-    }
-    text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
 }
 
 /// Whether `*` or `?` occur that are not escaped. In a text that people type a question mark at the end is none.
