@@ -71,7 +71,9 @@ impl Collection {
 /// fields have terms: a value of another is none.
 pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let of_field = |field: &str, words: &mut dyn Iterator<Item = &String>| {
-        words.filter(|_| has_terms(field)).map(|word| (field.to_owned(), word.clone())).collect()
+        // A longer word is no term.
+        let are_terms = |word: &&String| has_terms(field) && word.len() <= 255;
+        words.filter(are_terms).map(|word| (field.to_owned(), word.clone())).collect()
     };
     match clause {
         Clause::Term(word) => of_field(&word.field, &mut std::iter::once(&word.text)),

@@ -404,6 +404,10 @@ impl fmt::Display for Bool {
             let space = if number > 0 { " " } else { "" };
             write!(f, "{space}{sign}{clause}")?;
         }
+        if self.should.is_empty() && self.minimum > 0 {
+            // The language asks for some of what there is.
+            write!(f, " {}", Clause::Nothing)?;
+        }
         f.write_str(")")?;
         let implied = u32::from(self.must.is_empty() && !self.should.is_empty());
         if self.minimum > implied { write!(f, "~{}", self.minimum) } else { Ok(()) }

@@ -195,8 +195,9 @@ impl Query {
     /// A phrase of the terms in a list: one of a single term is that term.
     pub(crate) fn phrase(&mut self, list: Siblings, slop: u32) -> Result<NodeId, TooLarge> {
         match list.count {
-            0 => self.push(Node::leaf(Kind::Nothing)),
+            0 => self.push(Node::leaf(Kind::Blank)),
             1 => Ok(list.first),
+            _ if self.lacks_a_word(list) => self.push(Node::leaf(Kind::Nothing)),
             count if count > SLOTS_MAX => Err(TooLarge::Phrase { max: SLOTS_MAX }),
             _ => self.push(Node::parent(Kind::Phrase { slop }, list.first)),
         }
@@ -213,11 +214,21 @@ impl Query {
         if list.count >= SLOTS_MAX {
             return Err(TooLarge::Phrase { max: SLOTS_MAX });
         }
+        if self.lacks_a_word(list) {
+            return self.push(Node::leaf(Kind::Nothing));
+        }
         let kind = match self.pattern(field, PatternKind::Prefix, prefix)? {
             Kind::Pattern(pattern) if list.count > 0 => Kind::PhrasePrefix(pattern),
             kind => kind,
         };
         self.push(Node { at, child: list.first, ..Node::leaf(kind) })
+    }
+
+    /// Whether one of the words of a phrase is none that a document can have.
+    fn lacks_a_word(&self, list: Siblings) -> bool {
+        let mut words =
+            std::iter::successors(Some(list.first), |at| Some(self.nodes[*at as usize].next));
+        words.by_ref().take(list.count).any(|at| self.nodes[at as usize].kind == Kind::Nothing)
     }
 
     /// Makes a node's score so many times as high.

@@ -77,10 +77,11 @@ impl Fingerprint {
             Kind::Pattern(pattern) => (6, pattern),
             Kind::PhrasePrefix(pattern) => (7, pattern),
             Kind::Range(range) => (8, range),
+            Kind::Blank => (9, 0),
         };
         self.add(tag);
         match kind {
-            Kind::Nothing | Kind::Everything => {}
+            Kind::Nothing | Kind::Blank | Kind::Everything => {}
             Kind::Clauses { .. } | Kind::Phrase { .. } => self.add(u64::from(number)),
             Kind::Term(_) | Kind::Key(_) => {
                 let term = &query.terms[number as usize];
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn different_queries_have_different_ones() {
-        let texts = "|*|sea|sky|key:sea|sea sky|sky sea|+sea sky|sea +sky|+sea +sky|sea -sky|\"sea sky\"|\"sea sky\"~1\
+        let texts = "|*|...|sea ...|sea|sky|key:sea|sea sky|sky sea|+sea sky|sea +sky|+sea +sky|sea -sky|\"sea sky\"|\"sea sky\"~1\
             |\"sea * sky\"|\"sea sky\"*|sea*|s?a|sea~1|sea~2|sea^2|sea^=2|by:sea|to:sea|by:s*|to:s*|by:[a TO m]|by:[a TO m}\
             |by:[a TO *]|to:[a TO m]|n:1|n:2|n:[1 TO 2]|n:IN [1 5]|n:IN [1 5 9]|n:*|(a b c)~2|(a b c)~1|a (b c)|(a b) c|(a b c)|at:*|+at:* sea";
         let mut seen = HashMap::new();

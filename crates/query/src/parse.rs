@@ -1,13 +1,13 @@
 //! The query language, and its parser.
 //!
 //! Recursive descent with a depth limit. Words go through the index's own analyzer, so `Don't` asks for what was indexed for it;
-//! a word that has several terms asks for them as a phrase. `AND` binds more tightly than `OR`. Parsing allocates nothing.
+//! a word that has several terms asks for them as a phrase. `AND` binds more tightly than standing side by side, and that more tightly than `OR`.
 //!
 //! ```text
 //! query   = or
-//! or      = and { ("OR" | "||") and }
-//! and     = clauses { ("AND" | "&&") clauses }
-//! clauses = clause { clause }
+//! or      = clauses { ("OR" | "||") clauses }
+//! clauses = and { and }
+//! and     = clause { ("AND" | "&&") clause }
 //! clause  = [ "+" | "-" | "NOT" | "!" ] primary [ "^" number | "^=" number ]
 //! primary = [ field ":" ] ( group | phrase | word | "*" ) | field ":" ( range | set ) | "key" ":" value
 //! range   = ( "[" | "{" ) end "TO" end ( "]" | "}" ) | ( ">" | ">=" | "<" | "<=" ) value
@@ -126,6 +126,7 @@ pub struct Parser {
     tokenizers: Vec<Tokenizer>,
     text_bytes_max: usize,
     operator: Operator,
+    has_positions: bool,
     /// A word without its escapes; as long as a query text at most.
     word: String,
 }
@@ -138,10 +139,17 @@ impl Parser {
             tokenizers: Vec::new(),
             text_bytes_max,
             operator,
+            has_positions: true,
             word: String::with_capacity(WORD_BYTES),
         };
         parser.renew(schema);
         parser
+    }
+
+    /// For an index that does not know where in a document its terms are: a word that has several asks for all of them.
+    pub fn without_positions(mut self) -> Parser {
+        self.has_positions = false;
+        self
     }
 
     /// From now on fields are those of `schema`, which has grown.

@@ -36,7 +36,7 @@ impl Plan {
             return Plan::Tree { bounded: query.is_bounded(query.root) };
         }
         match query.nodes[query.root as usize].kind {
-            Kind::Nothing => Plan::Nothing,
+            Kind::Nothing | Kind::Blank => Plan::Nothing,
             Kind::Key(term) => Plan::Key(term),
             Kind::Term(term) => Plan::Term(term),
             Kind::Everything => Plan::Tree { bounded: false },
@@ -64,7 +64,7 @@ impl Plan {
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match (node.occur, node.kind) {
-                (_, Kind::Nothing) | (Occur::Should, _) => {}
+                (_, Kind::Blank) | (Occur::Should, _) => {}
                 (Occur::Must, Kind::Term(term)) => _ = gathered.push(term)?,
                 (Occur::Must, Kind::Phrase { .. }) if phrase.is_none() => {
                     phrase = Some(child);
@@ -87,7 +87,7 @@ impl Plan {
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
-                Kind::Nothing => {}
+                Kind::Blank => {}
                 // Beside what must match it adds to a score, and to nothing else.
                 _ if plain && must && node.occur == Occur::Should => {}
                 Kind::Term(term) => {
@@ -209,7 +209,7 @@ impl RankedPlan {
         let tree = || RankedPlan::without_terms(bounded());
         match root.kind {
             _ if root.constant || windows => tree(),
-            Kind::Nothing => RankedPlan::without_terms(RankedWay::Nothing),
+            Kind::Nothing | Kind::Blank => RankedPlan::without_terms(RankedWay::Nothing),
             Kind::Term(term) => RankedPlan::new(RankedWay::Term, &[term], &[]).unwrap_or_else(tree),
             Kind::Phrase { .. } => RankedPlan::of_phrase(query, query.root).unwrap_or_else(tree),
             Kind::Clauses { minimum: 0 | 1 } => {
@@ -249,7 +249,7 @@ impl RankedPlan {
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
-                Kind::Nothing => continue,
+                Kind::Blank => continue,
                 Kind::Term(term) if node.occur == Occur::Not => _ = excluded.push(term)?,
                 _ if node.constant || *occur.get_or_insert(node.occur) != node.occur => {
                     return None;
@@ -288,7 +288,7 @@ impl RankedPlan {
         for child in query.children(query.root) {
             let node = &query.nodes[child as usize];
             match node.kind {
-                Kind::Nothing => {}
+                Kind::Blank => {}
                 Kind::Term(term) if node.occur == Occur::Not => _ = excluded.push(term)?,
                 Kind::Term(term) if !node.constant => {
                     let bit = sought.push(term)?;
@@ -356,7 +356,7 @@ impl Terms {
         for child in query.children(node) {
             let child = &query.nodes[child as usize];
             match child.kind {
-                Kind::Nothing => {}
+                Kind::Blank => {}
                 Kind::Term(term) if child.occur == Occur::Should && !child.constant => {
                     bits |= self.push(term)?;
                 }
@@ -387,13 +387,13 @@ impl Query {
     /// Whether a child takes part as `occur`. Words without terms (stop words) take no part.
     pub(crate) fn counts(&self, child: NodeId, occur: Occur) -> bool {
         let node = &self.nodes[child as usize];
-        node.occur == occur && node.kind != Kind::Nothing
+        node.occur == occur && node.kind != Kind::Blank
     }
 
     /// Whether every match has one of the query's terms.
     pub(crate) fn is_bounded(&self, node: NodeId) -> bool {
         match self.nodes[node as usize].kind {
-            Kind::Nothing | Kind::Term(_) => true,
+            Kind::Nothing | Kind::Blank | Kind::Term(_) => true,
             Kind::Phrase { .. } | Kind::PhrasePrefix(_) => true,
             Kind::Everything | Kind::Key(_) | Kind::Pattern(_) | Kind::Range(_) => false,
             Kind::Clauses { .. } => {

@@ -38,8 +38,10 @@ pub enum Occur {
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Matches nothing: a word without terms.
+    /// Matches nothing: a word that no document can have, say.
     Nothing,
+    /// Takes no part, and matches nothing by itself: a word without terms (a stop word), or what a lenient parser passed over.
+    Blank,
     /// Every document.
     Everything,
     /// The documents of a term (its index among the query's terms).
@@ -361,6 +363,16 @@ impl Query {
             return Ok(list.first);
         }
         self.push(Node::parent(Kind::CLAUSES, list.first))
+    }
+
+    /// None of a node's children must match any more.
+    pub(crate) fn let_each_match(&mut self, node: NodeId) {
+        let mut at = self.nodes[node as usize].child;
+        while at != NONE {
+            let child = &mut self.nodes[at as usize];
+            child.occur = Occur::Should;
+            at = child.next;
+        }
     }
 
     pub(crate) fn lookup(&self, term: &QueryTerm) -> Term<'_> {

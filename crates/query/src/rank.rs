@@ -195,7 +195,7 @@ impl Weights {
         let idf = |term| norm.counts.idf(field, term);
         self.nodes[id as usize] = match node.kind {
             _ if node.constant => Weight::Constant(boost),
-            Kind::Nothing => Weight::Constant(0.0),
+            Kind::Nothing | Kind::Blank => Weight::Constant(0.0),
             Kind::Everything
             | Kind::Key(_)
             | Kind::Pattern(_)

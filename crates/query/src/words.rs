@@ -41,7 +41,7 @@ impl Query {
     ) -> Result<NodeId, TooLarge> {
         let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
         if last.is_empty() {
-            return self.push(Node::leaf(Kind::Nothing));
+            return self.push(Node::leaf(Kind::Blank));
         }
         let (mut list, mut place) = (Siblings::default(), 0);
         self.cut_words(field, words, tokenizers, &mut list, &mut place)?;
@@ -98,9 +98,14 @@ impl Query {
             }
         });
         result?;
-        match cut {
-            Ok(summary) => *place += summary.tokens,
-            Err(too_long) => return Err(TooLarge::Bytes { max: too_long.max }),
+        let Ok(summary) = cut else {
+            return Err(TooLarge::Bytes { max: tokenizer.document_bytes_max() });
+        };
+        *place += summary.tokens;
+        if summary.skipped > 0 {
+            // No document has a term so long.
+            let node = self.push(Node::leaf(Kind::Nothing))?;
+            self.link(list, node, Occur::Must);
         }
         Ok(())
     }
@@ -257,8 +262,15 @@ mod tests {
         let gap = [Some("grey"), None, Some("heron")];
         is_of(&Clause::words_in("stems", "grey * HERONS"), &phrase("stems", &gap, 0));
         is_of(&Clause::words("Don't"), &Clause::phrase(&["don", "t"]));
-        is_of(&Clause::words(" .,! "), &Clause::Nothing);
-        is_of(&Clause::words(""), &Clause::Nothing);
+        // Not that nothing matches: among others it takes no part.
+        let blank = Clause::phrase(&[]);
+        is_of(&Clause::words(" .,! "), &blank);
+        is_of(&Clause::words(""), &blank);
+        let long = "n".repeat(256);
+        is_of(&Clause::words(&long), &Clause::Nothing);
+        let with_long = Clause::words(&format!("grey {long}"));
+        let built = Query::in_schema(&with_long, &schema());
+        assert_eq!(shown(built), shown(parsed(&with_long.to_string())));
         is_of(&Clause::words_in("by", "Bo Li"), &Clause::value("by", "Bo Li"));
         is_of(&Clause::words_in("codes", "A * b"), &Clause::value("codes", "A * b"));
         let begins = |words: &[&str], prefix: &str| Clause::PhrasePrefix {
@@ -271,7 +283,7 @@ mod tests {
             &begins(&["grey", "heron"], "stan"),
         );
         is_of(&Clause::words_prefix("stems", "Herons"), &begins(&[], "herons"));
-        is_of(&Clause::words_prefix("stems", " * "), &Clause::Nothing);
+        is_of(&Clause::words_prefix("stems", " * "), &blank);
         is_of(&Clause::words_in("views", "3"), &Clause::value("views", "3"));
     }
 

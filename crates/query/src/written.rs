@@ -16,6 +16,7 @@ impl Query {
     pub(crate) fn written(&self, id: NodeId, schema: &Schema) -> String {
         let node = &self.nodes[id as usize];
         let text = match node.kind {
+            Kind::Blank => "()".to_owned(),
             Kind::Clauses { minimum: 0 } => "(...)".to_owned(),
             Kind::Clauses { minimum } => format!("(...)~{minimum}"),
             _ => self.leaf_clause(id, schema).to_string(),
@@ -30,7 +31,7 @@ impl Query {
     /// A node that is no combination, as a clause.
     fn leaf_clause(&self, id: NodeId, schema: &Schema) -> Clause {
         match self.nodes[id as usize].kind {
-            Kind::Nothing | Kind::Clauses { .. } => Clause::Nothing,
+            Kind::Nothing | Kind::Blank | Kind::Clauses { .. } => Clause::Nothing,
             Kind::Everything => Clause::Everything,
             Kind::Key(term) => Clause::Key(self.text_of(term)),
             Kind::Term(term) => Clause::Term(self.word(term, schema)),

@@ -114,7 +114,8 @@ impl Index {
 
     /// A parser for this index's queries.
     pub fn parser(&self, operator: Operator) -> Parser {
-        Parser::new(self.fields.current(), QUERY_BYTES_MAX, operator)
+        let parser = Parser::new(self.fields.current(), QUERY_BYTES_MAX, operator);
+        if self.options.positions { parser } else { parser.without_positions() }
     }
 }
 

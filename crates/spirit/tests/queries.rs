@@ -53,6 +53,14 @@ fn words_phrases_and_fields_are_found() {
         ("\"grey\"*", vec!["c", "b", "a"]),
         ("\"and a g\"*", vec!["b"]),
         ("\"and * grey\"*", vec!["b"]),
+        (&format!("heron AND {}", "x".repeat(300)), vec![]),
+        (&format!("heron OR {}", "x".repeat(300)), vec!["b", "a"]),
+        (&format!("heron -{}", "x".repeat(300)), vec!["b", "a"]),
+        (&format!("\"heron {}\"", "x".repeat(300)), vec![]),
+        ("heron AND stems:the", vec!["b", "a"]),
+        ("key:a^2 OR key:b", vec!["b", "a"]),
+        ("key:* -heron", vec!["d", "c"]),
+        ("*:* AND grey wall", vec!["c", "b", "a"]),
         ("\"and gre\"* -seas", vec![]),
         ("grey -\"grey s\"*", vec!["b", "a"]),
         ("+grey \"grey w\"*", vec!["c", "b", "a"]),
@@ -440,6 +448,10 @@ fn patterns_find_a_term_the_instant_it_is_there() {
 #[test]
 fn phrases_need_positions() {
     let index = tiny(1, 8 << 20).positions(false).open().unwrap();
+    index.add("by e-mail").unwrap();
+    // Nobody asked for a phrase.
+    assert_eq!(index.reader().unwrap().count_text("E-Mail"), Ok(1));
+    assert_eq!(index.reader().unwrap().count_text("e-post"), Ok(0));
     index.add("grey heron").unwrap();
     let mut reader = index.reader().unwrap();
     assert_eq!(reader.count_text("\"grey heron\""), Err(SearchError::NoPositions));

@@ -183,7 +183,7 @@ impl<C: Limit> Evaluation<'_, C> {
     /// Depth is bounded by the parser. Targets ascend.
     pub(super) fn earliest(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         match self.query.nodes[node as usize].kind {
-            Kind::Nothing => END,
+            Kind::Nothing | Kind::Blank => END,
             Kind::Everything => target.min(END),
             Kind::Term(term) => self.seek(place, term as usize, target),
             Kind::Key(term) => self.next_key(place, term, target),
@@ -242,7 +242,7 @@ impl<C: Limit> Evaluation<'_, C> {
         bits: &mut [u64],
     ) {
         match self.query.nodes[node as usize].kind {
-            Kind::Nothing => {}
+            Kind::Nothing | Kind::Blank => {}
             Kind::Everything => window.fill(bits),
             Kind::Term(term) => self.add_term(place, term as usize, window, bits),
             Kind::Range(range) => self.add_range(place, range, window, bits),
@@ -368,7 +368,7 @@ impl<C: Limit> Evaluation<'_, C> {
             Kind::Pattern(pattern) | Kind::PhrasePrefix(pattern) => {
                 self.add_pattern(place, node, pattern, window, bits);
             }
-            Kind::Nothing | Kind::Everything | Kind::Term(_) | Kind::Range(_) => {
+            Kind::Nothing | Kind::Blank | Kind::Everything | Kind::Term(_) | Kind::Range(_) => {
                 self.add(place, node, window, bits);
             }
         }
@@ -476,7 +476,7 @@ impl<C: Limit> Evaluation<'_, C> {
         let query = self.query;
         let all = END - place.base;
         match query.nodes[node as usize].kind {
-            Kind::Nothing => 0,
+            Kind::Nothing | Kind::Blank => 0,
             Kind::Everything | Kind::Pattern(_) => all,
             Kind::Key(_) => 1,
             Kind::Term(term) => self.scratch.leaves[term as usize].postings,

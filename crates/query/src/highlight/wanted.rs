@@ -80,7 +80,7 @@ impl Wanted {
 
     fn add(&mut self, query: &Query, field: FieldId, node: NodeId) {
         match query.nodes[node as usize].kind {
-            Kind::Nothing | Kind::Everything | Kind::Key(_) | Kind::Range(_) => {}
+            Kind::Nothing | Kind::Blank | Kind::Everything | Kind::Key(_) | Kind::Range(_) => {}
             Kind::Term(term) => {
                 if let Some(number) = self.number(query, field, term) {
                     self.anywhere[number as usize] = true;

@@ -12,6 +12,8 @@ pub(super) struct Run<'a> {
     depth: usize,
     /// The last node that parentheses or the brackets of a set were closed around.
     pub(super) closed: NodeId,
+    /// The last group of clauses without signs that stand side by side.
+    beside: NodeId,
     /// The field that words without one are asked for in.
     pub(super) field: Target,
     pub(super) query: &'a mut Query,
@@ -30,7 +32,7 @@ impl<'a> Run<'a> {
     ) -> Run<'a> {
         query.clear();
         let field = Target::text(parser.schema.analyzer());
-        Run { parser, text, at: 0, depth: 0, closed: NONE, field, query, warnings }
+        Run { parser, text, at: 0, depth: 0, closed: NONE, beside: NONE, field, query, warnings }
     }
 
     pub(super) fn is_lenient(&self) -> bool {
@@ -81,14 +83,16 @@ impl<'a> Run<'a> {
     }
 
     fn or(&mut self) -> Parsed<NodeId> {
-        let first = self.and()?;
+        let first = self.clauses()?;
         if !self.take_or() {
-            return Ok(first);
+            return self.gather(first);
         }
+        let first = self.gather(first)?;
         let mut list = Siblings::default();
         self.query.link(&mut list, first, Occur::Should);
         loop {
-            let next = self.and()?;
+            let next = self.clauses()?;
+            let next = self.gather(next)?;
             self.query.link(&mut list, next, Occur::Should);
             if !self.take_or() {
                 return Ok(self.query.group(list)?);
@@ -96,37 +100,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn and(&mut self) -> Parsed<NodeId> {
-        let first = self.clauses()?;
-        if !self.take_and() {
-            return self.gather(first);
-        }
-        let mut list = Siblings::default();
-        self.join(&mut list, first)?;
+    /// What stands side by side.
+    fn clauses(&mut self) -> Parsed<Beside> {
+        let mut beside = Beside { list: Siblings::default(), has_signs: false };
         loop {
-            let next = self.clauses()?;
-            self.join(&mut list, next)?;
-            if !self.take_and() {
-                return self.gather(list);
-            }
-        }
-    }
-
-    /// Adds an operand of `AND`: `NOT x` stays a negation of the whole, anything else must match.
-    fn join(&mut self, list: &mut Siblings, operand: Siblings) -> Parsed<()> {
-        let single = operand.count == 1;
-        let negated = single && self.query.nodes[operand.first as usize].occur == Occur::Not;
-        let node = if negated { operand.first } else { self.gather(operand)? };
-        let occur = if negated { Occur::Not } else { Occur::Must };
-        self.query.link(list, node, occur);
-        Ok(())
-    }
-
-    fn clauses(&mut self) -> Parsed<Siblings> {
-        let mut list = Siblings::default();
-        loop {
-            match self.clause() {
-                Ok(Some((node, occur))) => self.query.link(&mut list, node, occur),
+            match self.and() {
+                Ok(Some((node, sign))) => {
+                    beside.has_signs |= sign.is_some();
+                    let occur = sign.unwrap_or(self.plain());
+                    self.query.link(&mut beside.list, node, occur);
+                }
                 Ok(None) => {}
                 Err(problem) if self.is_lenient() => {
                     // It is too large: what there is of it counts.
@@ -135,25 +118,69 @@ impl<'a> Run<'a> {
                 }
                 Err(problem) => return Err(problem),
             }
-            if self.rest().is_empty() || self.rest().starts_with(')') || self.at_operator() {
-                return Ok(list);
+            if self.rest().is_empty() || self.rest().starts_with(')') || self.at_or() {
+                return Ok(beside);
             }
         }
     }
 
-    fn clause(&mut self) -> Parsed<Option<(NodeId, Occur)>> {
-        let plain = match self.parser.operator {
+    /// Clauses that `AND` joins, which are one by themselves; a single one keeps its sign.
+    fn and(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
+        let first = self.clause()?;
+        if !self.take_and() {
+            return Ok(first);
+        }
+        let mut list = Siblings::default();
+        self.join(&mut list, first);
+        loop {
+            let next = self.operand()?;
+            self.join(&mut list, next);
+            if !self.take_and() {
+                break;
+            }
+        }
+        if list.count == 0 { Ok(None) } else { Ok(Some((self.query.group(list)?, None))) }
+    }
+
+    /// What follows an `AND`. A lenient parser passes over what is none.
+    fn operand(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
+        loop {
+            let found = self.clause()?;
+            if found.is_some() || self.rest().is_empty() || self.rest().starts_with(')') {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Adds an operand of `AND`: what must not match stays so, anything else must.
+    fn join(&mut self, list: &mut Siblings, operand: Option<(NodeId, Option<Occur>)>) {
+        let Some((node, sign)) = operand else { return };
+        let occur = if sign == Some(Occur::Not) { Occur::Not } else { Occur::Must };
+        self.query.link(list, node, occur);
+    }
+
+    /// What a clause without a sign is.
+    fn plain(&self) -> Occur {
+        match self.parser.operator {
             Operator::Or => Occur::Should,
             Operator::And => Occur::Must,
-        };
-        let occur = if self.take_sign('+') {
-            Occur::Must
+        }
+    }
+
+    /// A clause and its sign, if it has one.
+    fn clause(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
+        let sign = if self.take_sign('+') {
+            Some(Occur::Must)
         } else if self.take_sign('-') || self.take_sign('!') || self.take_word("NOT") {
-            Occur::Not
+            Some(Occur::Not)
         } else {
-            plain
+            None
         };
-        Ok(self.primary()?.map(|node| (node, occur)))
+        if sign.is_some() && self.at_word("NOT") {
+            self.complain(self.at, Problem::Expected("a word or a group, not another `NOT`"))?;
+            self.take_word("NOT");
+        }
+        Ok(self.primary()?.map(|node| (node, sign)))
     }
 
     /// A word, a phrase or a group; nothing where a lenient parser finds none of them.
@@ -192,30 +219,54 @@ impl<'a> Run<'a> {
             self.complain(self.at, Problem::Expected("`)`"))?;
         }
         self.depth -= 1;
+        let at = self.at;
         let node = match self.take_number('~')? {
-            Some(minimum) => self.at_least(inside, minimum)?,
+            Some(minimum) => self.at_least(at, inside, minimum)?,
             None => inside,
         };
         self.closed = node;
         self.boosted(node)
     }
 
-    /// A group of which so many clauses must match: that of these clauses, or one around what is a clause by itself.
-    fn at_least(&mut self, inside: NodeId, count: u32) -> Parsed<NodeId> {
-        match &mut self.query.nodes[inside as usize].kind {
-            Kind::Clauses { minimum } if inside != self.closed => {
-                *minimum = count;
-                Ok(inside)
-            }
-            _ => {
-                let group = Kind::Clauses { minimum: count };
-                Ok(self.query.push(Node::parent(group, inside))?)
-            }
+    /// A group of which so many clauses must match: that of these clauses, or one around what is a clause by itself. Clauses that must match
+    /// only because they stand side by side need not any more.
+    fn at_least(&mut self, at: usize, inside: NodeId, minimum: u32) -> Parsed<NodeId> {
+        let kind = Kind::Clauses { minimum };
+        if !matches!(self.query.nodes[inside as usize].kind, Kind::Clauses { .. })
+            || inside == self.closed
+        {
+            return Ok(self.query.push(Node::parent(kind, inside))?);
         }
+        if inside == self.beside {
+            self.query.let_each_match(inside);
+        }
+        if !self
+            .query
+            .children(inside)
+            .any(|child| self.query.nodes[child as usize].occur == Occur::Should)
+        {
+            self.complain(at, Problem::Expected("clauses before `~` that need not all match"))?;
+        }
+        self.query.nodes[inside as usize].kind = kind;
+        Ok(inside)
     }
 
-    /// One node for a list; a lenient parser may have found nothing to put into it.
-    fn gather(&mut self, list: Siblings) -> Parsed<NodeId> {
-        if list.count == 0 { self.leaf(Kind::Nothing) } else { Ok(self.query.group(list)?) }
+    /// One node for what stands side by side; a lenient parser may have found nothing.
+    fn gather(&mut self, Beside { list, has_signs }: Beside) -> Parsed<NodeId> {
+        if list.count == 0 {
+            return self.leaf(Kind::Blank);
+        }
+        let node = self.query.group(list)?;
+        if list.count > 1 && !has_signs {
+            self.beside = node;
+        }
+        Ok(node)
     }
+}
+
+/// Clauses side by side.
+struct Beside {
+    list: Siblings,
+    /// Whether one has a sign of its own.
+    has_signs: bool,
 }

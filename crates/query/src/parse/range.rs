@@ -62,7 +62,7 @@ impl Run<'_> {
                     self.take_raw_word();
                 }
                 self.skip_space();
-                self.leaf(Kind::Nothing)
+                self.leaf(Kind::Blank)
             }
         }
     }
@@ -181,7 +181,7 @@ impl Run<'_> {
         if field.has_words() {
             let (mut list, mut place) = (Siblings::default(), 0);
             self.cut(field, &text, &mut list, &mut place)?;
-            let node = self.query.phrase(list, 0)?;
+            let node = self.together(list)?;
             self.query.link(words, node, Occur::Should);
         } else {
             let (first, last) = valued(field.kind, &text)?.into_inner();

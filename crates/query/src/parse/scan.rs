@@ -9,12 +9,13 @@ impl<'a> Run<'a> {
         let Some(behind) = self.rest().strip_prefix(mark) else { return Ok(None) };
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
         let number = behind[..digits].parse();
+        let is_whole = !behind[digits..].starts_with('.');
         self.at += mark.len_utf8() + digits;
         match number {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => {
+            Ok(number) if is_whole || self.is_lenient() => Ok(Some(number)),
+            _ => {
                 let at = self.at - digits;
-                self.complain(at, Problem::Expected("a whole number"))?;
+                self.complain(at, Problem::Expected("a whole number of 32 bits"))?;
                 Ok(None)
             }
         }
@@ -65,14 +66,18 @@ impl<'a> Run<'a> {
         false
     }
 
-    fn at_word(&self, word: &str) -> bool {
+    pub(super) fn at_word(&self, word: &str) -> bool {
         self.rest().strip_prefix(word).is_some_and(|after| {
             after.is_empty() || after.starts_with(|c: char| ends_word(c) || c == '(')
         })
     }
 
     pub(super) fn at_operator(&self) -> bool {
-        ["AND", "OR", "&&", "||"].iter().any(|operator| self.at_word(operator))
+        self.at_or() || self.at_word("AND") || self.at_word("&&")
+    }
+
+    pub(super) fn at_or(&self) -> bool {
+        self.at_word("OR") || self.at_word("||")
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {
@@ -132,4 +137,28 @@ pub(super) fn is_name(text: &str) -> bool {
     chars.next().is_some_and(|c| c.is_ascii_lowercase())
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !matches!(text, "http" | "https" | "ftp" | "mailto")
+}
+
+/// The same where nothing is guessed: also in capitals, or a path.
+pub(super) fn is_path(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || "_@".contains(c))
+        && chars.all(|c| c.is_ascii_alphanumeric() || "_.@".contains(c))
+}
+
+/// Where the last `mark` is that no `\\` makes a character like any other.
+pub(super) fn last_mark(raw: &str, mark: char) -> Option<usize> {
+    let (mut escaped, mut last) = (false, None);
+    for (at, c) in raw.char_indices() {
+        if c == mark && !escaped {
+            last = Some(at);
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    last
+}
+
+/// Whether it ends with a `\\` behind which a character is missing.
+pub(super) fn ends_escaped(raw: &str) -> bool {
+    raw.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

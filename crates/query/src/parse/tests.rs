@@ -42,7 +42,8 @@ fn node(query: &Query, id: NodeId) -> String {
         query.children(id).map(child).collect::<Vec<_>>().join(" ")
     };
     let plain = match found.kind {
-        Kind::Nothing => "∅".to_owned(),
+        Kind::Nothing => "∅!".to_owned(),
+        Kind::Blank => "∅".to_owned(),
         Kind::Everything => "*".to_owned(),
         Kind::Term(term) => text(query.bytes_of(&query.terms[term as usize])),
         Kind::Key(term) => format!("key:{}", text(query.bytes_of(&query.terms[term as usize]))),
@@ -116,6 +117,14 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("Sea", "sea"),
         ("sea star", "(sea star)"),
         ("+sea -star fish", "(+sea -star fish)"),
+        ("sea AND star fish", "((+sea +star) fish)"),
+        ("fish sea AND star", "(fish (+sea +star))"),
+        ("sea AND NOT star fish", "((+sea -star) fish)"),
+        ("+sea AND star -fish", "((+sea +star) -fish)"),
+        ("-sea AND star", "(-sea +star)"),
+        ("sea star AND fish OR heron", "((sea (+star +fish)) heron)"),
+        ("*:*", "*"),
+        ("*:* -sea", "(* -sea)"),
         ("sea AND star OR fish", "((+sea +star) fish)"),
         ("sea && star || fish", "((+sea +star) fish)"),
         ("NOT sea", "(-sea)"),
@@ -160,6 +169,11 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("by:\"Ann L\"*", "Ann L…"),
         ("key:17 sea", "(key:17 sea)"),
         ("key:\"a b\"", "key:a b"),
+        ("key:17^2", "key:17^2"),
+        ("key:\"17\"^2 sea", "(key:17^2 sea)"),
+        ("key:\"[17*\"", "key:[17*"),
+        ("key:17\\*", "key:17*"),
+        ("key:*", "*"),
         ("*", "*"),
         ("text:*", "*"),
         ("10:30", "\"10 30\"~0"),
@@ -173,6 +187,89 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("a~b", "\"a b\"~0"),
     ] {
         assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
+    }
+}
+
+/// What looks like a number that belongs to a word has to be one, and what looks like a field there has to be one.
+#[test]
+fn a_strict_parser_takes_no_mistake_for_a_word() {
+    for (text, offset, expected) in [
+        ("sea^-1", 4, "a number from 0 on"),
+        ("sea^=-1", 4, "a number from 0 on"),
+        ("sea^1e3", 4, "a number from 0 on"),
+        ("sea^1.5.2", 4, "a number from 0 on"),
+        ("sea^", 4, "a number from 0 on"),
+        ("sea^2^3", 4, "a number from 0 on"),
+        ("a sea^99999999999999999999999999999999999999999999999999", 6, "a number from 0 on"),
+        ("^2", 0, "a word before `^`"),
+        ("heron~0.5", 6, "a distance of 0, 1 or 2"),
+        ("heron~-1", 6, "a distance of 0, 1 or 2"),
+        ("heron~1~1", 8, "a distance of 0, 1 or 2"),
+        ("heron~1*", 6, "a distance of 0, 1 or 2"),
+        ("~1", 1, "a distance of 0, 1 or 2"),
+        ("heron^2~1", 6, "a number from 0 on"),
+        ("\"a b\"~1.5", 6, "a whole number of 32 bits"),
+        ("\"a b\"~4294967296", 6, "a whole number of 32 bits"),
+        ("(a b)~1.5", 6, "a whole number of 32 bits"),
+        ("NOT NOT sea", 4, "not another `NOT`"),
+        ("+NOT sea", 1, "not another `NOT`"),
+        ("sea\\", 3, "a character behind"),
+        ("no.body:3", 0, "no such field"),
+        ("Nobody:3", 0, "no such field"),
+        ("a.b:\"c d\"", 0, "no such field"),
+        ("key:[a TO b]", 4, "no ranges, sets or patterns of keys"),
+        ("key:IN [a]", 4, "no ranges, sets or patterns of keys"),
+        ("key:41*", 4, "no ranges, sets or patterns of keys"),
+        ("(a AND b)~1", 9, "clauses before `~` that need not all match"),
+        ("(+a -b)~1", 7, "clauses before `~` that need not all match"),
+    ] {
+        let (at, problem) = strict(text).unwrap_err();
+        assert_eq!(at, offset, "{text}: {problem}");
+        assert!(problem.contains(expected), "{text}: {problem}");
+    }
+}
+
+/// Of clauses that must match for standing side by side some are asked for, not all.
+#[test]
+fn at_least_so_many_are_those_side_by_side() {
+    let mut parser = Parser::new(Arc::new(schema()), 1 << 16, Operator::And);
+    for (text, expected) in [
+        ("a b", "(+a +b)"),
+        ("a b OR c", "((+a +b) c)"),
+        ("a b AND c", "(+a +(+b +c))"),
+        ("(a b c)~2", "(a b c)~2"),
+        ("(a (b c) d)~2", "(a (+b +c) d)~2"),
+        ("(a OR b)~1", "(a b)~1"),
+        ("(a b)~1 c", "(+(a b)~1 +c)"),
+    ] {
+        assert_eq!(shown(&parser.parse(text).unwrap()), expected, "{text}");
+    }
+    for text in ["(+a b)~1", "(a AND b)~1"] {
+        assert!(parser.parse(text).is_err(), "{text}");
+    }
+}
+
+/// A word that no document can have is one, unlike a stop word.
+#[test]
+fn what_cannot_be_a_term_is_found_nowhere() {
+    let long = "x".repeat(300);
+    assert_eq!(strict(&format!("{long} AND sea")).unwrap(), "(+∅! +sea)");
+    assert_eq!(strict(&format!("\"sea {long}\"")).unwrap(), "∅!");
+    assert_eq!(strict(&format!("\"{long} se\"*")).unwrap(), "∅!");
+    assert_eq!(strict("stems:the AND sea").unwrap(), "(+∅ +sea)");
+}
+
+#[test]
+fn without_positions_a_word_is_all_of_its_terms() {
+    let mut parser = parser().without_positions();
+    for (text, expected) in [
+        ("wi-fi", "(+wi +fi)"),
+        ("stems:(wi-fi the)", "((+wi +fi) ∅)"),
+        ("stems:IN [wi-fi]", "((+wi +fi))^=1"),
+        ("sea", "sea"),
+        ("\"wi fi\"", "\"wi fi\"~0"),
+    ] {
+        assert_eq!(shown(&parser.parse(text).unwrap()), expected, "{text}");
     }
 }
 
@@ -395,7 +492,14 @@ fn a_strict_parser_says_where_and_what() {
 fn a_lenient_parser_takes_what_it_can() {
     for (text, expected, warnings) in [
         ("sea star", "(sea star)", 0),
-        ("sea AND", "(+sea +∅)", 1),
+        ("sea AND", "sea", 1),
+        ("sea AND AND star fish", "((+sea +star) fish)", 1),
+        ("NOT NOT sea", "(-sea)", 1),
+        ("sea^-1 ^2", "(\"sea 1\"~0 ∅^2)", 0),
+        ("heron~0.5", "\"heron 0 5\"~0", 0),
+        ("a.b.c:3 At:x", "(\"a b c 3\"~0 \"at x\"~0)", 0),
+        ("key:[a TO b]", "(key:[a to b)", 1),
+        ("(a AND b)~1", "(+a +b)~1", 1),
         ("AND sea", "sea", 1),
         ("(sea", "sea", 1),
         ("sea) star", "(sea star)", 1),

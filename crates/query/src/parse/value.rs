@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use spirit_schema::TEXT;
 
 use super::grammar::{Parsed, Run};
-use super::scan::{begins_range, ends_word, is_name};
+use super::scan::{begins_range, ends_escaped, ends_word, is_name, is_path, last_mark};
 use super::{Parser, Problem};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
@@ -90,6 +90,10 @@ impl<'a> Run<'a> {
 
     pub(super) fn word(&mut self) -> Parsed<NodeId> {
         let start = self.at;
+        if self.rest().starts_with("*:*") {
+            // As other languages have it: any value of any field.
+            self.at += "*:".len();
+        }
         if let Some((name, behind)) = self.field_name() {
             match self.known_field(name, start)? {
                 Some(Named::Key) => return self.document_key(behind),
@@ -112,9 +116,12 @@ impl<'a> Run<'a> {
     fn field_name(&self) -> Option<(&'a str, usize)> {
         let rest = self.rest();
         let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
-        let colon = rest[name.len()..].starts_with(':');
+        let colon = rest[name.len()..].starts_with(':') && !rest[name.len()..].starts_with("://");
         let known = || self.parser.schema.by_name(name).is_some();
-        let may_be = is_name(name) || known() || begins_range(name, &rest[name.len()..]);
+        let may_be = is_name(name)
+            || (!self.is_lenient() && is_path(name))
+            || known()
+            || begins_range(name, &rest[name.len()..]);
         (colon && may_be).then_some((name, self.at + name.len() + 1))
     }
 
@@ -131,17 +138,36 @@ impl<'a> Run<'a> {
     /// The document with the key that begins at `behind`.
     fn document_key(&mut self, behind: usize) -> Parsed<NodeId> {
         self.at = behind;
-        let key = if self.rest().starts_with('"') {
-            self.quoted()?
+        let (key, boost) = if self.rest().starts_with('"') {
+            (self.quoted()?, None)
         } else {
-            unescaped(self.take_raw_word())
+            let (raw, boost) = self.raw_key(behind)?;
+            if raw == "*" {
+                let node = self.leaf(Kind::Everything)?;
+                return self.with_boost(node, boost);
+            }
+            (unescaped(raw), boost)
         };
-        self.skip_space();
         if key.is_empty() {
             self.complain(behind, Problem::Expected("a value after `:`"))?;
         }
         let kind = self.query.key(key.as_bytes())?;
-        self.leaf(kind)
+        let node = self.leaf(kind)?;
+        if boost.is_some() { self.with_boost(node, boost) } else { self.boosted(node) }
+    }
+
+    /// A key without quotation marks, and its boost. What would be a range, a set or a pattern elsewhere is not taken for one.
+    fn raw_key(&mut self, behind: usize) -> Parsed<(&'a str, Option<Boost>)> {
+        let (raw, boost) = self.take_boost(behind)?;
+        let is_other = raw.starts_with(['[', '{', '<', '>'])
+            || raw == "IN"
+            || (raw != "*" && has_wildcard(raw, false));
+        if is_other {
+            self.complain(behind, Problem::Expected(
+                "a key: there are no ranges, sets or patterns of keys, and a key that has their signs stands between `\"`",
+            ))?;
+        }
+        Ok((raw, boost))
     }
 
     /// What is asked for in a field: a range, a set, a group, a phrase or a word.
@@ -171,7 +197,7 @@ impl<'a> Run<'a> {
 
     /// A word as it was typed: with its boost, its distance, its escapes.
     fn value(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
-        let (raw, boost) = split_boost(raw);
+        let (raw, boost) = self.boost_of(start, raw)?;
         let node = if raw == "*" {
             let kind = self.query.any_value(field)?;
             self.leaf(kind)?
@@ -180,11 +206,39 @@ impl<'a> Run<'a> {
         } else {
             self.exact(field, start, &unescaped(raw))?
         };
+        self.with_boost(node, boost)
+    }
+
+    fn with_boost(&mut self, node: NodeId, boost: Option<Boost>) -> Parsed<NodeId> {
         self.skip_space();
         match boost {
             Some(boost) => self.apply(node, boost),
             None => Ok(node),
         }
+    }
+
+    /// The raw word that is next, and its boost.
+    fn take_boost(&mut self, start: usize) -> Parsed<(&'a str, Option<Boost>)> {
+        let raw = self.take_raw_word();
+        self.boost_of(start, raw)
+    }
+
+    /// A raw word without the boost at its end, and that. In a strict parser's text what looks like one has to be one.
+    fn boost_of(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<Boost>)> {
+        let (word, boost) = split_boost(raw);
+        if self.is_lenient() {
+            return Ok((word, boost));
+        }
+        if boost.is_some() && word.is_empty() {
+            self.complain(start, Problem::Expected("a word before `^`"))?;
+        }
+        if let Some(mark) = last_mark(word, '^').filter(|mark| begins_number(&word[mark + 1..])) {
+            self.complain(start + mark + 1, Problem::Expected("a number from 0 on"))?;
+        }
+        if ends_escaped(word) {
+            self.complain(start + word.len() - 1, Problem::Expected("a character behind `\\`"))?;
+        }
+        Ok((word, boost))
     }
 
     /// A value that is no word; nothing where a lenient parser finds none.
@@ -194,7 +248,7 @@ impl<'a> Run<'a> {
             Err(limit @ Problem::TooLarge(_)) => Err(limit),
             Err(problem) => {
                 self.complain(start, problem)?;
-                self.leaf(Kind::Nothing)
+                self.leaf(Kind::Blank)
             }
         }
     }
@@ -210,14 +264,31 @@ impl<'a> Run<'a> {
         } else {
             let (mut list, mut place) = (Siblings::default(), 0);
             self.cut(field, &unescaped(raw), &mut list, &mut place)?;
+            self.together(list)
+        }
+    }
+
+    /// The terms of one word: a phrase, or all of them where it is not known where terms are.
+    pub(super) fn together(&mut self, list: Siblings) -> Parsed<NodeId> {
+        if self.parser.has_positions {
             Ok(self.query.phrase(list, 0)?)
+        } else if list.count == 0 {
+            self.leaf(Kind::Blank)
+        } else {
+            Ok(self.query.group(list)?)
         }
     }
 
     /// The edits that a word is asked for within, if it ends in `~` or `~` and a number.
     fn split_distance(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<u8>)> {
-        let Some((word, number)) = raw.rsplit_once('~') else { return Ok((raw, None)) };
-        if word.is_empty() || word.ends_with('\\') || !number.bytes().all(|b| b.is_ascii_digit()) {
+        let Some(mark) = last_mark(raw, '~') else { return Ok((raw, None)) };
+        let (word, number) = (&raw[..mark], &raw[mark + 1..]);
+        let is_distance = !word.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        let is_other = !is_distance || last_mark(word, '~').is_some();
+        if is_other && !self.is_lenient() && begins_number(number) {
+            self.complain(start + mark + 1, Problem::Expected("a distance of 0, 1 or 2"))?;
+        }
+        if !is_distance {
             return Ok((raw, None));
         }
         let distance = if number.is_empty() { Ok(DISTANCE_MAX) } else { number.parse() };
@@ -307,6 +378,11 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Whether what stands behind a mark is meant for a number.
+fn begins_number(text: &str) -> bool {
+    text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit() || "+-.=".contains(c))
+}
+
 /// What becomes of a score.
 #[derive(Clone, Copy)]
 pub(super) enum Boost {
@@ -325,7 +401,7 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
     };
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     match digits.parse::<f32>() {
-        Ok(number) if plain && !word.ends_with('\\') => {
+        Ok(number) if plain && number.is_finite() && !ends_escaped(word) => {
             (word, Some(if to { Boost::To(number) } else { Boost::By(number) }))
         }
         _ => (raw, None),

@@ -66,6 +66,7 @@ pub(crate) fn asked() -> impl Strategy<Value = Clause> {
         3 => asked_of_field(),
         1 => (0u8..40).prop_map(|k| Clause::key(&format!("k{k}"))),
         1 => Just(Clause::Everything),
+        1 => prop_oneof![Just(Clause::Nothing), Just(Clause::term(&"x".repeat(256)))],
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         let several = || prop::collection::vec(inner.clone(), 1..4);

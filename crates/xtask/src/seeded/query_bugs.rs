@@ -137,6 +137,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
     },
     Bug {
+        name: "nothing-left-out",
+        what: "a word that no document can have takes no part, as one without terms",
+        file: "crates/query/src/plan.rs",
+        old: "node.occur == occur && node.kind != Kind::Blank",
+        new: "node.occur == occur && !matches!(node.kind, Kind::Blank | Kind::Nothing)",
+        found_by: WORDS,
+    },
+    Bug {
         name: "minimum-counted",
         what: "of several clauses as many have to match as are asked for, and no more",
         file: "crates/query/src/evaluate/window.rs",
