@@ -116,8 +116,12 @@ fn answer<'a>(
     // What is asked besides the hits, of the same query.
     let has_more = args.explain || !args.facets.is_empty() || args.highlight().is_some();
     let query = has_more.then(|| parsed(reader, asked.text, args)).transpose()?;
-    let mut highlighter =
-        args.highlight().zip(query.as_ref()).map(|(how, query)| index.highlighter(query, how));
+    let field = args.highlight_field.as_deref().unwrap_or("text");
+    let highlighter = args
+        .highlight()
+        .zip(query.as_ref())
+        .map(|(how, query)| index.highlighter_in(field, query, how));
+    let mut highlighter = highlighter.transpose()?;
     let started = Instant::now();
     let (hits, warnings) = match args.query.lenient {
         true => reader.search_typed(asked.text, search.clone())?,

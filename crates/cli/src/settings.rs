@@ -178,7 +178,7 @@ impl AnsweringArgs {
     pub(crate) fn highlight(&self) -> Option<Highlight> {
         match self.snippet {
             Some(characters) => Some(Highlight::default().characters(characters as usize)),
-            None => self.highlight.then(Highlight::default),
+            None => (self.highlight || self.highlight_field.is_some()).then(Highlight::default),
         }
     }
 
@@ -187,7 +187,11 @@ impl AnsweringArgs {
         if self.highlight().is_none() || index.options().get_store() {
             return Ok(());
         }
-        let name = if self.highlight { "--highlight" } else { "--snippet" };
+        let name = match (self.highlight, self.snippet) {
+            (true, _) => "--highlight",
+            (false, Some(_)) => "--snippet",
+            (false, None) => "--highlight-field",
+        };
         Err(Failure::usage(format!(
             "{name}: the index does not store the documents' texts; index them anew with --store yes"
         )))

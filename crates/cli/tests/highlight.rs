@@ -40,6 +40,20 @@ fn hits_of_a_directory_are_highlighted() {
 }
 
 #[test]
+fn a_field_is_highlighted_if_it_is_named() {
+    let folder = Folder::new();
+    let documents = r#"{"text": "They stand.", "title": "Grey herons"}"#;
+    let file = folder.file("a.jsonl", documents);
+    let search = |more: &[&str]| spirit(&[&["search", "--in", &file, "--json"], more].concat());
+    let asked = ["--highlight-field", "title", "title:herons"];
+    assert_eq!(snippets(&search(&asked).json()), ["Grey <em>herons</em>"]);
+    let text = ["--highlight", "title:herons"];
+    assert_eq!(snippets(&search(&text).json()), ["They stand."]);
+    let unknown = search(&["--highlight-field", "nobody", "herons"]);
+    assert!(unknown.code != 0 && unknown.err.contains("nobody"), "{}", unknown.err);
+}
+
+#[test]
 fn files_that_are_asked_are_highlighted_too() {
     let folder = Folder::new();
     let text = format!("{}One heron stands there. {}", "Water. ".repeat(90), "Reed. ".repeat(90));

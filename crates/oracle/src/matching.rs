@@ -16,6 +16,8 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
         Clause::Key(key) => document.key == *key,
         Clause::Term(term) if term.field == TEXT => has(term, &|word| word == term.text),
         Clause::Term(term) => values(document, &term.field).any(|value| is(&value, &term.text)),
+        Clause::Words { field, text, slop } => matches(&phrase_of(field, text, *slop), document),
+        Clause::WordsPrefix { field, text } => matches(&phrase_prefix_of(field, text), document),
         Clause::Range { field, from, to } => {
             values(document, field).any(|value| is_between(&value, from, to))
         }
@@ -39,6 +41,24 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
         Clause::Bool(clauses) => combination(clauses, document),
         Clause::Boost(clause, _) | Clause::Constant(clause, _) => matches(clause, document),
     }
+}
+
+/// A text of words as a phrase: here terms are what stands between blanks.
+pub(crate) fn phrase_of(field: &str, text: &str, slop: u32) -> Clause {
+    let words = text.split_whitespace().map(|word| (word != "*").then(|| word.to_owned()));
+    match words.collect::<Vec<_>>() {
+        words if words.len() == 1 => Clause::value(field, words[0].as_deref().unwrap_or_default()),
+        words => Clause::Phrase { field: field.to_owned(), words, slop },
+    }
+}
+
+/// The same of a phrase prefix.
+pub(crate) fn phrase_prefix_of(field: &str, text: &str) -> Clause {
+    let mut all: Vec<&str> = text.split_whitespace().collect();
+    while all.pop_if(|word| *word == "*").is_some() {}
+    let Some(prefix) = all.pop() else { return Clause::Nothing };
+    let words = all.iter().map(|word| (*word != "*").then(|| (*word).to_owned())).collect();
+    Clause::PhrasePrefix { field: field.to_owned(), words, prefix: prefix.to_owned() }
 }
 
 fn combination(clauses: &Bool, document: &Document) -> bool {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use spirit_query::{Bool, Clause, Parameters};
 
 use crate::Document;
-use crate::matching::matches;
+use crate::matching::{matches, phrase_of, phrase_prefix_of};
 use crate::values::terms;
 
 /// What scores are computed from.
@@ -30,6 +30,9 @@ impl Collection {
                 let all = terms(document, &term.field).into_iter().flatten();
                 let frequency = all.filter(|word| *word == term.text).count();
                 self.bm25(idf, frequency.min(self.frequency_max), &term.field, document)
+            }
+            Clause::Words { field, text, slop } => {
+                self.score(&phrase_of(field, text, *slop), document)?
             }
             Clause::Phrase { slop: 1.., .. } => return None,
             Clause::Phrase { field, words, .. } => {
@@ -74,6 +77,8 @@ pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(Strin
     };
     match clause {
         Clause::Term(word) => of_field(&word.field, &mut std::iter::once(&word.text)),
+        Clause::Words { field, text, slop } => terms_of(&phrase_of(field, text, *slop), has_terms),
+        Clause::WordsPrefix { field, text } => terms_of(&phrase_prefix_of(field, text), has_terms),
         // It takes a place among the terms.
         Clause::Key(key) => vec![(String::new(), key.clone())],
         Clause::Phrase { field, words, .. } | Clause::PhrasePrefix { field, words, .. } => {

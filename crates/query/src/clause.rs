@@ -1,7 +1,8 @@
 //! Queries as programs build them: a tree of clauses, with all the power of the query language and some more.
 //!
-//! A [`Clause`] is what somebody means; [`Query::new_of`](crate::Query::new_of) makes of it what is evaluated. Words are terms already:
-//! what the index's analyzer makes of a text. [`Display`](fmt::Display) writes a clause in the query language, as far as that can
+//! A [`Clause`] is what somebody means; [`Query::new_of`](crate::Query::new_of) and [`Query::in_schema`](crate::Query::in_schema) make of it what is
+//! evaluated. [`Clause::Words`] and [`Clause::WordsPrefix`] have a text, which goes through its field's analyzer; all others have terms, which are
+//! what an analyzer made of a text. [`Display`](fmt::Display) writes a clause in the query language, as far as that can
 //! say it.
 
 use std::fmt;
@@ -28,6 +29,26 @@ pub enum Clause {
         words: Vec<Option<String>>,
         /// How far terms may be moved, in all.
         slop: u32,
+    },
+    /// Documents with what a field's own analyzer makes of a text, as `field:"text"~slop` asks for it in the query language: the
+    /// text's only term, or its terms one behind the other; `*` between blanks is any one word. A text without terms is passed over, as
+    /// a word without terms is, and by itself finds nothing. Of keywords it is the whole value; a field of numbers, moments or truth has
+    /// the value that is written so, and no slop.
+    Words {
+        /// The field's name.
+        field: String,
+        /// The text, of [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes at most.
+        text: String,
+        /// How many places terms may be moved, in all.
+        slop: u32,
+    },
+    /// The same where of the last word only the beginning is known, as `field:"text"*` asks for it: what somebody has typed so far. That
+    /// beginning is taken as it is, in lower case where terms are. A field of numbers, moments or truth has no words.
+    WordsPrefix {
+        /// The field's name.
+        field: String,
+        /// The text, of [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes at most.
+        text: String,
     },
     /// Documents with a term that begins so.
     Prefix(Word),
@@ -101,6 +122,48 @@ impl Clause {
     /// Documents with `term` in their text.
     pub fn term(term: &str) -> Clause {
         Clause::Term(Word::text(term))
+    }
+
+    /// Documents with these words in their text, one behind the other: what the index's analyzer makes of them.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// use spirit_query::Query;
+    /// use spirit_schema::Schema;
+    /// use spirit_text::Analyzer;
+    ///
+    /// let schema = Schema::new(Analyzer::English, false);
+    /// let [words, terms] = [Clause::words("Grey Herons"), Clause::phrase(&["grey", "heron"])];
+    /// let [words, terms] = [words, terms].map(|clause| Query::in_schema(&clause, &schema));
+    /// assert_eq!(format!("{words:?}"), format!("{terms:?}"));
+    /// ```
+    pub fn words(text: &str) -> Clause {
+        Clause::words_in(TEXT, text)
+    }
+
+    /// The same in a field: what its own analyzer makes of them.
+    pub fn words_in(field: &str, text: &str) -> Clause {
+        Clause::words_near(field, text, 0)
+    }
+
+    /// The same where words may be moved by `slop` places in all.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::words_near("title", "Grey Herons", 2).to_string(), "title:\"Grey Herons\"~2");
+    /// ```
+    pub fn words_near(field: &str, text: &str, slop: u32) -> Clause {
+        Clause::Words { field: field.to_owned(), text: text.to_owned(), slop }
+    }
+
+    /// Documents with these words in a field, one behind the other, of the last its beginning.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::words_prefix("title", "Grey Her").to_string(), "title:\"Grey Her\"*");
+    /// ```
+    pub fn words_prefix(field: &str, text: &str) -> Clause {
+        Clause::WordsPrefix { field: field.to_owned(), text: text.to_owned() }
     }
 
     /// The document with this key.
@@ -235,6 +298,11 @@ impl fmt::Display for Clause {
                 write_phrase(f, field, words, Some(prefix))?;
                 f.write_str("*")
             }
+            Clause::Words { field, text, slop } => {
+                write!(f, "{}{}", InField(field), Quoted(text))?;
+                if *slop > 0 { write!(f, "~{slop}") } else { Ok(()) }
+            }
+            Clause::WordsPrefix { field, text } => write!(f, "{}{}*", InField(field), Quoted(text)),
             Clause::Prefix(word) => {
                 write!(f, "{}{}*", InField(&word.field), Escaped(&word.text, false))
             }
@@ -311,6 +379,15 @@ impl fmt::Display for InBrackets<'_> {
         if !self.0.is_empty() && self.0.chars().all(plain) {
             return f.write_str(self.0);
         }
+        Quoted(self.0).fmt(f)
+    }
+}
+
+/// A text in quotation marks.
+struct Quoted<'c>(&'c str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
     }
 }

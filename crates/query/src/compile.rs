@@ -31,7 +31,8 @@ fn of_words(name: &str, fields: &Fields<'_>) -> Compiled<Target> {
 }
 
 impl Query {
-    /// The query that `clause` stands for, for documents with nothing but a text.
+    /// The query that `clause` stands for, for documents with nothing but a text, of whose [words](Clause::Words) the default analyzer makes
+    /// terms.
     ///
     /// ```
     /// use spirit_query::{Clause, Query};
@@ -42,7 +43,7 @@ impl Query {
         Query::in_fields(clause, &|name| (name == TEXT).then(|| Target::text(Analyzer::default())))
     }
 
-    /// The same for documents with the fields of `schema`.
+    /// The same for documents with the fields of `schema`, each with its own analyzer.
     pub fn in_schema(clause: &Clause, schema: &Schema) -> Result<Query, Problem> {
         Query::in_fields(clause, &|name| Target::named(schema, name))
     }
@@ -65,6 +66,12 @@ impl Query {
             Clause::Term(word) => self.compile_word(field(&word.field, fields)?, &word.text)?,
             Clause::Phrase { field, words, slop } => {
                 return self.compile_phrase(of_words(field, fields)?, words, *slop);
+            }
+            Clause::Words { field, text, slop } => {
+                return self.compile_words(self::field(field, fields)?, text, *slop);
+            }
+            Clause::WordsPrefix { field, text } => {
+                return self.compile_words_prefix(self::field(field, fields)?, text);
             }
             Clause::Range { field, from, to } => {
                 let (from, to) = (from.as_ref(), to.as_ref());

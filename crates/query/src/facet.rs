@@ -9,6 +9,7 @@ mod digest;
 mod distinct;
 mod gather;
 mod keywords;
+mod room;
 
 use std::error::Error;
 use std::fmt;
@@ -21,6 +22,8 @@ pub use aggregation::Aggregation;
 
 /// Values or buckets that one facet tells apart.
 pub const BUCKETS_MAX: usize = 1 << 20;
+/// Facets of one query.
+pub const FACETS_MAX: usize = 64;
 
 /// What is asked of the values of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +134,13 @@ impl Summary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FacetError {
+    /// More facets are asked for at once than may be.
+    TooMany {
+        /// How many are asked for.
+        facets: usize,
+        /// How many may be: [`FACETS_MAX`].
+        max: usize,
+    },
     /// There is no such field.
     UnknownField {
         /// The name.
@@ -160,6 +170,12 @@ pub enum FacetError {
 impl fmt::Display for FacetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            FacetError::TooMany { facets, max } => {
+                write!(
+                    f,
+                    "{facets} facets of one query: ask for {max} at most, and for the others by themselves"
+                )
+            }
             FacetError::UnknownField { field } => write!(f, "there is no field \"{field}\""),
             FacetError::Kind { field, kind, wanted } => {
                 write!(f, "the field \"{field}\" is of kind {kind}: this facet is about {wanted}")

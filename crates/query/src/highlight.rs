@@ -59,6 +59,11 @@ impl Highlight {
         self
     }
 
+    /// The same, as it was set.
+    pub fn get_snippets(&self) -> usize {
+        self.snippets
+    }
+
     /// Of how much of a text words are marked, in bytes. Default: 1 MiB.
     pub fn bytes_max(mut self, bytes: usize) -> Highlight {
         self.bytes_max = bytes;

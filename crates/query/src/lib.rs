@@ -12,6 +12,7 @@ mod evaluate;
 mod explanation;
 mod facet;
 mod fade;
+mod fingerprint;
 mod fuzzy;
 mod highlight;
 mod leaf;
@@ -31,6 +32,7 @@ mod sort;
 mod target;
 mod top;
 mod total;
+mod words;
 mod written;
 
 pub use clause::{Bool, Clause, TEXT, Word};
@@ -38,12 +40,14 @@ pub use collect::Hit;
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
-    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, Facet, FacetError, Summary, TopTerms,
+    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Summary,
+    TopTerms,
 };
 pub use fade::Fading;
+pub use fingerprint::Fingerprint;
 pub use fuzzy::{DISTANCE_MAX, Fuzzy};
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
-pub use limits::{EXPANSIONS_MAX, Limits, Stop};
+pub use limits::{EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser, Problem};
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use query_plan::{
@@ -54,6 +58,7 @@ pub use sort::{Direction, First, SortBy, SortKey, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
+pub use words::WORDS_BYTES_MAX;
 
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;

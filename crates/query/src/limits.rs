@@ -10,6 +10,8 @@ use std::time::Instant;
 
 /// Terms that the patterns of one query stand for at most, counted in each segment, unless set otherwise.
 pub const EXPANSIONS_MAX: u32 = 1 << 20;
+/// Bytes that all facets of one query take for what they tell apart, unless set otherwise.
+pub const FACET_BYTES_MAX: usize = 256 << 20;
 /// Steps between two looks at the clock.
 const STEPS: u32 = 32;
 
@@ -22,11 +24,18 @@ pub struct Limits<'q> {
     pub cancelled: Option<&'q AtomicBool>,
     /// Terms that its patterns may stand for, counted in each segment.
     pub expansions: u32,
+    /// Bytes that its facets may take.
+    pub facet_bytes: usize,
 }
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Limits { deadline: None, cancelled: None, expansions: EXPANSIONS_MAX }
+        Limits {
+            deadline: None,
+            cancelled: None,
+            expansions: EXPANSIONS_MAX,
+            facet_bytes: FACET_BYTES_MAX,
+        }
     }
 }
 
@@ -41,6 +50,11 @@ pub enum Stop {
     /// One of its facets tells more values or buckets apart than it may.
     Buckets {
         /// How many it may.
+        max: usize,
+    },
+    /// What its facets tell apart takes more memory than it may.
+    Memory {
+        /// How many bytes it may take.
         max: usize,
     },
     /// Its patterns stand for more terms than they may.
@@ -60,6 +74,10 @@ impl fmt::Display for Stop {
             Stop::Buckets { max } => write!(
                 f,
                 "a facet tells more than {max} values or buckets apart: ask for fewer documents or a longer interval"
+            ),
+            Stop::Memory { max } => write!(
+                f,
+                "what the query's facets tell apart takes more than {max} bytes: ask for fewer facets at once, fewer documents or a longer interval"
             ),
             Stop::Expansions { max } => write!(
                 f,

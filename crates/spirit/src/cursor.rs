@@ -4,11 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use spirit_index::lengths::Statistics;
-use spirit_query::{Counts, Direction, SortKey};
+use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortKey};
 use spirit_schema::FieldId;
 
-/// A place in the order of hits, to go on from: good for the query and the order that it came from. It writes itself as a
-/// short text, and is read back from it.
+use crate::search::SearchError;
+
+/// A place in the order of hits, to go on from: good for the query and the order that it came from, and refused by others
+/// with [`SearchError::Cursor`]. One of the newest hits is a place in the stream, and good for any query. It writes itself as a short text,
+/// and is read back from it, also by another process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cursor {
     /// Only documents with lower sequence numbers: of the newest hits, those behind the last one; of others, those that were
@@ -28,6 +31,8 @@ pub(crate) enum Last {
 /// The place of a hit by relevance, and what its score was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RankedCursor {
+    /// Of the query and of what scores are made by.
+    pub(crate) fingerprint: u32,
     pub(crate) score: f32,
     pub(crate) sequence: u64,
     pub(crate) counts: Counts,
@@ -38,6 +43,8 @@ pub(crate) struct RankedCursor {
 /// The place of a hit in the order of a field's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SortedCursor {
+    /// Of the query.
+    pub(crate) fingerprint: u32,
     pub(crate) field: FieldId,
     pub(crate) direction: Direction,
     /// None: the document has no value.
@@ -45,6 +52,24 @@ pub(crate) struct SortedCursor {
     pub(crate) sequence: u64,
 }
 
+/// What tells a search for the best from others: its query and what scores are made by. Only as of when they fade is the cursor's own.
+pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<&Fading>) -> u32 {
+    let Parameters { k1, b } = parameters;
+    let print = [k1, b].iter().fold(Fingerprint::of(query), |p, x| p.and(u64::from(x.to_bits())));
+    let faded = |fading: &Fading| print.and(u64::from(fading.field.0)).and(fading.half_life);
+    fading.map_or(print, faded).short()
+}
+
+/// Fails if a cursor's fingerprint, if there is a cursor, is not that of the search.
+pub(crate) fn check(earlier: Option<u32>, fingerprint: u32) -> Result<(), SearchError> {
+    match earlier {
+        Some(earlier) if earlier != fingerprint => Err(SearchError::Cursor),
+        _ => Ok(()),
+    }
+}
+
+/// What a fingerprint begins with.
+const FINGERPRINT: char = 'q';
 /// What the counts of a field begin with.
 const FIELD: char = 'f';
 /// What the digits of a keyword begin with.
@@ -63,7 +88,8 @@ impl fmt::Display for Cursor {
 
 impl fmt::Display for RankedCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RankedCursor { score, sequence, counts, now } = self;
+        let RankedCursor { fingerprint, score, sequence, counts, now } = self;
+        write!(f, ".{FINGERPRINT}{fingerprint:x}")?;
         now.map_or(Ok(()), |now| write!(f, ".at{now}"))?;
         let Statistics { documents, tokens } = counts.statistics;
         write!(f, ".{:x}.{sequence}.{documents}.{tokens}", score.to_bits())?;
@@ -80,6 +106,7 @@ impl fmt::Display for SortedCursor {
             Direction::Ascending => "asc",
             Direction::Descending => "desc",
         };
+        write!(f, ".{FINGERPRINT}{:x}", self.fingerprint)?;
         write!(f, ".{direction}.{}.{}", self.field.0, self.sequence)?;
         match &self.key {
             None => Ok(()),
@@ -128,21 +155,23 @@ impl FromStr for Cursor {
 }
 
 fn last(text: &str) -> Option<Last> {
-    let (first, rest) = text.split_once('.')?;
+    let (print, rest) = text.split_once('.')?;
+    let print = u32::from_str_radix(print.strip_prefix(FINGERPRINT)?, 16).ok()?;
+    let (first, rest) = rest.split_once('.')?;
     if let Some(now) = first.strip_prefix("at") {
         let (score, rest) = rest.split_once('.')?;
-        let faded = RankedCursor { now: Some(now.parse().ok()?), ..ranked(score, rest)? };
+        let faded = RankedCursor { now: Some(now.parse().ok()?), ..ranked(print, score, rest)? };
         return Some(Last::Ranked(Box::new(faded)));
     }
     let direction = match first {
         "asc" => Direction::Ascending,
         "desc" => Direction::Descending,
-        score => return ranked(score, rest).map(|ranked| Last::Ranked(Box::new(ranked))),
+        score => return ranked(print, score, rest).map(|ranked| Last::Ranked(Box::new(ranked))),
     };
-    sorted(direction, rest).map(Last::Sorted)
+    sorted(print, direction, rest).map(Last::Sorted)
 }
 
-fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
+fn ranked(fingerprint: u32, score: &str, rest: &str) -> Option<RankedCursor> {
     let score = f32::from_bits(u32::from_str_radix(score, 16).ok()?);
     let mut parts = rest.split('.').peekable();
     let mut number = || parts.next()?.parse::<u64>().ok();
@@ -154,7 +183,7 @@ fn ranked(score: &str, rest: &str) -> Option<RankedCursor> {
     let with_term = parts.map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>()?;
     let counts = Counts { statistics: Statistics { documents, tokens }, fields, with_term };
     let sound = !score.is_nan() && score.is_sign_positive();
-    sound.then_some(RankedCursor { score, sequence, counts, now: None })
+    sound.then_some(RankedCursor { fingerprint, score, sequence, counts, now: None })
 }
 
 fn field_counts(text: &str) -> Option<(FieldId, Statistics)> {
@@ -164,7 +193,7 @@ fn field_counts(text: &str) -> Option<(FieldId, Statistics)> {
     parts.next().is_none().then_some((field, Statistics { documents, tokens }))
 }
 
-fn sorted(direction: Direction, rest: &str) -> Option<SortedCursor> {
+fn sorted(fingerprint: u32, direction: Direction, rest: &str) -> Option<SortedCursor> {
     let mut parts = rest.split('.');
     let field = FieldId(parts.next()?.parse().ok()?);
     let sequence = parts.next()?.parse().ok()?;
@@ -173,7 +202,7 @@ fn sorted(direction: Direction, rest: &str) -> Option<SortedCursor> {
         Some(text) => Some(sort_key(text)?),
     };
     let whole = parts.next().is_none();
-    whole.then_some(SortedCursor { field, direction, key, sequence })
+    whole.then_some(SortedCursor { fingerprint, field, direction, key, sequence })
 }
 
 fn sort_key(text: &str) -> Option<SortKey> {
@@ -199,12 +228,17 @@ mod tests {
         let counts = Counts { statistics, fields: Vec::new(), with_term: vec![3, 0] };
         let of_fields = [1, 255].map(|field| (FieldId(field), statistics)).to_vec();
         let fielded = Counts { fields: of_fields, ..counts.clone() };
-        let ranked = RankedCursor { score: 1.25, sequence: 12, counts, now: None };
-        let fielded = RankedCursor { score: 1.25, sequence: 12, counts: fielded, now: None };
+        let ranked = RankedCursor { fingerprint: 7, score: 1.25, sequence: 12, counts, now: None };
+        let fielded = RankedCursor { fingerprint: u32::MAX, counts: fielded, ..ranked.clone() };
         let faded = RankedCursor { now: Some(-5), ..ranked.clone() };
         let (field, direction) = (FieldId(9), Direction::Descending);
-        let valued =
-            SortedCursor { field, direction, key: Some(SortKey::Number(u64::MAX)), sequence: 3 };
+        let valued = SortedCursor {
+            fingerprint: 0,
+            field,
+            direction,
+            key: Some(SortKey::Number(u64::MAX)),
+            sequence: 3,
+        };
         let without = SortedCursor { direction: Direction::Ascending, key: None, ..valued.clone() };
         let word = |word: &[u8]| Some(SortKey::Word(word.into()));
         let worded = SortedCursor { key: word(b"a.\xff"), ..valued.clone() };
@@ -227,24 +261,30 @@ mod tests {
             "",
             "x",
             "1.",
-            "1.zz.1.2.3",
-            "1.3f800000.1",
-            "1.7fc00000.1.2.3",
+            "1.q5.zz.1.2.3",
+            "1.q5.3f800000.1",
+            "1.q5.7fc00000.1.2.3",
             "-1",
-            "1.at",
-            "1.at5.3f800000.1",
-            "1.atx.3f800000.1.2.3",
-            "1.3f800000.1.2.3.f1-2",
-            "1.3f800000.1.2.3.f256-2-3",
-            "1.3f800000.1.2.3.f1-2-3-4",
-            "1.asc",
-            "1.asc.1",
-            "1.asc.256.1",
-            "1.desc.1.1.x",
-            "1.desc.1.1.1.1",
-            "1.desc.1.1.w1",
-            "1.desc.1.1.w1x",
-            "1.desc.1.1.wä",
+            "1.3f800000.1.2.3",
+            "1.asc.1.1",
+            "1.q.3f800000.1.2.3",
+            "1.q100000000.3f800000.1.2.3",
+            "1.q5",
+            "1.q5.",
+            "1.q5.at",
+            "1.q5.at5.3f800000.1",
+            "1.q5.atx.3f800000.1.2.3",
+            "1.q5.3f800000.1.2.3.f1-2",
+            "1.q5.3f800000.1.2.3.f256-2-3",
+            "1.q5.3f800000.1.2.3.f1-2-3-4",
+            "1.q5.asc",
+            "1.q5.asc.1",
+            "1.q5.asc.256.1",
+            "1.q5.desc.1.1.x",
+            "1.q5.desc.1.1.1.1",
+            "1.q5.desc.1.1.w1",
+            "1.q5.desc.1.1.w1x",
+            "1.q5.desc.1.1.wä",
         ] {
             assert!(text.parse::<Cursor>().is_err(), "{text}");
         }

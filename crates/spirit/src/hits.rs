@@ -64,6 +64,8 @@ pub(crate) struct Sorting<'r> {
     /// The hits with what they are sorted by.
     pub(crate) first: &'r First,
     pub(crate) by: SortBy,
+    /// That of the query: see [`cursor`](crate::cursor).
+    pub(crate) fingerprint: u32,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -77,6 +79,8 @@ pub(crate) struct Ranking<'r> {
     pub(crate) counts: &'r Counts,
     /// As of when they have faded, if they do.
     pub(crate) now: Option<i64>,
+    /// That of the query and of what makes scores: see [`cursor`](crate::cursor).
+    pub(crate) fingerprint: u32,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -195,17 +199,23 @@ impl<'r> Hits<'r> {
         let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), last: Last::Newest };
         Ok(match self.found {
             Found::Newest => self.hits.last().map(newest),
-            Found::Best(Ranking { scored, counts, now, limit }) => scored.last().map(|last| {
-                let Scored { score, sequence, .. } = *last;
-                let ranked = RankedCursor { score, sequence, counts: counts.clone(), now };
-                Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
-            }),
-            Found::Sorted(Sorting { first, by, limit }) => first.found().last().map(|last| {
-                let (key, sequence) = (first.key_of(last), last.sequence);
-                let SortBy { field, direction, .. } = by;
-                let last = Last::Sorted(SortedCursor { field, direction, key, sequence });
-                Cursor { limit, last }
-            }),
+            Found::Best(Ranking { scored, counts, now, fingerprint, limit }) => {
+                scored.last().map(|last| {
+                    let Scored { score, sequence, .. } = *last;
+                    let counts = counts.clone();
+                    let ranked = RankedCursor { fingerprint, score, sequence, counts, now };
+                    Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
+                })
+            }
+            Found::Sorted(Sorting { first, by, fingerprint, limit }) => {
+                first.found().last().map(|last| {
+                    let (key, sequence) = (first.key_of(last), last.sequence);
+                    let SortBy { field, direction, .. } = by;
+                    let last =
+                        Last::Sorted(SortedCursor { fingerprint, field, direction, key, sequence });
+                    Cursor { limit, last }
+                })
+            }
         })
     }
 }

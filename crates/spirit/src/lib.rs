@@ -111,9 +111,9 @@ pub use spirit_index::packed::Postings;
 pub use spirit_mem::{HeapFileError, Medium};
 pub use spirit_query::{
     Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,
-    Explanation, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator, Parameters,
-    ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet, Stop, Summary, TopTerms,
-    Total, Word,
+    Explanation, FACETS_MAX, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator,
+    Parameters, ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet, Stop,
+    Summary, TooLarge, TopTerms, Total, WORDS_BYTES_MAX, Word,
 };
 pub use spirit_schema::{
     Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,

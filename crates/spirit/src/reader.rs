@@ -15,12 +15,12 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
+    Algorithm, CLAUSES_MAX, Counts, Fingerprint, First, Hit, Operator, Parameters, ParseError,
+    Parser, Query, Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
-use crate::cursor::{Cursor, Last, RankedCursor};
+use crate::cursor::{self, Cursor, Last, RankedCursor};
 use crate::hits::{Found, Hits, Pinned, Ranking, Sorting};
 use crate::index::Index;
 use crate::recency;
@@ -318,16 +318,20 @@ fn answer<'r, 'i>(
             check_parameters(*parameters)?;
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
+            let fingerprint = cursor::fingerprint(query, *parameters, fading.as_ref());
+            cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
             let asked = Asked { parameters: *parameters, skips: search.skips, fading };
             let (limit, total) = best(index, query, &search, after, asked, memory)?;
             let now = fading.map(|fading| fading.now);
-            let ranking = Ranking { scored: &memory.scored, counts: &memory.counts, now, limit };
+            let Memory { scored, counts, .. } = &*memory;
+            let ranking = Ranking { scored, counts, now, fingerprint, limit };
             (Found::Best(ranking), total)
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
-            let (limit, total) = sorting::first(index, query, &search, by, memory)?;
-            (Found::Sorted(Sorting { first: &memory.first, by, limit }), total)
+            let fingerprint = Fingerprint::of(query).short();
+            let (limit, total) = sorting::first(index, query, &search, by, fingerprint, memory)?;
+            (Found::Sorted(Sorting { first: &memory.first, by, fingerprint, limit }), total)
         }
     };
     Ok(Hits::new(index, &memory.hits, found, total, pinned))

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use spirit_query::{
-    Algorithm, Direction, EXPANSIONS_MAX, FacetError, Level, Limits as Spent, Parameters,
-    ParseError, Settings, Stop,
+    Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, FacetError, Level, Limits as Spent,
+    Parameters, ParseError, Settings, Stop,
 };
 use spirit_schema::FieldKind;
 
@@ -100,7 +100,8 @@ impl Search {
         self
     }
 
-    /// Go on after a hit of an earlier page. Documents that came since are not in the way: neither by themselves nor, where
+    /// Go on after a hit of an earlier page: of the same query in the same order, else it is refused. (What is newest goes on after
+    /// any hit of the newest.) Documents that came since are not in the way: neither by themselves nor, where
     /// scores are asked for, by what they change in the others' scores.
     pub fn after(mut self, cursor: Cursor) -> Search {
         self.after = Some(cursor);
@@ -149,11 +150,19 @@ pub struct Limits {
     pub cancelled: Option<Arc<AtomicBool>>,
     /// Terms that its prefixes, wildcards, fuzzy words and ranges of words may stand for, counted in each segment. Default: 1,048,576.
     pub expansions: u32,
+    /// Bytes that all facets of a query may take for what they tell apart: values, buckets, and counts of them. Default: 256 MiB. It is what
+    /// tables have room for; while one of them grows, and when values are named at the end, up to twice as much is taken for a moment.
+    pub facet_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { timeout: None, cancelled: None, expansions: EXPANSIONS_MAX }
+        Limits {
+            timeout: None,
+            cancelled: None,
+            expansions: EXPANSIONS_MAX,
+            facet_bytes: FACET_BYTES_MAX,
+        }
     }
 }
 
@@ -165,6 +174,7 @@ impl Limits {
             deadline: self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             cancelled: self.cancelled.as_deref(),
             expansions: self.expansions,
+            facet_bytes: self.facet_bytes,
         }
     }
 }
@@ -175,12 +185,19 @@ impl Limits {
 pub enum SearchError {
     /// The text is no query.
     Parse(ParseError),
-    /// The cursor is another query's, or of another order.
+    /// The cursor is another query's, or of another order: of other parameters, or of scores that fade otherwise.
     Cursor,
     /// The query cost more than it may.
     Stopped(Stop),
     /// Hits cannot be sorted by this field.
     Unsortable {
+        /// The field's name.
+        field: String,
+        /// What it holds, if there is such a field.
+        kind: Option<FieldKind>,
+    },
+    /// Nothing is highlighted in this field.
+    Unmarkable {
         /// The field's name.
         field: String,
         /// What it holds, if there is such a field.
@@ -212,6 +229,13 @@ impl fmt::Display for SearchError {
             ),
             SearchError::Parameters => f.write_str(
                 "no score is made by these parameters: k1 is a number from 0 on, b one from 0 to 1",
+            ),
+            SearchError::Unmarkable { field, kind: None } => {
+                write!(f, "no field {field:?} to highlight: ask for one that some document has")
+            }
+            SearchError::Unmarkable { field, kind: Some(kind) } => write!(
+                f,
+                "{field:?} cannot be highlighted, it is of kind {kind}: ask for a field of text or keywords"
             ),
             SearchError::Unsortable { field, kind: None } => {
                 write!(f, "no field {field:?} to sort by: ask for one that some document has")

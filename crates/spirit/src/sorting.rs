@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_query::{Direction, Query, SortBy, Tally, Total, snapshot_for};
 use spirit_schema::Schema;
 
-use crate::cursor::{Last, SortedCursor};
+use crate::cursor::{self, Last, SortedCursor};
 use crate::index::Index;
 use crate::reader::{Memory, of_all};
 use crate::search::{Search, SearchError};
@@ -31,6 +31,7 @@ pub(crate) fn first<'i>(
     query: &Query,
     search: &Search,
     by: SortBy,
+    fingerprint: u32,
     memory: &mut Memory<'i>,
 ) -> Result<(u64, Option<Total>), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
@@ -38,6 +39,7 @@ pub(crate) fn first<'i>(
         Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((last, limit)),
         Some(_) => return Err(SearchError::Cursor),
     };
+    cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = index.numbers.sequence.load(Relaxed);
     let Memory { limits, scratch, hits, first, .. } = memory;

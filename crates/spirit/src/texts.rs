@@ -71,8 +71,7 @@ impl Hits<'_> {
         self.write_stored(index, &mut stored)?;
         let fields = &self.index.fields;
         let read = || StoredDocument::read(&stored, &fields.current());
-        let executor = self.hits[index].executor as usize;
-        let corrupt = |reason| TextError::Corrupt { executor, reason };
+        let corrupt = |reason| self.corrupt(index, reason);
         if let Some(document) = read() {
             return Ok(document);
         }
@@ -83,7 +82,7 @@ impl Hits<'_> {
     }
 
     /// Appends what is stored of the hit at `index`.
-    fn write_stored(&self, index: usize, text: &mut Vec<u8>) -> Result<(), TextError> {
+    pub(crate) fn write_stored(&self, index: usize, text: &mut Vec<u8>) -> Result<(), TextError> {
         let hit = self.hits[index];
         if !self.index.options.store {
             return Err(TextError::NotStored);
@@ -94,7 +93,12 @@ impl Hits<'_> {
         Snapshot::take(memory)
             .of(hit.segment)
             .write_text(hit.local, scratch.get_or_insert_default(), text)
-            .map_err(|reason| TextError::Corrupt { executor: hit.executor as usize, reason })
+            .map_err(|reason| self.corrupt(index, reason))
+    }
+
+    /// The error that what is stored of the hit at `index` is not what was stored.
+    pub(crate) fn corrupt(&self, index: usize, reason: Corrupt) -> TextError {
+        TextError::Corrupt { executor: self.hits[index].executor as usize, reason }
     }
 
     /// The texts, newest first, as they were given.

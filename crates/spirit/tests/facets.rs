@@ -4,8 +4,8 @@
 mod support;
 
 use spirit::{
-    Aggregate, Calendar, DateInterval, Document, Facet, FacetError, FieldKind, Index, Search,
-    SearchError, TimeUnit, TopTerms, parse_time,
+    Aggregate, Calendar, DateInterval, Document, FACETS_MAX, Facet, FacetError, FieldKind, Index,
+    Limits, Search, SearchError, Stop, TimeUnit, TopTerms, Value, parse_time,
 };
 use support::tiny;
 
@@ -94,6 +94,58 @@ fn what_is_no_facet_is_refused() {
     for percent in [-0.1, 100.1, f64::NAN] {
         let error = refused(Facet::Percentiles { field: field("ms"), at: vec![50.0, percent] });
         assert!(matches!(error, FacetError::Percentile { .. }));
+    }
+}
+
+/// Long keywords, many different numbers, or many facets: what all of it takes is limited, wherever the documents are.
+#[test]
+fn facets_take_no_more_memory_than_they_may() {
+    let options = tiny(1, 16 << 20).field("long", FieldKind::Keyword);
+    let options = options.field("n", FieldKind::Integer);
+    let index = options.field("at", FieldKind::Time(TimeUnit::Milliseconds)).open().unwrap();
+    for n in 0..2000i64 {
+        let long = format!("{n:0200}");
+        let document = Document::new().text("sea").field("long", &*long).field("n", n);
+        index.add_document(&document.field("at", Value::Time(n))).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let [long, n, at] = ["long", "n", "at"].map(str::to_owned);
+    // How many bytes they take at least, and at most: keywords, their counts, slots of a table, nodes of a tree.
+    let sizes = [
+        (Facet::Terms { field: long, top: 1 }, 2000 * 200, 700 << 10),
+        (Facet::Terms { field: n.clone(), top: 1 }, 2000 * 16, 80 << 10),
+        (Facet::Histogram { field: n.clone(), interval: 1.0 }, 2000 * 16, 110 << 10),
+        (Facet::Dates { field: at, interval: DateInterval::Milliseconds(1) }, 2000 * 16, 110 << 10),
+        (Facet::Cardinality { field: n.clone() }, 2000 * 8, 40 << 10),
+        (Facet::Percentiles { field: n, at: vec![50.0] }, 2000 * 8, 110 << 10),
+    ];
+    for flushed in [false, true] {
+        if flushed {
+            index.flush().unwrap();
+            index.settle();
+        }
+        for (facet, low, high) in &sizes {
+            let mut within = |facets: usize, facet_bytes: usize| {
+                reader.limits(Limits { facet_bytes, ..Limits::default() });
+                let stopped = SearchError::Stopped(Stop::Memory { max: facet_bytes });
+                match reader.aggregate_text("*", &vec![facet.clone(); facets]) {
+                    Ok(found) => found.len() == facets,
+                    Err(error) => {
+                        assert_eq!(error, stopped);
+                        false
+                    }
+                }
+            };
+            assert!(!within(1, *low), "{facet:?}, flushed: {flushed}");
+            assert!(within(1, *high), "{facet:?}, flushed: {flushed}");
+            assert!(!within(10, *low * 10) && within(10, *high * 10), "{facet:?}");
+        }
+        reader.limits(Limits::default());
+        let stats = Facet::Stats { field: "n".to_owned() };
+        assert!(reader.aggregate_text("*", &vec![stats.clone(); FACETS_MAX]).is_ok());
+        let (facets, max) = (FACETS_MAX + 1, FACETS_MAX);
+        let refused = reader.aggregate_text("*", &vec![stats; facets]);
+        assert_eq!(refused, Err(SearchError::Facet(FacetError::TooMany { facets, max })));
     }
 }
 

@@ -2,7 +2,10 @@
 
 mod support;
 
-use spirit::{Analyzer, Clause, Highlight, Index, Operator, Query, Search, TextError};
+use spirit::{
+    Analyzer, Clause, Document, FieldKind, Highlight, Index, Operator, Query, Search, SearchError,
+    Snippet, TextError,
+};
 use support::directory::Directory;
 use support::tiny;
 
@@ -63,6 +66,50 @@ fn each_analyzer_marks_what_it_finds() {
         let index = tiny(1, 2 << 20).analyzer(analyzer).store(true).open().unwrap();
         index.add(text).unwrap();
         assert_eq!(one(&index, query), expected, "{analyzer}");
+    }
+}
+
+/// Each field is cut by its own analyzer, and what is asked for in another one is not marked in it.
+#[test]
+fn what_is_found_in_a_field_is_marked_in_its_values() {
+    let options = tiny(1, 4 << 20).store(true).field("by", FieldKind::Keyword);
+    let options = options.field("title", FieldKind::Text(Analyzer::English));
+    let index = options.field("n", FieldKind::Integer).open().unwrap();
+    let first = Document::new().text("The herons of Ann").field("title", "Nests").field("n", 7);
+    let first = first.field("title", "Grey Herons").field("title", "A heron").field("by", "Ann");
+    index.add_document(&first).unwrap();
+    index.add_document(&Document::new().text("title: herons").field("by", "Heron Bo")).unwrap();
+    let query = "title:heron OR by:\"Heron Bo\" OR by:A* OR herons";
+    for flushed in [false, true] {
+        if flushed {
+            index.flush().unwrap();
+            index.settle();
+        }
+        let mut reader = index.reader().unwrap();
+        let mut marked = |field: &str, query: &str, snippets: usize| {
+            let how = Highlight::default().snippets(snippets);
+            let mut highlighter = reader.highlighter_text_in(field, query, how).unwrap();
+            let hits = reader.search_text(query, Search::newest(9)).unwrap();
+            let snippets = |hit| hits.highlight(hit, &mut highlighter).unwrap();
+            let snippets = (0..hits.len()).map(snippets).collect::<Vec<_>>();
+            let marked = |all: &Vec<Snippet>| all.iter().map(|one| one.marked("[", "]")).collect();
+            snippets.iter().map(marked).collect::<Vec<Vec<String>>>()
+        };
+        let none = Vec::<String>::new;
+        assert_eq!(
+            marked("title", query, 9),
+            [none(), vec!["Grey [Herons]".into(), "A [heron]".into()]]
+        );
+        assert_eq!(marked("title", query, 1), [none(), vec!["Grey [Herons]".into()]]);
+        assert_eq!(marked("title", "title:\"Grey herons\"", 9), [["[Grey] [Herons]"]]);
+        assert_eq!(marked("title", "ann", 9), [["Nests"]]);
+        assert_eq!(marked("by", query, 1), [["[Heron Bo]"], ["[Ann]"]]);
+        assert_eq!(marked("text", query, 1), [["title: [herons]"], ["The [herons] of Ann"]]);
+    }
+    let mut reader = index.reader().unwrap();
+    for (name, kind) in [("n", Some(FieldKind::Integer)), ("nobody", None)] {
+        let refused = reader.highlighter_text_in(name, "a", Highlight::default()).err();
+        assert_eq!(refused, Some(SearchError::Unmarkable { field: name.into(), kind }));
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use spirit::{
-    Analyzer, Clause, Direction, Document, Facet, FieldKind, Index, Limits, Options, Order,
-    Parameters, Query, Reader, Search, SearchError, Stop,
+    Analyzer, Clause, Cursor, Direction, Document, Facet, FieldKind, Index, Limits, Options, Order,
+    Parameters, Query, Reader, Recency, Search, SearchError, Stop, TimeUnit, Value,
 };
 use support::tiny;
 
@@ -92,6 +92,31 @@ fn words_phrases_and_fields_are_found() {
     assert!(matches!(reader.count_text("title:x"), Err(SearchError::Parse(_))));
 }
 
+/// What a program asks for by a text goes through the field's analyzer, as what somebody types does.
+#[test]
+fn a_program_asks_for_words_as_people_type_them() {
+    let index = library();
+    let mut reader = index.reader().unwrap();
+    let mut found = |clause: &Clause| {
+        let query = Query::in_schema(clause, &index.schema()).unwrap();
+        let found = reader.search(&query, Search::newest(9)).unwrap().keys().unwrap();
+        assert_eq!(found, keys(&index, &clause.to_string()), "{clause}");
+        found
+    };
+    assert_eq!(found(&Clause::words("The Grey HERON")), ["a"]);
+    assert_eq!(found(&Clause::words("Heron wall")).len(), 0);
+    assert_eq!(found(&Clause::words_near("text", "Heron wall", 3)), ["b"]);
+    assert_eq!(found(&Clause::words_in("stems", "Sky")), ["c"]);
+    assert_eq!(found(&Clause::words_in("stems", "Stands")), ["a"]);
+    assert_eq!(found(&Clause::words_in("stems", "skies * SEA")), ["c"]);
+    assert_eq!(found(&Clause::words_in("by", "Ann Lee")), ["c", "a"]);
+    assert_eq!(found(&Clause::words_prefix("stems", "Skies and SE")), ["c"]);
+    assert_eq!(found(&Clause::words_prefix("by", "Ann L")), ["c", "a"]);
+    let blank = || Clause::words(" ... ");
+    assert_eq!(found(&blank()).len(), 0);
+    assert_eq!(found(&Clause::all([blank(), Clause::words("Reeds")])), ["a"]);
+}
+
 /// A field that a document brought along can be asked for by readers that were there before.
 #[test]
 fn a_reader_learns_of_new_fields() {
@@ -150,6 +175,67 @@ fn the_best_come_first_and_parameters_count() {
     assert_eq!(best(Order::Relevance(Parameters { k1: 0.0, b: 0.0 }), "sea"), ["2", "1", "0"]);
     assert_eq!(best(usual(), "sea sky^9"), ["3", "2", "0", "1"]);
     assert_eq!(best(usual(), "sky^=1 sea^=3"), ["2", "1", "0", "3"]);
+}
+
+/// What a cursor leaves out depends on the query, its scores and its order: another one would get pages that are nobody's.
+#[test]
+fn a_cursor_of_another_search_is_refused() {
+    let options = tiny(1, 8 << 20).field("views", FieldKind::Integer);
+    let index = options.field("at", FieldKind::Time(TimeUnit::Milliseconds)).open().unwrap();
+    for n in 0..9 {
+        let document = Document::new().text("aapl goog rt").field("views", n);
+        index.add_document(&document.field("at", Value::Time(n * 1000))).unwrap();
+    }
+    let reader = || index.reader().unwrap();
+    let cursor = |query: &str, search: Search| -> Cursor {
+        let cursor = reader().search_text(query, search).unwrap().cursor().unwrap();
+        cursor.unwrap().to_string().parse().unwrap()
+    };
+    let goes_on = |query: &str, search: &Search, cursor: &Cursor| {
+        let is_ranked = reader().search_text(query, search.clone()).unwrap().scores().is_some();
+        let page = search.clone().after(cursor.clone());
+        let explained = reader().explain_text(query, &page, "0").map(drop);
+        let found = reader().search_text(query, page).map(|hits| assert_eq!(hits.len(), 2));
+        if is_ranked {
+            assert_eq!(explained, found.clone(), "{query}");
+        }
+        match found {
+            Ok(()) => true,
+            Err(SearchError::Cursor) => false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let by = |k1| Search::in_order(2, Order::Relevance(Parameters { k1, b: 0.5 }));
+    let recency = |seconds| Recency::new("at", Duration::from_secs(seconds));
+    let searches = [
+        by(1.0),
+        by(2.0),
+        Search::in_order(2, Order::Relevance(Parameters { k1: 1.0, b: 0.25 })),
+        by(1.0).recency(recency(9)),
+        by(1.0).recency(recency(7)),
+        Search::by_field(2, "views", Direction::Ascending),
+        Search::by_field(2, "views", Direction::Descending),
+        Search::by_field(2, "at", Direction::Descending),
+    ];
+    let queries = ["aapl goog", "aapl rt", "aapl AND goog", "aapl^2 goog", "goog aapl", "*"];
+    for (number, search) in searches.iter().enumerate() {
+        for query in queries {
+            let cursor = cursor(query, search.clone());
+            for (other_number, other) in searches.iter().enumerate() {
+                for another in queries {
+                    let same = query == another && number == other_number;
+                    assert_eq!(goes_on(another, other, &cursor), same, "{query}, {another}");
+                }
+            }
+        }
+    }
+    // A place in the stream is one for every query; and an hour that moves on is the same question.
+    assert!(goes_on("rt", &Search::newest(2), &cursor("aapl goog", Search::newest(2))));
+    for search in [by(1.0), Search::by_field(2, "views", Direction::Ascending)] {
+        let since = cursor("aapl at:<=now-1h", search.clone());
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(goes_on("aapl at:<=now-1h", &search, &since));
+    }
 }
 
 /// Pages of the best stay what they were, whatever is added between them.

@@ -56,6 +56,9 @@ pub(crate) struct AnsweringArgs {
     /// NO_COLOR is set, else «so»; with --json as HTML in `snippets`, <em>so</em>. The index has to store texts
     #[arg(long)]
     pub(crate) highlight: bool,
+    /// Highlight in the values of this field, of text or keywords, instead of the texts
+    #[arg(long, value_name = "NAME")]
+    pub(crate) highlight_field: Option<String>,
     /// Highlight, in about so many characters of each text [default: 150]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snippet: Option<u32>,

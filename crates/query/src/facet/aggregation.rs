@@ -11,16 +11,20 @@ use spirit_schema::Schema;
 
 use super::gather::Gathered;
 use super::keywords::Keywords;
-use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
+use super::{Aggregate, BUCKETS_MAX, FACETS_MAX, Facet, FacetError};
 use crate::collect::Limit;
 use crate::evaluate::window::{Bits, WORDS, Window, ones};
 use crate::evaluate::{Evaluation, Scratch, Settings};
-use crate::limits::Stop;
+use crate::limits::{FACET_BYTES_MAX, Stop};
 use crate::query::Query;
 
 /// Facets of all documents that a query matches.
 pub struct Aggregation {
     parts: Vec<Part>,
+    /// Bytes that they may take.
+    bytes_max: usize,
+    /// Why they take no more documents, if they do not.
+    stop: Option<Stop>,
 }
 
 /// One facet.
@@ -38,13 +42,16 @@ pub(crate) struct Aggregating<'f>(&'f mut Aggregation);
 
 impl Limit for Aggregating<'_> {
     fn wanted(&self) -> usize {
-        if self.0.is_full() { 0 } else { usize::MAX }
+        if self.0.stop.is_some() { 0 } else { usize::MAX }
     }
 }
 
 impl Aggregation {
-    /// These facets of documents with the fields of `schema`.
+    /// These facets of documents with the fields of `schema`: [`FACETS_MAX`] at most.
     pub fn new(facets: &[Facet], schema: &Schema) -> Result<Aggregation, FacetError> {
+        if facets.len() > FACETS_MAX {
+            return Err(FacetError::TooMany { facets: facets.len(), max: FACETS_MAX });
+        }
         let part = |facet: &Facet| {
             let (field, kind) = facet.check(schema)?;
             let gathered = Gathered::new(facet);
@@ -56,10 +63,11 @@ impl Aggregation {
                 values: Vec::new(),
             })
         };
-        Ok(Aggregation { parts: facets.iter().map(part).collect::<Result<_, _>>()? })
+        let parts = facets.iter().map(part).collect::<Result<_, _>>()?;
+        Ok(Aggregation { parts, bytes_max: FACET_BYTES_MAX, stop: None })
     }
 
-    /// Adds what `query` matches in a snapshot.
+    /// Adds what `query` matches in a snapshot. Once a limit ended it nothing more is added.
     pub fn add(
         &mut self,
         snapshot: Snapshot<'_>,
@@ -67,10 +75,11 @@ impl Aggregation {
         settings: Settings<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), Stop> {
+        self.bytes_max = settings.limits.facet_bytes;
         let older = || OlderEntries::new(snapshot.memory());
         let aggregate = |evaluation: &mut Evaluation<'_, _>| evaluation.aggregate(older);
         crate::evaluate(snapshot, query, settings, scratch, Aggregating(self), aggregate)?;
-        if self.is_full() { Err(Stop::Buckets { max: BUCKETS_MAX }) } else { Ok(()) }
+        self.stop.map_or(Ok(()), Err)
     }
 
     /// What came of each facet, in their order.
@@ -78,8 +87,18 @@ impl Aggregation {
         self.parts.into_iter().map(|part| part.gathered.finish(part.kind)).collect()
     }
 
-    fn is_full(&self) -> bool {
-        self.parts.iter().any(|part| part.gathered.is_full())
+    /// Looks whether all is within limits.
+    fn look(&mut self) {
+        if self.parts.iter().any(|part| part.gathered.is_full()) {
+            self.stop = Some(Stop::Buckets { max: BUCKETS_MAX });
+        } else if self.bytes() > self.bytes_max {
+            self.stop = Some(Stop::Memory { max: self.bytes_max });
+        }
+    }
+
+    /// Bytes that all of it takes.
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(Part::bytes).sum()
     }
 }
 
@@ -94,6 +113,10 @@ impl Aggregating<'_> {
                 part.values.sort_unstable();
                 part.take_document();
             }
+            self.0.look();
+            if self.0.stop.is_some() {
+                return;
+            }
         }
     }
 
@@ -105,9 +128,13 @@ impl Aggregating<'_> {
         window: Window,
         bits: &[u64],
     ) {
-        for part in &mut self.0.parts {
-            if let Some(column) = segment.column(part.field, part.kind) {
-                part.add_column(&column, level, window, bits);
+        for number in 0..self.0.parts.len() {
+            let part = &mut self.0.parts[number];
+            let Some(column) = segment.column(part.field, part.kind) else { continue };
+            part.add_column(&column, level, window, bits);
+            self.0.look();
+            if self.0.stop.is_some() {
+                return;
             }
         }
     }
@@ -125,29 +152,49 @@ impl Aggregating<'_> {
 
     /// A segment ends: the keywords that were counted are named.
     pub(crate) fn end(&mut self, segment: &Segment<'_>, fresh: bool) {
-        for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
-            let Part { field, gathered, keywords, .. } = part;
-            let mut term = [0; TERM_BYTES_MAX];
-            if fresh {
-                let extent = segment.extent();
-                keywords.drain(|ordinal, documents| {
-                    let (_, len) = extent.write_term(ordinal as u32, &mut term);
-                    gathered.add_keyword(&term[..len], documents);
-                });
-                continue;
+        for number in 0..self.0.parts.len() {
+            if self.0.stop.is_some() {
+                return;
             }
-            let mut terms = segment.terms_from(*field, b"");
-            keywords.drain(|place, documents| {
-                terms.go_to(place);
-                if let Some(found) = terms.next_term(&mut term) {
-                    gathered.add_keyword(&term[..found.len], documents);
-                }
-            });
+            let taken = self.0.bytes();
+            let part = &mut self.0.parts[number];
+            if part.kind == ValueKind::Keyword {
+                let bytes_max = self.0.bytes_max.saturating_sub(taken - part.gathered.bytes());
+                part.name_keywords(segment, fresh, bytes_max);
+                self.0.look();
+            }
         }
     }
 }
 
 impl Part {
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        self.gathered.bytes() + self.keywords.bytes() + self.values.capacity() * size_of::<u64>()
+    }
+
+    /// Names what was counted in a segment. Ends when all that was named takes more than `bytes_max`, or is too much.
+    fn name_keywords(&mut self, segment: &Segment<'_>, fresh: bool, bytes_max: usize) {
+        let Part { field, gathered, keywords, .. } = self;
+        let mut name = |keyword: &[u8], documents| {
+            gathered.add_keyword(keyword, documents);
+            gathered.bytes() <= bytes_max && !gathered.is_full()
+        };
+        let mut term = [0; TERM_BYTES_MAX];
+        if fresh {
+            let extent = segment.extent();
+            return keywords.drain(|ordinal, documents| {
+                let (_, len) = extent.write_term(ordinal as u32, &mut term);
+                name(&term[..len], documents)
+            });
+        }
+        let mut terms = segment.terms_from(*field, b"");
+        keywords.drain(|place, documents| {
+            terms.go_to(place);
+            terms.next_term(&mut term).is_none_or(|found| name(&term[..found.len], documents))
+        });
+    }
+
     fn add_column(&mut self, column: &Column<'_>, level: Level, window: Window, bits: &[u64]) {
         let mut with: Bits = [0; WORDS];
         let with = &mut with[..bits.len()];

@@ -47,6 +47,12 @@ impl Digest {
         }
     }
 
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.centroids.capacity() * size_of::<Centroid>()
+            + self.buffer.capacity() * size_of::<f64>()
+    }
+
     /// The number below which this share of all are, nearly; none if there are no numbers.
     pub(super) fn at(&mut self, share: f64) -> Option<f64> {
         self.merge();

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use super::room;
+
 /// Values that are counted exactly.
 const EXACT_MAX: usize = 1 << 14;
 /// Bits of a hash that choose a register.
@@ -34,6 +36,11 @@ impl Distinct {
             self.registers = vec![0; REGISTERS];
             std::mem::take(&mut self.few).into_iter().for_each(|hash| self.register(hash));
         }
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        room::table(self.few.capacity(), size_of::<u64>()) + self.registers.capacity()
     }
 
     /// How many there are.

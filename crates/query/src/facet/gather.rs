@@ -7,7 +7,7 @@ use spirit_index::values::ValueKind;
 
 use super::digest::Digest;
 use super::distinct::Distinct;
-use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of};
+use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of, room};
 
 /// The number of a histogram's first bucket that there is not: 2^63.
 const BUCKETS_END: f64 = (1u64 << 63) as f64;
@@ -15,7 +15,13 @@ const BUCKETS_END: f64 = (1u64 << 63) as f64;
 /// What was gathered for a facet so far.
 pub(super) enum Gathered {
     /// Documents by value.
-    Terms { top: usize, keywords: HashMap<Vec<u8>, u64>, others: HashMap<u64, u64> },
+    Terms {
+        top: usize,
+        keywords: HashMap<Vec<u8>, u64>,
+        /// What the keywords' own bytes take.
+        keyword_bytes: usize,
+        others: HashMap<u64, u64>,
+    },
     /// Documents by the number of their bucket.
     Histogram { interval: f64, buckets: BTreeMap<i64, u64> },
     /// Documents by the beginning of their bucket.
@@ -38,9 +44,12 @@ pub(super) struct Stats {
 impl Gathered {
     pub(super) fn new(facet: &Facet) -> Gathered {
         match facet {
-            Facet::Terms { top, .. } => {
-                Gathered::Terms { top: *top, keywords: HashMap::new(), others: HashMap::new() }
-            }
+            Facet::Terms { top, .. } => Gathered::Terms {
+                top: *top,
+                keywords: HashMap::new(),
+                keyword_bytes: 0,
+                others: HashMap::new(),
+            },
             Facet::Histogram { interval, .. } => {
                 Gathered::Histogram { interval: *interval, buckets: BTreeMap::new() }
             }
@@ -86,9 +95,12 @@ impl Gathered {
     /// So many documents of a segment have a keyword.
     pub(super) fn add_keyword(&mut self, keyword: &[u8], documents: u32) {
         match self {
-            Gathered::Terms { keywords, .. } => match keywords.get_mut(keyword) {
+            Gathered::Terms { keywords, keyword_bytes, .. } => match keywords.get_mut(keyword) {
                 Some(count) => *count += u64::from(documents),
-                None => drop(keywords.insert(keyword.to_vec(), u64::from(documents))),
+                None => {
+                    *keyword_bytes += keyword.len() + room::ALLOCATION;
+                    keywords.insert(keyword.to_vec(), u64::from(documents));
+                }
             },
             Gathered::Cardinality(distinct) => distinct.add(hash_bytes(keyword)),
             // Nothing else is asked of keywords.
@@ -106,10 +118,26 @@ impl Gathered {
         buckets > BUCKETS_MAX
     }
 
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Gathered::Terms { keywords, keyword_bytes, others, .. } => {
+                let named = room::table(keywords.capacity(), size_of::<(Vec<u8>, u64)>());
+                named + keyword_bytes + room::table(others.capacity(), size_of::<(u64, u64)>())
+            }
+            Gathered::Histogram { buckets, .. } | Gathered::Dates { buckets, .. } => {
+                room::tree(buckets.len(), size_of::<(i64, u64)>())
+            }
+            Gathered::Stats(_) => 0,
+            Gathered::Cardinality(distinct) => distinct.bytes(),
+            Gathered::Percentiles { digest, .. } => digest.bytes(),
+        }
+    }
+
     /// What comes of it.
     pub(super) fn finish(self, kind: ValueKind) -> Aggregate {
         match self {
-            Gathered::Terms { top, keywords, others } => {
+            Gathered::Terms { top, keywords, others, .. } => {
                 let keywords = keywords
                     .into_iter()
                     .map(|(bytes, count)| (String::from_utf8_lossy(&bytes).into_owned(), count));

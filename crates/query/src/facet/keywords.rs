@@ -29,13 +29,38 @@ impl Keywords {
         self.counts[index] += 1;
     }
 
-    /// Hands over the numbers that documents have with how many do, and forgets them.
-    pub(super) fn drain(&mut self, mut take: impl FnMut(u64, u32)) {
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<u32>()
+    }
+
+    /// Hands over the numbers that documents have with how many do, until `take` says that it has enough, and forgets them all.
+    pub(super) fn drain(&mut self, mut take: impl FnMut(u64, u32) -> bool) {
         for (number, count) in self.numbers.clone().zip(&self.counts) {
-            if *count > 0 {
-                take(number, *count);
+            if *count > 0 && !take(number, *count) {
+                break;
             }
         }
         self.counts.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_handed_over_until_there_are_enough_and_then_forgotten() {
+        let mut keywords = Keywords::default();
+        keywords.begin(5..9);
+        [8, 6, 5, 6, 9].iter().for_each(|number| keywords.count(*number));
+        assert!(keywords.bytes() >= 4 * size_of::<u32>());
+        let mut taken = Vec::new();
+        keywords.drain(|number, documents| {
+            taken.push((number, documents));
+            taken.len() < 2
+        });
+        assert_eq!(taken, [(5, 1), (6, 2)]);
+        keywords.drain(|number, _| panic!("{number} was forgotten"));
     }
 }

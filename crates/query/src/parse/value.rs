@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use spirit_schema::{FieldKind, TEXT};
+use spirit_schema::TEXT;
 
-use super::Problem;
 use super::grammar::{Parsed, Run};
 use super::scan::{begins_range, ends_escaped, ends_word, is_name, is_path, last_mark};
+use super::{Parser, Problem};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
-use crate::query::{Kind, Node, NodeId, Occur, Siblings, TooLarge};
+use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
+use crate::words::push_normalized;
 
 /// How the words of a phrase are looked for.
 enum Nearness {
@@ -27,7 +28,7 @@ enum Named {
 }
 
 impl<'a> Run<'a> {
-    /// The phrase that begins here. Words are cut one by one, so that `*` can stand for any one of them.
+    /// The phrase that begins here.
     pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
         let start = self.at;
         let inside = self.quoted()?;
@@ -61,38 +62,13 @@ impl<'a> Run<'a> {
     }
 
     fn phrase_of(&mut self, field: Target, text: &str, slop: u32) -> Parsed<NodeId> {
-        let (mut list, mut place) = (Siblings::default(), 0);
-        if field.is_verbatim() {
-            self.cut(field, text, &mut list, &mut place)?;
-        } else {
-            self.cut_words(field, text, &mut list, &mut place)?;
-        }
-        Ok(self.query.phrase(list, slop)?)
+        Ok(self.query.phrase_of(field, text, slop, &mut self.parser.tokenizers)?)
     }
 
-    /// A phrase whose last word is a prefix. A text of which nothing is cut is a prefix as a whole.
     fn phrase_prefix_of(&mut self, field: Target, text: &str) -> Parsed<NodeId> {
-        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
-        if last.is_empty() {
-            return self.leaf(Kind::Blank);
-        }
-        let (mut list, mut place) = (Siblings::default(), 0);
-        self.cut_words(field, words, &mut list, &mut place)?;
-        self.normalize(field, last);
-        Ok(self.query.phrase_prefix(list, place, field.id, self.parser.word.as_bytes())?)
-    }
-
-    fn cut_words(
-        &mut self,
-        field: Target,
-        text: &str,
-        list: &mut Siblings,
-        place: &mut u32,
-    ) -> Parsed<()> {
-        for word in text.split_whitespace() {
-            if word == "*" { *place += 1 } else { self.cut(field, word, list, place)? }
-        }
-        Ok(())
+        let Parser { tokenizers, word, .. } = &mut *self.parser;
+        word.clear();
+        Ok(self.query.phrase_prefix_of(field, text, tokenizers, word)?)
     }
 
     /// What stands between the quotation mark that is next and the one that ends it.
@@ -351,12 +327,7 @@ impl<'a> Run<'a> {
 
     /// The same behind what the buffer has.
     pub(super) fn append_normalized(&mut self, field: Target, word: &str) {
-        let buffer = &mut self.parser.word;
-        if field.is_verbatim() {
-            buffer.push_str(word);
-        } else {
-            buffer.extend(word.chars().flat_map(char::to_lowercase));
-        }
+        push_normalized(field, word, &mut self.parser.word);
     }
 
     fn pattern(&mut self, field: Target, kind: PatternKind) -> Parsed<NodeId> {
@@ -372,38 +343,7 @@ impl<'a> Run<'a> {
         list: &mut Siblings,
         place: &mut u32,
     ) -> Parsed<()> {
-        let FieldKind::Text(analyzer) = field.kind else {
-            let kind = self.query.keyword(field, text)?;
-            let node = self.query.push(Node { at: *place, ..Node::leaf(kind) })?;
-            self.query.link(list, node, Occur::Must);
-            *place += 1;
-            return Ok(());
-        };
-        let mut result = Ok(());
-        let query = &mut *self.query;
-        let first = *place;
-        let tokenizer = self.parser.tokenizers.iter_mut().find(|t| t.analyzer() == analyzer);
-        let tokenizer = tokenizer.expect("each field of text has a tokenizer");
-        let cut = tokenizer.for_each(text, |token| {
-            if result.is_ok() {
-                let at = first + token.position();
-                result = query
-                    .term(field.id, token.bytes())
-                    .and_then(|kind| query.push(Node { at, ..Node::leaf(kind) }))
-                    .map(|node| query.link(list, node, Occur::Must));
-            }
-        });
-        result?;
-        let Ok(summary) = cut else {
-            return Err(TooLarge::Bytes { max: self.parser.text_bytes_max }.into());
-        };
-        *place += summary.tokens;
-        if summary.skipped > 0 {
-            // No document has a term so long.
-            let node = self.leaf(Kind::Nothing)?;
-            self.query.link(list, node, Occur::Must);
-        }
-        Ok(())
+        Ok(self.query.cut(field, text, &mut self.parser.tokenizers, list, place)?)
     }
 
     pub(super) fn leaf(&mut self, kind: Kind) -> Parsed<NodeId> {
@@ -466,17 +406,6 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
         }
         _ => (raw, None),
     }
-}
-
-/// The words of a text but for the last, and that one; any words that it ends with are none.
-fn split_last(text: &str) -> (&str, &str) {
-    let mut text = text.trim_end();
-    while let Some(before) = text.strip_suffix('*')
-        && (before.is_empty() || before.ends_with(char::is_whitespace))
-    {
-        text = before.trim_end();
-    }
-    text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
 }
 
 /// Whether `*` or `?` occur that are not escaped. In a text that people type a question mark at the end is none.

@@ -9,6 +9,7 @@ use spirit_query::{
 };
 
 use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
+use crate::cursor;
 use crate::hits::Pinned;
 use crate::recency;
 use crate::search::{Order, Search, SearchError};
@@ -74,6 +75,8 @@ impl Reader<'_> {
         let schema = index.schema();
         let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
         let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
+        let fingerprint = cursor::fingerprint(query, parameters, fading.as_ref());
+        cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
         let settings = search.settings(index.options.vectors, limits.begin());
         snapshots.clear();

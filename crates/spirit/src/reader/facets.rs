@@ -19,7 +19,9 @@ impl Reader<'_> {
         self.aggregate(&query, facets)
     }
 
-    /// What the values of fields are over all documents that match, an answer for each facet. Matches are gone through once.
+    /// What the values of fields are over all documents that match, an answer for each facet, of which there are
+    /// [`FACETS_MAX`](crate::FACETS_MAX) at most. Matches are gone through once. What all facets tell apart takes
+    /// [`Limits::facet_bytes`](crate::Limits::facet_bytes) at most.
     ///
     /// ```
     /// use spirit::{Aggregate, Document, Facet, FieldKind, Options};

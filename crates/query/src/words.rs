@@ -1,0 +1,352 @@
+//! Words of a text: the terms that a field's own analyzer makes of them, each at its place. What people type and what programs
+//! ask for go the same way, so both find what was indexed.
+
+use spirit_schema::FieldKind;
+use spirit_text::Tokenizer;
+
+use crate::parse::Problem;
+use crate::query::{Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
+use crate::target::Target;
+
+/// Longest text of words that a clause asks for, in bytes.
+pub const WORDS_BYTES_MAX: usize = 1 << 20;
+
+impl Query {
+    /// What a text of words stands for in a field that has any, as a phrase in the query language does: its only term, or a phrase
+    /// of several. `tokenizers` has one for the field's analyzer, if it has an analyzer.
+    pub(crate) fn phrase_of(
+        &mut self,
+        field: Target,
+        text: &str,
+        slop: u32,
+        tokenizers: &mut [Tokenizer],
+    ) -> Result<NodeId, TooLarge> {
+        let (mut list, mut place) = (Siblings::default(), 0);
+        if field.is_verbatim() {
+            self.cut(field, text, tokenizers, &mut list, &mut place)?;
+        } else {
+            self.cut_words(field, text, tokenizers, &mut list, &mut place)?;
+        }
+        self.phrase(list, slop)
+    }
+
+    /// The same of a phrase whose last word is a prefix, for which `word` is an empty buffer. A text of which nothing is cut is a prefix as
+    /// a whole.
+    pub(crate) fn phrase_prefix_of(
+        &mut self,
+        field: Target,
+        text: &str,
+        tokenizers: &mut [Tokenizer],
+        word: &mut String,
+    ) -> Result<NodeId, TooLarge> {
+        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
+        if last.is_empty() {
+            return self.push(Node::leaf(Kind::Blank));
+        }
+        let (mut list, mut place) = (Siblings::default(), 0);
+        self.cut_words(field, words, tokenizers, &mut list, &mut place)?;
+        push_normalized(field, last, word);
+        self.phrase_prefix(list, place, field.id, word.as_bytes())
+    }
+
+    /// Appends the terms of a text to a phrase of which `place` places are taken. Words are cut one by one, so that `*` can stand
+    /// for any one of them.
+    pub(crate) fn cut_words(
+        &mut self,
+        field: Target,
+        text: &str,
+        tokenizers: &mut [Tokenizer],
+        list: &mut Siblings,
+        place: &mut u32,
+    ) -> Result<(), TooLarge> {
+        for word in text.split_whitespace() {
+            match word {
+                "*" => *place += 1,
+                word => self.cut(field, word, tokenizers, list, place)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of a text that is cut as a whole.
+    pub(crate) fn cut(
+        &mut self,
+        field: Target,
+        text: &str,
+        tokenizers: &mut [Tokenizer],
+        list: &mut Siblings,
+        place: &mut u32,
+    ) -> Result<(), TooLarge> {
+        let FieldKind::Text(analyzer) = field.kind else {
+            let kind = self.keyword(field, text)?;
+            let node = self.push(Node { at: *place, ..Node::leaf(kind) })?;
+            self.link(list, node, Occur::Must);
+            *place += 1;
+            return Ok(());
+        };
+        let mut result = Ok(());
+        let first = *place;
+        let tokenizer = tokenizers.iter_mut().find(|t| t.analyzer() == analyzer);
+        let tokenizer = tokenizer.expect("each field of text has a tokenizer");
+        let cut = tokenizer.for_each(text, |token| {
+            if result.is_ok() {
+                let at = first + token.position();
+                result = self
+                    .term(field.id, token.bytes())
+                    .and_then(|kind| self.push(Node { at, ..Node::leaf(kind) }))
+                    .map(|node| self.link(list, node, Occur::Must));
+            }
+        });
+        result?;
+        let Ok(summary) = cut else {
+            return Err(TooLarge::Bytes { max: tokenizer.document_bytes_max() });
+        };
+        *place += summary.tokens;
+        if summary.skipped > 0 {
+            // No document has a term so long.
+            let node = self.push(Node::leaf(Kind::Nothing))?;
+            self.link(list, node, Occur::Must);
+        }
+        Ok(())
+    }
+
+    /// What a clause asks for by a text: as `field:"text"~slop` in the query language.
+    pub(crate) fn compile_words(
+        &mut self,
+        field: Target,
+        text: &str,
+        slop: u32,
+    ) -> Result<NodeId, Problem> {
+        fits(text)?;
+        match field.kind {
+            FieldKind::Text(analyzer) => {
+                let mut tokenizer = [Tokenizer::new(analyzer, text.len())];
+                Ok(self.phrase_of(field, text, slop, &mut tokenizer)?)
+            }
+            FieldKind::Keyword => Ok(self.phrase_of(field, text, slop, &mut [])?),
+            kind if slop > 0 => Err(Problem::NoWords { kind }),
+            _ => {
+                let kind = self.value(field, text)?;
+                Ok(self.push(Node::leaf(kind))?)
+            }
+        }
+    }
+
+    /// What a clause asks for by a text whose last word is a prefix: as `field:"text"*` in the query language.
+    pub(crate) fn compile_words_prefix(
+        &mut self,
+        field: Target,
+        text: &str,
+    ) -> Result<NodeId, Problem> {
+        fits(text)?;
+        let mut word = String::new();
+        match field.kind {
+            FieldKind::Text(analyzer) => {
+                let mut tokenizer = [Tokenizer::new(analyzer, text.len())];
+                Ok(self.phrase_prefix_of(field, text, &mut tokenizer, &mut word)?)
+            }
+            FieldKind::Keyword => Ok(self.phrase_prefix_of(field, text, &mut [], &mut word)?),
+            kind => Err(Problem::NoWords { kind }),
+        }
+    }
+}
+
+/// Fails if a text is longer than a clause may have it.
+fn fits(text: &str) -> Result<(), TooLarge> {
+    let max = WORDS_BYTES_MAX;
+    if text.len() > max { Err(TooLarge::Text { max }) } else { Ok(()) }
+}
+
+/// Appends `word` to a buffer as terms are: in lower case, unless they are verbatim.
+pub(crate) fn push_normalized(field: Target, word: &str, buffer: &mut String) {
+    if field.is_verbatim() {
+        buffer.push_str(word);
+    } else {
+        buffer.extend(word.chars().flat_map(char::to_lowercase));
+    }
+}
+
+/// The words of a text but for the last, and that one; any words that it ends with are none.
+fn split_last(text: &str) -> (&str, &str) {
+    let mut text = text.trim_end();
+    while let Some(before) = text.strip_suffix('*')
+        && (before.is_empty() || before.ends_with(char::is_whitespace))
+    {
+        text = before.trim_end();
+    }
+    text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use spirit_index::term::FieldId;
+    use spirit_schema::Schema;
+    use spirit_text::Analyzer;
+
+    use super::*;
+    use crate::clause::Clause;
+    use crate::parse::{Operator, Parser};
+
+    const FIELDS: [&str; 8] = ["text", "stems", "posts", "words", "codes", "by", "views", "flag"];
+
+    fn schema() -> Schema {
+        let mut schema = Schema::new(Analyzer::Simple, false);
+        for (name, kind) in FIELDS[1..].iter().zip([
+            FieldKind::Text(Analyzer::English),
+            FieldKind::Text(Analyzer::Social),
+            FieldKind::Text(Analyzer::Standard),
+            FieldKind::Text(Analyzer::Keyword),
+            FieldKind::Keyword,
+            FieldKind::Integer,
+            FieldKind::Boolean,
+        ]) {
+            schema.add(name, kind).unwrap();
+        }
+        schema
+    }
+
+    /// All of a query, or why there is none. Whether its root must match is the same to everybody.
+    fn shown(query: Result<Query, Problem>) -> String {
+        let as_must = |mut query: Query| {
+            let root = query.root as usize;
+            query.nodes[root].occur = Occur::Must;
+            query
+        };
+        format!("{:?}", query.map(as_must))
+    }
+
+    fn parsed(text: &str) -> Result<Query, Problem> {
+        let mut parser = Parser::new(Arc::new(schema()), WORDS_BYTES_MAX * 3, Operator::Or);
+        parser.parse(text).map_err(|error| error.problem)
+    }
+
+    /// The terms that an analyzer makes of a text, in the most obvious way: `*` is a gap.
+    fn terms(analyzer: Analyzer, text: &str) -> Vec<Option<String>> {
+        let mut terms = Vec::new();
+        for word in text.split_whitespace() {
+            let first = terms.len();
+            if word == "*" {
+                terms.push(None);
+                continue;
+            }
+            let mut tokenizer = Tokenizer::new(analyzer, 1 << 10);
+            let summary = tokenizer.for_each(word, |token| {
+                let term = String::from_utf8_lossy(token.bytes()).into_owned();
+                terms.resize(first + token.position() as usize, None);
+                terms.push(Some(term));
+            });
+            terms.resize(first + summary.unwrap().tokens as usize, None);
+        }
+        terms
+    }
+
+    #[test]
+    fn words_go_through_the_analyzer_of_their_field() {
+        let is_of = |words: &Clause, terms: &Clause| {
+            let compiled = |clause| shown(Query::in_schema(clause, &schema()));
+            assert_eq!(compiled(words), compiled(terms), "{words}");
+        };
+        let phrase = |field: &str, words: &[Option<&str>], slop| Clause::Phrase {
+            field: field.to_owned(),
+            words: words.iter().map(|word| word.map(str::to_owned)).collect(),
+            slop,
+        };
+        is_of(&Clause::words("Herons"), &Clause::term("herons"));
+        is_of(&Clause::words_in("stems", "Herons"), &Clause::value("stems", "heron"));
+        let grey = [Some("grey"), Some("heron")];
+        is_of(&Clause::words_in("stems", "Grey Herons"), &phrase("stems", &grey, 0));
+        is_of(&Clause::words_near("stems", "Grey Herons", 2), &phrase("stems", &grey, 2));
+        let gap = [Some("grey"), None, Some("heron")];
+        is_of(&Clause::words_in("stems", "grey * HERONS"), &phrase("stems", &gap, 0));
+        is_of(&Clause::words("Don't"), &Clause::phrase(&["don", "t"]));
+        // Not that nothing matches: among others it takes no part.
+        let blank = Clause::phrase(&[]);
+        is_of(&Clause::words(" .,! "), &blank);
+        is_of(&Clause::words(""), &blank);
+        let long = "n".repeat(256);
+        is_of(&Clause::words(&long), &Clause::Nothing);
+        let with_long = Clause::words(&format!("grey {long}"));
+        let built = Query::in_schema(&with_long, &schema());
+        assert_eq!(shown(built), shown(parsed(&with_long.to_string())));
+        is_of(&Clause::words_in("by", "Bo Li"), &Clause::value("by", "Bo Li"));
+        is_of(&Clause::words_in("codes", "A * b"), &Clause::value("codes", "A * b"));
+        let begins = |words: &[&str], prefix: &str| Clause::PhrasePrefix {
+            field: "stems".to_owned(),
+            words: words.iter().map(|word| Some((*word).to_owned())).collect(),
+            prefix: prefix.to_owned(),
+        };
+        is_of(
+            &Clause::words_prefix("stems", "Grey Herons STAN"),
+            &begins(&["grey", "heron"], "stan"),
+        );
+        is_of(&Clause::words_prefix("stems", "Herons"), &begins(&[], "herons"));
+        is_of(&Clause::words_prefix("stems", " * "), &blank);
+        is_of(&Clause::words_in("views", "3"), &Clause::value("views", "3"));
+    }
+
+    #[test]
+    fn words_that_cannot_be_asked_for_are_refused() {
+        let refused = |clause| Query::in_schema(&clause, &schema()).unwrap_err();
+        assert_eq!(refused(Clause::words_in("nowhere", "a")), Problem::UnknownField);
+        let kind = FieldKind::Integer;
+        assert_eq!(refused(Clause::words_in("views", "many")), Problem::Misfit { kind });
+        assert_eq!(refused(Clause::words_near("views", "3", 1)), Problem::NoWords { kind });
+        assert_eq!(refused(Clause::words_prefix("views", "3")), Problem::NoWords { kind });
+        let long = " ".repeat(WORDS_BYTES_MAX + 1);
+        let limit = TooLarge::Text { max: WORDS_BYTES_MAX };
+        assert_eq!(refused(Clause::words(&long)), limit.into());
+        assert_eq!(refused(Clause::words_prefix("text", &long)), limit.into());
+        assert!(Query::in_schema(&Clause::words(&long[1..]), &schema()).is_ok());
+        for many in ["a ".repeat(129), "a ".repeat(5000), "sand ".repeat(1 << 17)] {
+            assert!(matches!(refused(Clause::words(&many)), Problem::TooLarge(_)));
+        }
+    }
+
+    proptest! {
+        /// What a program asks for by a text is what the language makes of the same text in quotation marks.
+        #[test]
+        fn words_are_what_the_language_makes_of_them(
+            parts in prop::collection::vec(0usize..20, 0..12),
+            odd in ".{0,6}",
+            field in 0..FIELDS.len(),
+            slop in prop::sample::select(vec![0u32, 0, 2]),
+        ) {
+            let parts = parts.iter().map(|part| {
+                [
+                    " ", " ", "  ", "\t", "Herons", "grey", "running", "Don't", "e-mail", "#Reed", "@bo",
+                    "*", " * ", "\\", "\"", "日本", "3", "true", "~2", ":",
+                ][*part]
+            });
+            let text = parts.chain([&*odd]).collect::<String>();
+            let clause = Clause::words_near(FIELDS[field], &text, slop);
+            let built = Query::in_schema(&clause, &schema());
+            if FIELDS[field] != "views" && FIELDS[field] != "flag" {
+                prop_assert_eq!(shown(built.clone()), shown(parsed(&clause.to_string())), "{}", clause);
+            } else if slop == 0 {
+                prop_assert_eq!(built.is_ok(), parsed(&clause.to_string()).is_ok(), "{}", clause);
+            }
+            let begins = Clause::words_prefix(FIELDS[field], &text);
+            let built_prefix = Query::in_schema(&begins, &schema());
+            if !matches!(FIELDS[field], "views" | "flag") {
+                prop_assert_eq!(shown(built_prefix), shown(parsed(&begins.to_string())), "{}", begins);
+            }
+            if let FieldKind::Text(analyzer) = schema().by_name(FIELDS[field]).unwrap().kind
+                && analyzer != Analyzer::Keyword
+            {
+                let words = terms(analyzer, &text);
+                let twin = Clause::Phrase { field: FIELDS[field].to_owned(), words, slop };
+                prop_assert_eq!(shown(built), shown(Query::in_schema(&twin, &schema())), "{}", clause);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_schema_words_are_those_of_the_text() {
+        let query = Query::new_of(&Clause::words("Sea")).unwrap();
+        assert_eq!(query.terms[0].field(), FieldId::TEXT);
+        assert_eq!(query.bytes_of(&query.terms[0]), b"sea");
+    }
+}
