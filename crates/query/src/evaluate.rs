@@ -10,6 +10,7 @@ mod ahead;
 mod alignment;
 mod all;
 mod at_once;
+mod estimate;
 mod explain;
 mod frequency;
 mod key;
