@@ -60,10 +60,13 @@ pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<
     fading.map_or(print, faded).short()
 }
 
-/// Fails if a cursor's fingerprint, if there is a cursor, is not that of the search.
-pub(crate) fn check(earlier: Option<u32>, fingerprint: u32) -> Result<(), SearchError> {
+/// Fails if a cursor's fingerprint, if there is a cursor, is not that of the search, which costs too much to be found where nobody asks.
+pub(crate) fn check(
+    earlier: Option<u32>,
+    fingerprint: impl FnOnce() -> u32,
+) -> Result<(), SearchError> {
     match earlier {
-        Some(earlier) if earlier != fingerprint => Err(SearchError::Cursor),
+        Some(earlier) if earlier != fingerprint() => Err(SearchError::Cursor),
         _ => Ok(()),
     }
 }

@@ -7,9 +7,11 @@ use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
-use spirit_query::{Counts, First, Hit, Scored, SortBy, Total};
+use spirit_query::{
+    Counts, Fading, Fingerprint, First, Hit, Parameters, Query, Scored, SortBy, Total,
+};
 
-use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor};
+use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
 use crate::document::StoredValue;
 use crate::index::Index;
 use crate::lease::LeaseExpired;
@@ -61,11 +63,10 @@ pub(crate) enum Found<'r> {
 /// How hits were sorted by a field.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
+    pub(crate) query: &'r Query,
     /// The hits with what they are sorted by.
     pub(crate) first: &'r First,
     pub(crate) by: SortBy,
-    /// That of the query: see [`cursor`](crate::cursor).
-    pub(crate) fingerprint: u32,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -73,14 +74,14 @@ pub(crate) struct Sorting<'r> {
 /// How the best hits were found.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranking<'r> {
+    pub(crate) query: &'r Query,
     /// The hits with their scores.
     pub(crate) scored: &'r [Scored],
     /// What scores were computed from.
     pub(crate) counts: &'r Counts,
-    /// As of when they have faded, if they do.
-    pub(crate) now: Option<i64>,
-    /// That of the query and of what makes scores: see [`cursor`](crate::cursor).
-    pub(crate) fingerprint: u32,
+    pub(crate) parameters: Parameters,
+    /// How they faded, if they did.
+    pub(crate) fading: Option<Fading>,
     /// Where the documents end that were there when the first page was asked for.
     pub(crate) limit: u64,
 }
@@ -199,16 +200,18 @@ impl<'r> Hits<'r> {
         let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), last: Last::Newest };
         Ok(match self.found {
             Found::Newest => self.hits.last().map(newest),
-            Found::Best(Ranking { scored, counts, now, fingerprint, limit }) => {
+            Found::Best(Ranking { query, scored, counts, parameters, fading, limit }) => {
                 scored.last().map(|last| {
                     let Scored { score, sequence, .. } = *last;
-                    let counts = counts.clone();
+                    let fingerprint = fingerprint(query, parameters, fading.as_ref());
+                    let (counts, now) = (counts.clone(), fading.map(|fading| fading.now));
                     let ranked = RankedCursor { fingerprint, score, sequence, counts, now };
                     Cursor { limit, last: Last::Ranked(Box::new(ranked)) }
                 })
             }
-            Found::Sorted(Sorting { first, by, fingerprint, limit }) => {
+            Found::Sorted(Sorting { query, first, by, limit }) => {
                 first.found().last().map(|last| {
+                    let fingerprint = Fingerprint::of(query).short();
                     let (key, sequence) = (first.key_of(last), last.sequence);
                     let SortBy { field, direction, .. } = by;
                     let last =

@@ -15,8 +15,8 @@ use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Fingerprint, First, Hit, Operator, Parameters, ParseError,
-    Parser, Query, Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
+    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
@@ -216,7 +216,12 @@ impl<'i> Reader<'i> {
     }
 
     /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
-    pub fn search(&mut self, query: &Query, search: Search) -> Result<Hits<'_>, SearchError> {
+    /// Their cursor is good for `query`.
+    pub fn search<'r>(
+        &'r mut self,
+        query: &'r Query,
+        search: Search,
+    ) -> Result<Hits<'r>, SearchError> {
         self.renew_parser();
         let Reader { index, pins, slot, memory, parser, .. } = self;
         answer(index, pins, slot, memory, parser.schema(), query, search)
@@ -307,7 +312,7 @@ fn answer<'r, 'i>(
     slot: &'r Option<PinSlot>,
     memory: &'r mut Memory<'i>,
     schema: &Schema,
-    query: &Query,
+    query: &'r Query,
     search: Search,
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
@@ -318,20 +323,18 @@ fn answer<'r, 'i>(
             check_parameters(*parameters)?;
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
-            let fingerprint = cursor::fingerprint(query, *parameters, fading.as_ref());
+            let fingerprint = || cursor::fingerprint(query, *parameters, fading.as_ref());
             cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
             let asked = Asked { parameters: *parameters, skips: search.skips, fading };
             let (limit, total) = best(index, query, &search, after, asked, memory)?;
-            let now = fading.map(|fading| fading.now);
             let Memory { scored, counts, .. } = &*memory;
-            let ranking = Ranking { scored, counts, now, fingerprint, limit };
-            (Found::Best(ranking), total)
+            let parameters = *parameters;
+            (Found::Best(Ranking { query, scored, counts, parameters, fading, limit }), total)
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
-            let fingerprint = Fingerprint::of(query).short();
-            let (limit, total) = sorting::first(index, query, &search, by, fingerprint, memory)?;
-            (Found::Sorted(Sorting { first: &memory.first, by, fingerprint, limit }), total)
+            let (limit, total) = sorting::first(index, query, &search, by, memory)?;
+            (Found::Sorted(Sorting { query, first: &memory.first, by, limit }), total)
         }
     };
     Ok(Hits::new(index, &memory.hits, found, total, pinned))

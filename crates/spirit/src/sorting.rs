@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_query::{Direction, Query, SortBy, Tally, Total, snapshot_for};
+use spirit_query::{Direction, Fingerprint, Query, SortBy, Tally, Total, snapshot_for};
 use spirit_schema::Schema;
 
 use crate::cursor::{self, Last, SortedCursor};
@@ -31,7 +31,6 @@ pub(crate) fn first<'i>(
     query: &Query,
     search: &Search,
     by: SortBy,
-    fingerprint: u32,
     memory: &mut Memory<'i>,
 ) -> Result<(u64, Option<Total>), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
@@ -39,6 +38,7 @@ pub(crate) fn first<'i>(
         Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((last, limit)),
         Some(_) => return Err(SearchError::Cursor),
     };
+    let fingerprint = || Fingerprint::of(query).short();
     cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = index.numbers.sequence.load(Relaxed);

@@ -43,7 +43,8 @@ fn queries() -> [Clause; 5] {
 
 fn best(index: &Index, asked: &Clause, search: Search) -> (BTreeMap<String, f32>, Counts) {
     let mut reader = index.reader().unwrap();
-    let hits = reader.search(&Query::new_of(asked).unwrap(), search).unwrap();
+    let query = Query::new_of(asked).unwrap();
+    let hits = reader.search(&query, search).unwrap();
     let scored = hits.keys().unwrap().into_iter().zip(hits.scores().unwrap()).collect();
     (scored, hits.counts().unwrap().clone())
 }

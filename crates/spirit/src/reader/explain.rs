@@ -75,7 +75,7 @@ impl Reader<'_> {
         let schema = index.schema();
         let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
         let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
-        let fingerprint = cursor::fingerprint(query, parameters, fading.as_ref());
+        let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
         cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
         let settings = search.settings(index.options.vectors, limits.begin());
