@@ -89,6 +89,7 @@ fn check_sorted(reader: &mut Reader<'_>, text: &str, counted: usize) {
 fn check_lenient(reader: &mut Reader<'_>, text: &str, is_refused: bool) {
     let (hits, warnings) = reader.search_typed(text, Search::newest(10_000)).expect("it never fails");
     let found = hits.len();
+    drop(hits);
     for search in [Search::best(10_000), Search::newest(10_000).windows(), Search::best(10_000).windows()] {
         let (hits, _) = reader.search_typed(text, search).expect("it never fails");
         assert_eq!(hits.len(), found, "leniently {text:?}");

@@ -12,11 +12,11 @@ impl<'a> Run<'a> {
         let is_whole = !behind[digits..].starts_with('.');
         self.at += mark.len_utf8() + digits;
         match number {
-            Ok(number) if is_whole || self.is_lenient() => Ok(Some(number)),
-            _ => {
+            Ok(number) if is_whole => Ok(Some(number)),
+            number => {
                 let at = self.at - digits;
                 self.complain(at, Problem::Expected("a whole number of 32 bits"))?;
-                Ok(None)
+                Ok(number.ok())
             }
         }
     }
@@ -134,16 +134,11 @@ pub(super) fn begins_range(word: &str, behind: &str) -> bool {
 /// Whether it may be a field's name.
 pub(super) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_ascii_lowercase())
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !matches!(text, "http" | "https" | "ftp" | "mailto")
-}
-
-/// The same where nothing is guessed: also in capitals, or a path.
-pub(super) fn is_path(text: &str) -> bool {
-    let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || "_@".contains(c))
         && chars.all(|c| c.is_ascii_alphanumeric() || "_.@".contains(c))
+        && !["http", "https", "ftp", "mailto"]
+            .iter()
+            .any(|scheme| text.eq_ignore_ascii_case(scheme))
 }
 
 /// Where the last `mark` is that no `\\` makes a character like any other.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use spirit_schema::TEXT;
 
 use super::grammar::{Parsed, Run};
-use super::scan::{begins_range, ends_escaped, ends_word, is_name, is_path, last_mark};
+use super::scan::{begins_range, ends_escaped, ends_word, is_name, last_mark};
 use super::{Parser, Problem};
 use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
 use crate::pattern::PatternKind;
@@ -118,10 +118,7 @@ impl<'a> Run<'a> {
         let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
         let colon = rest[name.len()..].starts_with(':') && !rest[name.len()..].starts_with("://");
         let known = || self.parser.schema.by_name(name).is_some();
-        let may_be = is_name(name)
-            || (!self.is_lenient() && is_path(name))
-            || known()
-            || begins_range(name, &rest[name.len()..]);
+        let may_be = is_name(name) || known() || begins_range(name, &rest[name.len()..]);
         (colon && may_be).then_some((name, self.at + name.len() + 1))
     }
 
@@ -223,12 +220,9 @@ impl<'a> Run<'a> {
         self.boost_of(start, raw)
     }
 
-    /// A raw word without the boost at its end, and that. In a strict parser's text what looks like one has to be one.
+    /// A raw word without the boost at its end, and that. What looks like one has to be one.
     fn boost_of(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<Boost>)> {
         let (word, boost) = split_boost(raw);
-        if self.is_lenient() {
-            return Ok((word, boost));
-        }
         if boost.is_some() && word.is_empty() {
             self.complain(start, Problem::Expected("a word before `^`"))?;
         }
@@ -285,7 +279,7 @@ impl<'a> Run<'a> {
         let (word, number) = (&raw[..mark], &raw[mark + 1..]);
         let is_distance = !word.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
         let is_other = !is_distance || last_mark(word, '~').is_some();
-        if is_other && !self.is_lenient() && begins_number(number) {
+        if is_other && begins_number(number) {
             self.complain(start + mark + 1, Problem::Expected("a distance of 0, 1 or 2"))?;
         }
         if !is_distance {
