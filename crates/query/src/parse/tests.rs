@@ -8,10 +8,12 @@ use spirit_index::values::ValueKind;
 use spirit_schema::{FieldKind, Schema, TimeUnit};
 use spirit_text::Analyzer;
 
-use super::{Operator, Parser, Problem, WARNINGS_MAX};
+use super::{Operator, Parser};
 use crate::clause::Clause;
 use crate::pattern::{Edge, PatternKind};
-use crate::query::{DEPTH_MAX, Kind, NONE, NodeId, Occur, Query};
+use crate::query::{Kind, NONE, NodeId, Occur, Query};
+
+mod lenient;
 
 fn schema() -> Schema {
     let mut schema = Schema::new(Analyzer::Simple, false);
@@ -387,27 +389,6 @@ fn a_strict_parser_says_what_is_no_range() {
     }
 }
 
-#[test]
-fn a_lenient_parser_passes_over_what_is_no_range() {
-    for (text, expected, warnings) in [
-        ("views:[1 2] sea", "(∅ sea)", 1),
-        ("sea views:[1 TO", "(sea ∅)", 1),
-        ("views:[x TO 2] sea", "(∅ sea)", 1),
-        ("views:x sea", "(∅ sea)", 1),
-        ("views:>", "∅", 1),
-        ("views:>x sea", "(∅ sea)", 1),
-        ("views:IN [1 x] sea", "(∅ sea)", 1),
-        ("by:[a TO \"b]", "∅", 2),
-    ] {
-        let (query, found) = parser().parse_lenient(text);
-        assert_eq!(
-            (shown(&query).as_str(), found.len()),
-            (expected, warnings),
-            "{text}: {found:?}"
-        );
-    }
-}
-
 fn any_range() -> impl Strategy<Value = Clause> {
     let number = || (-5i64..50).prop_map(|number| number.to_string());
     let float = || (-9.0..9.0f64).prop_map(|number| number.to_string());
@@ -485,93 +466,5 @@ fn a_strict_parser_says_where_and_what() {
         let (at, problem) = strict(text).unwrap_err();
         assert_eq!(at, offset, "{text}: {problem}");
         assert!(problem.contains(expected), "{text}: {problem}");
-    }
-}
-
-#[test]
-fn a_lenient_parser_takes_what_it_can() {
-    for (text, expected, warnings) in [
-        ("sea star", "(sea star)", 0),
-        ("sea AND", "sea", 1),
-        ("sea AND AND star fish", "((+sea +star) fish)", 1),
-        ("NOT NOT sea", "(-sea)", 1),
-        ("sea^-1 ^2", "(\"sea 1\"~0 ∅^2)", 2),
-        ("heron~0.5", "\"heron 0 5\"~0", 1),
-        ("\"a b\"~1.5", "(\"a b\"~1 5)", 1),
-        ("a.b.c:3 At:x", "(\"a b c 3\"~0 \"at x\"~0)", 2),
-        ("http://a.b HTTPS://b mailto:a", "(\"http a b\"~0 \"https b\"~0 \"mailto a\"~0)", 0),
-        ("key:[a TO b]", "(key:[a to b)", 1),
-        ("(a AND b)~1", "(+a +b)~1", 1),
-        ("AND sea", "sea", 1),
-        ("(sea", "sea", 1),
-        ("sea) star", "(sea star)", 1),
-        ("say \"grey heron", "(say \"grey heron\"~0)", 1),
-        ("title:sea", "\"title sea\"~0", 1),
-        ("a - b", "(a b)", 0),
-        ("-- a", "a", 1),
-        ("a - - b", "(a b)", 1),
-        ("what is this?", "(what is this)", 0),
-        ("C++ -x", "(c -x)", 0),
-        ("heron~7", "heron~2", 1),
-        ("\"a b\"~2* c", "(\"a 1:b…\" c)", 1),
-        ("\"a b\"*~2^3 c", "(\"a 1:b…\"^3 c)", 1),
-        ("\"a b\"*~", "\"a 1:b…\"", 1),
-        ("views:\"3\"* c", "(#3:3 c)", 1),
-        (":-)", "∅", 1),
-    ] {
-        let (query, found) = parser().parse_lenient(text);
-        assert_eq!(
-            (shown(&query).as_str(), found.len()),
-            (expected, warnings),
-            "{text}: {found:?}"
-        );
-    }
-}
-
-#[test]
-fn a_hostile_text_is_refused_or_cut() {
-    let deep = "(".repeat(100_000);
-    assert!(matches!(parser().parse(&deep).unwrap_err().problem, Problem::TooLarge(_)));
-    let (_, warnings) = parser().parse_lenient(&deep);
-    assert!(!warnings.is_empty());
-    for text in [")".repeat(10_000), "a)".repeat(900), "+".repeat(1 << 20), "OR ".repeat(1 << 18)] {
-        let (query, warnings) = parser().parse_lenient(&text);
-        assert!(warnings.len() <= WARNINGS_MAX && depth(&query, query.root) <= 2, "{}", &text[..9]);
-    }
-    let long = "a ".repeat(5000);
-    assert!(matches!(parser().parse(&long).unwrap_err().problem, Problem::TooLarge(_)));
-    let (query, warnings) = parser().parse_lenient(&long);
-    assert_eq!((query.terms.len(), warnings.len()), (1024, 1));
-    let phrase = format!("\"{}\"", "a ".repeat(129));
-    assert!(matches!(parser().parse(&phrase).unwrap_err().problem, Problem::TooLarge(_)));
-    let phrase = format!("\"{}\"*", "a ".repeat(129));
-    assert!(matches!(parser().parse(&phrase).unwrap_err().problem, Problem::TooLarge(_)));
-    let patterns = "\"a b\"* ".repeat(33);
-    assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
-    let patterns = "a* ".repeat(33);
-    assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
-}
-
-/// Nodes on the longest way down from a node.
-fn depth(query: &Query, node: NodeId) -> usize {
-    if node == NONE {
-        return 0;
-    }
-    1 + query.children(node).map(|child| depth(query, child)).max().unwrap_or(0)
-}
-
-proptest! {
-    /// Whoever goes down a tree relies on it.
-    #[test]
-    fn no_text_makes_a_deep_tree(parts in prop::collection::vec(0usize..14, 0..400)) {
-        let parts = parts.iter().map(|part| {
-            ["(", ")", " a ", "+", "-", " OR ", " AND ", "\"", "~2", "^2", "NOT ", " b", ":", "(("][*part]
-        });
-        let text: String = parts.collect();
-        let (query, _) = parser().parse_lenient(&text);
-        prop_assert!(depth(&query, query.root) <= 4 * (DEPTH_MAX + 1), "{text}");
-        if let Ok(query) = parser().parse(&text) {
-            prop_assert!(depth(&query, query.root) <= 4 * (DEPTH_MAX + 1), "{text}");
-        }
     }
 }
