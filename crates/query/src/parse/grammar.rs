@@ -246,6 +246,7 @@ impl<'a> Run<'a> {
             .any(|child| self.query.nodes[child as usize].occur == Occur::Should)
         {
             self.complain(at, Problem::Expected("clauses before `~` that need not all match"))?;
+            return Ok(inside);
         }
         self.query.nodes[inside as usize].kind = kind;
         Ok(inside)
