@@ -342,7 +342,6 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
         // First of all: what nobody sees any more must not come back, and a start that finds the segment has to find
         // its terms too.
         Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
-        memory.pins().note_change();
     }
     memory.note_expired(descriptor);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });

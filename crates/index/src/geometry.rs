@@ -4,7 +4,7 @@
 //!
 //! | partition | holds | given out by |
 //! |---|---|---|
-//! | control | descriptor table and descriptors | position |
+//! | control | the words that readers start from; descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
 //! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
@@ -15,7 +15,7 @@
 
 use std::fmt;
 
-use spirit_mem::{FilePart, Line, Region, ReserveError, Residency, Span};
+use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::descriptor::DESCRIPTOR_LINES;
@@ -24,6 +24,8 @@ use crate::list::Blocks;
 use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::packed::Postings;
 use crate::posting::LOCAL_MAX;
+use crate::roots::ROOT_WORDS;
+use crate::term::hash_bytes;
 
 /// The smallest segment, in bytes.
 pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
@@ -164,6 +166,8 @@ pub struct Geometry {
     pub nvm: Option<NvmLayout>,
     /// Bytes of DRAM: the region's other bytes.
     pub bytes: u64,
+    /// The words that readers start from.
+    pub roots: Span<AtomicU64>,
     /// Descriptor table slots; a power of two.
     pub segments_max: u64,
     /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
@@ -267,6 +271,7 @@ impl Geometry {
             next += bytes.next_multiple_of(4096);
             start
         };
+        let roots = Span::new(take(ROOT_WORDS * 8), ROOT_WORDS);
         let table = Span::new(take(segments_max * 16), segments_max * 2);
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
@@ -289,6 +294,7 @@ impl Geometry {
             settings,
             nvm,
             bytes: dram,
+            roots,
             segments_max,
             table,
             descriptors,
@@ -330,14 +336,30 @@ impl Geometry {
     }
 
     /// Reserves the region. `nvm` is the file's part that the second tier is.
-    pub fn reserve(&self, nvm: Option<FilePart<'_>>) -> Result<Region, GeometryError> {
+    pub fn reserve(
+        &self,
+        nvm: Option<FilePart<'_>>,
+        dram: Dram<'_>,
+    ) -> Result<Region, GeometryError> {
         let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
-        let region = Region::reserve_tiers(nvm, bytes, self.settings.residency)
+        let region = Region::reserve_tiers(nvm, dram, bytes, self.settings.residency)
             .map_err(GeometryError::Reserve)?;
         // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
-        let tables = self.table.start();
+        let tables = self.roots.start();
         region.use_small_pages(tables, self.descriptors.end().next_multiple_of(4096) - tables);
         Ok(region)
+    }
+
+    /// Where the DRAM of executor `number` begins in memory that processes share: as far from a huge page as in the region, so
+    /// that such pages can be mapped.
+    pub fn shared_start(&self, number: u64) -> u64 {
+        let offset = self.nvm.map_or(0, |nvm| nvm.bytes) % REGION_ALIGN;
+        number * (self.bytes.next_multiple_of(REGION_ALIGN) + REGION_ALIGN) + offset
+    }
+
+    /// What tells it from a geometry that another version, or another setting, makes of the same sizes.
+    pub fn fingerprint(&self) -> u64 {
+        hash_bytes(format!("{self:?}").as_bytes())
     }
 
     /// The parts of the fresh extent at `start`.

@@ -54,6 +54,16 @@ pub enum OpenError {
     },
     /// A process that only reads needs an index that is there.
     NothingToRead,
+    /// A process has the index open for writing, and lets none in that reads.
+    NoAnswer {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The process that writes the index is of another version, or writes another one.
+    OtherWriter {
+        /// The index's file.
+        path: PathBuf,
+    },
     /// As many processes as there can be have the index open for reading only.
     TooManyFollowers {
         /// How many there can be.
@@ -108,6 +118,18 @@ impl fmt::Display for OpenError {
             ),
             OpenError::NothingToRead => f.write_str(
                 "an index that is opened for reading only is one in a directory: name it, or open it for writing",
+            ),
+            OpenError::NoAnswer { path } => write!(
+                f,
+                "{}: a process has this index open for writing, and does not answer there: wait until it has started, or start \
+                 it anew",
+                path.display()
+            ),
+            OpenError::OtherWriter { path } => write!(
+                f,
+                "{}: the process that writes this index is of another version, or the directory is a copy: read it with \
+                 the version that writes it, where that writes it",
+                path.display()
             ),
             OpenError::TooManyFollowers { followers_max } => write!(
                 f,

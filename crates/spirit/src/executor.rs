@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use spirit_index::geometry::{Geometry, GeometryError};
 use spirit_index::memory::Memory;
-use spirit_mem::Pins;
+use spirit_mem::{Dram, Pins};
 
 use crate::collector::Contents;
 use crate::durability::Mode;
@@ -15,6 +16,7 @@ use crate::error::{AddError, OpenError};
 use crate::fields::Fields;
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
+use crate::live::Live;
 use crate::on_full::OnFull;
 use crate::options::Options;
 use crate::recovering::{Recovering, StartReport};
@@ -37,21 +39,52 @@ pub(crate) struct Executor {
     flusher: Option<JoinHandle<()>>,
 }
 
+/// What all executors of an index have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Common<'a> {
+    pub(crate) numbers: &'a Arc<Numbers>,
+    pub(crate) fields: &'a Arc<Fields>,
+    pub(crate) pins: &'a Arc<Pins>,
+}
+
+/// Where an executor's memory lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Its second tier, if it has one.
+    pub(crate) store: Option<&'a Store>,
+    /// Its DRAM, if other processes can map it.
+    pub(crate) live: Option<&'a Live>,
+}
+
+impl Place<'_> {
+    fn memory(
+        &self,
+        number: usize,
+        options: &Options,
+        pins: Arc<Pins>,
+    ) -> Result<Memory, GeometryError> {
+        let settings = options.memory();
+        let tier = self.store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
+        let geometry = Geometry::new(settings)?;
+        let dram = self.live.map_or(Dram::Private, |live| live.dram(&geometry, number));
+        Memory::new(settings, tier, dram, pins)
+    }
+}
+
 impl Executor {
     pub(crate) fn start(
         options: &Options,
         number: usize,
-        numbers: Arc<Numbers>,
-        fields: Arc<Fields>,
-        pins: Arc<Pins>,
-        store: Option<&Store>,
+        common: Common<'_>,
+        place: Place<'_>,
     ) -> Result<(Executor, StartReport), OpenError> {
+        let Common { numbers, fields, pins } = common;
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
-        let settings = options.memory();
-        let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
-        let memory = Memory::new(settings, tier, pins)
+        let memory = place
+            .memory(number, options, pins.clone())
             .map_err(|error| OpenError::Memory(options.told(error)))?;
-        let shared = Arc::new(Shared::new(memory, numbers, fields, options));
+        let shared = Shared::new(memory, numbers.clone(), fields.clone(), options);
+        let (shared, store) = (Arc::new(shared), place.store);
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)
             .map_err(|what| OpenError::Corrupt { executor: number, what })?;
@@ -121,7 +154,7 @@ impl Executor {
     /// nothing else may change then. Who engraved none leaves it to that, and is not kept waiting.
     fn merge_all(&self) -> Result<(), AddError> {
         let memory = &self.shared.memory;
-        let none = self.shared.engraved.count.load(Relaxed) == 0;
+        let none = self.shared.engraved().count.load(Relaxed) == 0;
         if none || memory.merged() == memory.window().end {
             return Ok(());
         }

@@ -17,6 +17,7 @@ use spirit_index::flush::{Dropped, Flush, FlushStop};
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Rewrite;
+use spirit_index::roots::Gauge;
 use spirit_index::term_sorter::TermSorter;
 
 use crate::durability::DictionaryTier;
@@ -203,10 +204,6 @@ impl FlushStage {
 
     /// Goes on engraving, merging or importing; says whether it could.
     fn place_a_piece(&mut self) -> bool {
-        if self.awaits_readers() {
-            self.shared.memory.wait_for_space();
-            return true;
-        }
         let shared = &self.shared;
         let Some(placement) = &mut self.placement else { return false };
         let went_on = placement.advance(shared);
@@ -215,16 +212,6 @@ impl FlushStage {
             self.log_is_full &= placement.has_to_place(&shared.memory);
         }
         went_on
-    }
-
-    /// Whether readers in other processes are to leave before the second tier changes, since they were there before we were.
-    fn awaits_readers(&mut self) -> bool {
-        let pins = self.shared.memory.pins();
-        let awaits = self.placement.is_some() && self.leases.awaits_readers(pins);
-        if awaits {
-            self.leases.enforce(pins);
-        }
-        awaits
     }
 
     /// From now on all that is flushed is engraved, until nothing is left.
@@ -330,10 +317,10 @@ impl FlushStage {
 
     fn report(&self) {
         let dictionary = self.shared.memory.dictionary();
-        self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
-        self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
+        self.shared.gauge(Gauge::DictionaryTerms).store(dictionary.terms(), Relaxed);
+        self.shared.gauge(Gauge::DictionaryBytes).store(dictionary.bytes(), Relaxed);
         if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {
-            self.shared.merged_lines.store(lines, Relaxed);
+            self.shared.gauge(Gauge::MergedLines).store(lines, Relaxed);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
+use spirit_index::roots::Gauge;
 use spirit_query::Level;
 
 use crate::error::AddError;
@@ -39,13 +40,13 @@ impl Numbers {
 }
 
 /// How often something was done, and how long it took in all.
-#[derive(Debug, Default)]
-pub(crate) struct Work {
-    pub(crate) count: AtomicU64,
-    pub(crate) nanoseconds: AtomicU64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) count: &'a AtomicU64,
+    pub(crate) nanoseconds: &'a AtomicU64,
 }
 
-impl Work {
+impl Work<'_> {
     /// Does a part of it.
     pub(crate) fn time<T>(&self, part: impl FnOnce() -> T) -> T {
         let start = Instant::now();
@@ -74,22 +75,6 @@ pub(crate) struct Shared {
     replayed: AtomicBool,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
-    /// What the flush stage last reported of its dictionary.
-    pub(crate) dictionary_terms: AtomicU64,
-    pub(crate) dictionary_pool_bytes: AtomicU64,
-    /// The same of the merged dictionary: lines in use.
-    pub(crate) merged_lines: AtomicU64,
-    /// Segments that were engraved and merged since the start, and the nanoseconds that took.
-    pub(crate) engraved: Work,
-    pub(crate) merged: Work,
-    /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
-    pub(crate) dropped_segments: AtomicU64,
-    pub(crate) rewritten_segments: AtomicU64,
-    pub(crate) skipped_tokens: AtomicU64,
-    /// Documents that were replaced or deleted, over the index's life.
-    pub(crate) deleted: AtomicU64,
-    /// Documents that were ever accepted; the ingest role stores it.
-    pub(crate) accepted: AtomicU64,
 }
 
 impl Shared {
@@ -113,17 +98,22 @@ impl Shared {
             unplaced: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            dictionary_terms: AtomicU64::new(0),
-            dictionary_pool_bytes: AtomicU64::new(0),
-            merged_lines: AtomicU64::new(0),
-            engraved: Work::default(),
-            merged: Work::default(),
-            dropped_segments: AtomicU64::new(0),
-            rewritten_segments: AtomicU64::new(0),
-            skipped_tokens: AtomicU64::new(0),
-            deleted: AtomicU64::new(0),
-            accepted: AtomicU64::new(0),
         }
+    }
+
+    /// A number that statistics tell, in whatever process.
+    pub(crate) fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
+        self.memory.gauge(gauge)
+    }
+
+    /// Segments that were engraved since the start.
+    pub(crate) fn engraved(&self) -> Work<'_> {
+        Work { count: self.gauge(Gauge::Engraved), nanoseconds: self.gauge(Gauge::EngravedTime) }
+    }
+
+    /// Segments that were merged since the start.
+    pub(crate) fn merged(&self) -> Work<'_> {
+        Work { count: self.gauge(Gauge::Merged), nanoseconds: self.gauge(Gauge::MergedTime) }
     }
 
     /// The key table: the ingest role holds it for a batch, the flush stage for a few rows of a segment that
@@ -222,10 +212,11 @@ impl Shared {
 
     /// So many more rows than were counted had died before the start.
     pub(crate) fn correct_deleted(&self, more: i64) {
-        self.deleted.fetch_add(more.cast_unsigned(), Relaxed);
+        self.gauge(Gauge::Deleted).fetch_add(more.cast_unsigned(), Relaxed);
     }
 
-    pub(crate) fn add_to(counter: &AtomicU64, value: u64) {
-        counter.fetch_add(value, Relaxed);
+    /// Adds to one of them.
+    pub(crate) fn add(&self, gauge: Gauge, value: u64) {
+        self.gauge(gauge).fetch_add(value, Relaxed);
     }
 }

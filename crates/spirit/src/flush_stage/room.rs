@@ -8,6 +8,7 @@ use spirit_index::memory::Partition;
 use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Progress;
+use spirit_index::roots::Gauge;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
@@ -67,7 +68,7 @@ impl FlushStage {
             }
             Ok(Progress::Done) => {
                 shared.note_progress();
-                Shared::add_to(&shared.rewritten_segments, 1);
+                shared.add(Gauge::RewrittenSegments, 1);
                 self.rewrite = None;
                 true
             }
@@ -127,7 +128,7 @@ impl FlushStage {
     /// Makes room, as far as the policy lets it; says whether there may be some now, or soon.
     pub(super) fn make_room(&mut self) -> bool {
         self.tend();
-        if self.commit_oldest() || self.awaits_readers() {
+        if self.commit_oldest() {
             return true;
         }
         let may_drop = self.shared.on_full == OnFull::DropOldest;
@@ -220,9 +221,6 @@ impl FlushStage {
             self.merge_all();
             return false;
         }
-        if self.awaits_readers() {
-            return false;
-        }
         let oldest = self.shared.memory.window().oldest;
         let dropped = {
             let _keys = self.shared.keys();
@@ -232,7 +230,7 @@ impl FlushStage {
         if let Some(placement) = &mut self.placement {
             placement.forget(&self.shared.memory, oldest);
         }
-        Shared::add_to(&self.shared.dropped_segments, 1);
+        self.shared.add(Gauge::DroppedSegments, 1);
         self.shared.note_progress();
         self.dropped.push_back(dropped);
         self.sweep_dropped();
