@@ -129,6 +129,12 @@ impl<'r> Hits<'r> {
         self.total
     }
 
+    /// One past the sequence number of the newest operation that was seen, at least: what was acknowledged below it is among what
+    /// was searched.
+    pub fn as_of(&self) -> u64 {
+        self.held.0.as_of()
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.hits.len()

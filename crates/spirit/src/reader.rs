@@ -165,6 +165,11 @@ impl<'i> Reader<'i> {
         }
     }
 
+    /// As of which sequence number the last question was answered: see [`Hits::as_of`].
+    pub fn as_of(&self) -> u64 {
+        self.seat.as_of()
+    }
+
     /// What each of its queries may cost.
     pub fn limits(&mut self, limits: Limits) {
         self.memory.limits = limits;

@@ -19,6 +19,8 @@ pub(crate) struct Seat {
     view: Arc<View>,
     /// There is one until the seat is given up.
     slot: Option<PinSlot>,
+    /// As of which sequence number the last question was asked.
+    as_of: u64,
 }
 
 /// Unpins the slot, whatever comes of a question.
@@ -33,7 +35,12 @@ impl Drop for Pinned<'_> {
 impl Seat {
     pub(crate) fn take(view: Arc<View>, readers_max: usize) -> Result<Seat, TooManyReaders> {
         let slot = view.pins.acquire().ok_or(TooManyReaders { readers_max })?;
-        Ok(Seat { view, slot: Some(slot) })
+        Ok(Seat { view, slot: Some(slot), as_of: 0 })
+    }
+
+    /// One past the sequence number of the newest operation that the last answer saw, at least.
+    pub(crate) fn as_of(&self) -> u64 {
+        self.as_of
     }
 
     pub(crate) fn view(&self) -> &View {
@@ -70,6 +77,7 @@ impl Seat {
     ) -> Result<T, SearchError> {
         if !self.view.follows() {
             self.view.pins.pin(self.slot());
+            self.as_of = self.view.sequence();
             let pinned = Pinned(self);
             let answer = question(&self.view)?;
             std::mem::forget(pinned);
@@ -77,6 +85,7 @@ impl Seat {
             return Ok(answer);
         }
         for _ in 0..TRIES {
+            self.as_of = self.view.sequence();
             if let Some(answer) = self.try_to_answer(end, question) {
                 return answer;
             }

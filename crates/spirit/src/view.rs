@@ -37,13 +37,15 @@ pub(crate) struct Followed {
     pub(crate) starts: [u64; 2],
     pub(crate) start: u64,
     pub(crate) medium: Medium,
-    pub(crate) source: Source,
+    /// Never looked at: it is there for as long as the view is.
+    pub(crate) _source: Source,
 }
 
 /// Where a process that only reads finds the index.
+#[expect(dead_code, reason = "what is in it is kept, and ends with the view")]
 pub(crate) enum Source {
     /// In the memory of the process that writes it, which ends the connection when it ends.
-    Writer(#[expect(dead_code, reason = "open for as long as the memory is read")] UnixStream),
+    Writer(UnixStream),
     /// In memory of its own, and in the file.
     Own(Box<Index>),
 }
