@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{LeaseExpired, TextError, ParseError, QUERY_BYTES_MAX, SearchError};
+use spirit::{LeaseExpired, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};

@@ -18,8 +18,8 @@
 
 mod space;
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_door::{Barrier, Site};

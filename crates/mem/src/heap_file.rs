@@ -139,8 +139,13 @@ impl HeapFile {
     pub fn create(path: &Path, bytes: u64) -> Result<HeapFile, HeapFileError> {
         let file =
             Self::open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, "create it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes, medium: Medium::File, access: Access::Write };
+        let file = HeapFile {
+            file,
+            path: path.into(),
+            bytes,
+            medium: Medium::File,
+            access: Access::Write,
+        };
         file.lock()?;
         rustix::fs::ftruncate(&file.file, bytes)
             .map_err(|e| file.failed("set its size", e.into()))?;
@@ -150,8 +155,13 @@ impl HeapFile {
     /// Opens and locks a file for writing.
     pub fn open(path: &Path) -> Result<HeapFile, HeapFileError> {
         let file = Self::open_file(path, OFlags::RDWR, "open it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, access: Access::Write };
+        let file = HeapFile {
+            file,
+            path: path.into(),
+            bytes: 0,
+            medium: Medium::File,
+            access: Access::Write,
+        };
         file.lock()?;
         file.measured()?.probed()
     }
@@ -186,11 +196,7 @@ impl HeapFile {
         Ok(!is_free)
     }
 
-    fn open_file(
-        path: &Path,
-        flags: OFlags,
-        action: &'static str,
-    ) -> Result<File, HeapFileError> {
+    fn open_file(path: &Path, flags: OFlags, action: &'static str) -> Result<File, HeapFileError> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| HeapFileError::System { path: path.into(), action, reason: e.into() })?;

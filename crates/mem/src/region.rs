@@ -122,10 +122,7 @@ impl Region {
         residency: Residency,
     ) -> Result<Region, ReserveError> {
         let wanted = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
-        let refused = || ReserveError::Map {
-            bytes,
-            reason: io::ErrorKind::OutOfMemory.into(),
-        };
+        let refused = || ReserveError::Map { bytes, reason: io::ErrorKind::OutOfMemory.into() };
         let bytes_used = wanted.checked_next_multiple_of(ALIGN).ok_or_else(refused)?;
         let mapped = bytes_used.checked_add(ALIGN).ok_or_else(refused)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -161,7 +158,8 @@ impl Region {
     /// Puts the part of a file in place of the region's first bytes.
     fn map_file(&mut self, part: &FilePart<'_>) -> Result<(), ReserveError> {
         let bytes = usize::try_from(part.bytes).ok().filter(|bytes| *bytes <= self.bytes);
-        let bytes = bytes.ok_or_else(|| not_mapped(part.bytes, io::ErrorKind::OutOfMemory.into()))?;
+        let bytes =
+            bytes.ok_or_else(|| not_mapped(part.bytes, io::ErrorKind::OutOfMemory.into()))?;
         self.map(0, bytes, part.file.access(), part.file.fd(), part.start)?;
         self.nvm_bytes = bytes;
         Ok(())

@@ -146,10 +146,9 @@ pub fn listen(writer: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut bytes = [0; MESSAGE_WORDS * 8];
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
-    let received =
-        rustix::io::retry_on_intr(|| {
-            recvmsg(writer, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags)
-        });
+    let received = rustix::io::retry_on_intr(|| {
+        recvmsg(writer, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags)
+    });
     let received = match received {
         Err(rustix::io::Errno::CONNRESET) => return Ok(None),
         received => received?.bytes,
@@ -168,10 +167,7 @@ pub fn listen(writer: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>
 
 /// Does something with the path of the socket in `directory`. A socket's path has 107 bytes at most, so it begins with a
 /// descriptor of the directory.
-fn by_short_name<T>(
-    directory: &Path,
-    act: impl Fn(&Path) -> io::Result<T>,
-) -> io::Result<T> {
+fn by_short_name<T>(directory: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
     let opened = std::fs::File::open(directory)?;
     let short = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
     // Where /proc is not mounted a short path does.

@@ -5,7 +5,6 @@
 
 mod fields;
 
-
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::extent::Extent;
 use spirit_index::roots::Gauge;

@@ -97,10 +97,7 @@ fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
 }
 
 /// An error of the system about the socket in `directory`.
-fn failed(
-    directory: &Path,
-    action: &'static str,
-) -> impl Fn(std::io::Error) -> OpenError + use<> {
+fn failed(directory: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError + use<> {
     let path = directory.join("live");
     move |reason| OpenError::File(HeapFileError::System { path: path.clone(), action, reason })
 }
@@ -183,7 +180,8 @@ fn of_file(
     let (parts, pins, fields) = (view.parts.clone(), view.pins.clone(), view.fields.clone());
     let Some(stats_pin) = pins.acquire() else { return Ok(None) };
     let source = Source::Own(Box::new(index));
-    let followed = Followed { roots, starts, start: starts[0], medium: file.medium(), _source: source };
+    let followed =
+        Followed { roots, starts, start: starts[0], medium: file.medium(), _source: source };
     Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
 }
 

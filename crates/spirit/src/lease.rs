@@ -59,8 +59,7 @@ impl Leases {
         self.looked = now;
         for (index, seen) in self.seen.iter_mut().enumerate() {
             let held = pins.hold_in_the_way(index).map(|hold| (hold, self.lease));
-            let pinned =
-                || pins.pin_in_the_way(index).map(|pin| (pin, self.lease * PINNED_LEASES));
+            let pinned = || pins.pin_in_the_way(index).map(|pin| (pin, self.lease * PINNED_LEASES));
             *seen = match (held.or_else(pinned), *seen) {
                 (Some((hold, longest)), Some((same, since))) if hold == same => {
                     if now - since >= longest {

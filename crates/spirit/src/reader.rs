@@ -191,8 +191,7 @@ impl<'i> Reader<'i> {
         self.renew_parser();
         let warnings = self.parser.parse_lenient_into(text, &mut self.query);
         let Reader { index, seat, memory, query, parser, .. } = self;
-        answer(index, seat, memory, parser.schema(), query, search)
-            .map(|hits| (hits, warnings))
+        answer(index, seat, memory, parser.schema(), query, search).map(|hits| (hits, warnings))
     }
 
     /// Parses `text` and counts.
@@ -325,7 +324,8 @@ fn answer<'r>(
     search: Search,
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
-    let (how, total) = seat.ask_and_hold(index, |view| find(index, view, memory, schema, query, &search))?;
+    let (how, total) =
+        seat.ask_and_hold(index, |view| find(index, view, memory, schema, query, &search))?;
     let Memory { hits, scored, counts, first, .. } = memory;
     let found = match how {
         How::Newest => Found::Newest,

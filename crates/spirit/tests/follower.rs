@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use spirit::{
-    AddError, Document, FieldKind, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Postings, Reader, Search,
+    AddError, Document, FieldKind, Index, LeaseExpired, Mode, OnFull, OpenError, Options, Postings,
+    Reader, Search,
 };
 
 use spirit_index::nvm::field_list::PARTS_START;
@@ -135,7 +136,8 @@ fn a_follower_answers_as_the_writer_after_each_operation() {
         let mut random = Chance::new(seed);
         for step in 0..size_of_run("SPIRIT_READ_YOUR_WRITES", 3_000) {
             operate(&writer, step, &mut random);
-            let query = ["all", "m3 AND all", "x7*", "kind:odd", "n:[10 TO 90]", "key:k7", "\"m1 x8\""];
+            let query =
+                ["all", "m3 AND all", "x7*", "kind:odd", "n:[10 TO 90]", "key:k7", "\"m1 x8\""];
             let query = query[random.below(7) as usize];
             for order in [Search::newest(20), Search::best(20)] {
                 let [expected, found] = [&mut own, &mut reader].map(|reader| {

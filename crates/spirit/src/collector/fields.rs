@@ -3,7 +3,6 @@
 //! Terms of different fields are different terms, so no phrase goes from one field to the next. Between two values of one
 //! field of text there is a gap that no phrase bridges.
 
-
 use spirit_index::batch::Batch;
 use spirit_index::extent::Extent;
 use spirit_index::roots::Gauge;
