@@ -125,13 +125,10 @@ impl Store {
         trust::check(&file, options, &found)?;
         check_medium(&file, options)?;
         let next = Root {
-            generation: found.generation + 1,
-            incarnation: found.incarnation + 1,
-            state: OPEN,
             dram_bytes: options.dram_bytes,
             postings: options.get_postings() as u64,
             start: random(),
-            ..found
+            ..next_root(&found)
         };
         let mut store = Self::with_root(file, region, options, next, found.state == CLOSED)?;
         store.has_less_dram = options.dram_bytes < found.dram_bytes;
@@ -145,13 +142,7 @@ impl Store {
         let (found, region) = trust::find_root(&file, options)?;
         trust::check(&file, options, &found)?;
         options.dram_bytes = options.dram_bytes.max(found.dram_bytes);
-        let next = Root {
-            generation: found.generation + 1,
-            incarnation: found.incarnation + 1,
-            state: OPEN,
-            ..found
-        };
-        Self::with_root(file, region, options, next, found.state == CLOSED)
+        Self::with_root(file, region, options, next_root(&found), found.state == CLOSED)
     }
 
     fn with_root(
@@ -234,6 +225,16 @@ impl Store {
     /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
         self.root.say_closed()
+    }
+}
+
+/// The root of the start that follows.
+fn next_root(found: &Root) -> Root {
+    Root {
+        generation: found.generation + 1,
+        incarnation: found.incarnation + 1,
+        state: OPEN,
+        ..*found
     }
 }
 
