@@ -1,5 +1,6 @@
 //! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,6 +28,9 @@ use crate::waiting::Waiting;
 
 /// An index that closes leaves at most this much to be ingested again.
 pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
+
+/// A log of so many bytes is replayed while another thread asks for the pages that it needs: by the experiment `restart`.
+const PAGES_AHEAD: u64 = 256 << 10;
 
 /// Segments that wait between ingest and flush.
 const QUEUE: usize = 1;
@@ -111,7 +115,12 @@ impl Executor {
                 watcher.tell(Recovering { executor: number, executors, done, bytes });
             }
         };
-        let report = recovery.finish(&executor.shared, &mut role, watch);
+        let (shared, bytes) = (&executor.shared, recovery.log_bytes());
+        let finish = || recovery.finish(shared, &mut role, watch);
+        let report = match place.live {
+            Some(_) if bytes >= PAGES_AHEAD => with_pages_ahead(shared, bytes, finish),
+            _ => finish(),
+        };
         let report = report.map_err(OpenError::Recovery)?;
         drop(role);
         // No task: a queue that is full may stay so for as long as the disk is, and a start does not wait for that.
@@ -230,6 +239,17 @@ impl Executor {
             let _ = flusher.join();
         }
     }
+}
+
+/// Does `work`, which takes DRAM for a log of so many bytes, while another thread asks for its pages.
+fn with_pages_ahead<T>(shared: &Shared, bytes: u64, work: impl FnOnce() -> T) -> T {
+    let wanted = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| shared.memory.take_pages_ahead(bytes, || wanted.load(Relaxed)));
+        let done = work();
+        wanted.store(false, Relaxed);
+        done
+    })
 }
 
 impl Drop for Executor {

@@ -79,6 +79,11 @@ impl Recovery {
         Ok(recovery)
     }
 
+    /// Bytes of the log that are to be ingested.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        self.found.position.saturating_sub(self.recovered.log_from)
+    }
+
     /// Where the ingest role begins.
     pub(crate) fn start(&self, options: &Options) -> Start {
         Start {
