@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use spirit::{Index, OpenError, Recovering};
+use spirit::{Index, LateReader, OpenError, Recovering};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
@@ -61,6 +61,7 @@ pub(crate) fn open_or_make(
     let options = tier.added_to(args.options()).directory(directory);
     let index = options
         .while_recovering(shown(directory))
+        .while_waiting(told_of(directory))
         .open()
         .map_err(|error| failed(directory, error))?;
     if present {
@@ -79,6 +80,25 @@ fn shown(directory: &Path) -> impl Fn(Recovering) + Send + Sync + 'static {
             *last = Instant::now();
             note(format_args!("{name}: recovering, {} %", recovering.percent()));
         }
+    }
+}
+
+/// Says which reader the index waits for.
+fn told_of(directory: &Path) -> impl Fn(LateReader) + Send + Sync + 'static {
+    let name = directory.display().to_string();
+    move |late| {
+        let whose = match late.process {
+            Some(process) => {
+                format!("process {process}, which reads the index and may have been stopped")
+            }
+            None => "a reader that keeps its results".to_owned(),
+        };
+        let waited = late.waited.as_secs();
+        let lease = late.lease.as_secs();
+        note(format_args!(
+            "{name}: waiting for {whose}, for {waited} s; it is let go of after {} s at most",
+            lease * 3
+        ));
     }
 }
 

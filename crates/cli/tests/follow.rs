@@ -43,7 +43,8 @@ impl Writer {
     fn start(directory: &str, format: &str) -> Writer {
         let args = [&["ingest", "-d", directory, "--ack", "--format", format, "-"], &OPTIONS[..]];
         let mut command = command(&args.concat());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let acks = BufReader::new(child.stdout.take().unwrap());
         Writer { child, input, acks }
@@ -72,11 +73,14 @@ impl Writer {
         self.kill();
     }
 
-    fn end(self) {
-        let Writer { mut child, input, acks } = self;
+    /// Ends it; says what it said.
+    fn end(self) -> String {
+        let Writer { child, input, acks } = self;
         drop(input);
         drop(acks);
-        assert!(child.wait().unwrap().success());
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success());
+        String::from_utf8_lossy(&ended.stderr).into_owned()
     }
 }
 
@@ -230,8 +234,10 @@ fn a_reader_that_is_stopped_is_let_go_of() {
     let counts: Vec<u64> = counts.map(|line| line.unwrap().parse().unwrap()).collect();
     assert_eq!(counts.len(), 99_999);
     assert!(counts.iter().all(|count| (100..10_000).contains(count)), "{:?}", counts.iter().min());
+    let named = format!("waiting for process {}", reader.id());
     assert!(reader.wait().unwrap().success());
-    writer.end();
+    let said = writer.end();
+    assert!(said.contains(&named), "{said}");
 }
 
 fn signal(child: &Child, name: &str) {

@@ -86,14 +86,6 @@ pub struct PinSlot {
     holds: Cell<u16>,
 }
 
-#[cfg(test)]
-impl PinSlot {
-    /// Which it is.
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-}
-
 /// A hold or a pin that keeps memory from being reused: whose, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold(u64);

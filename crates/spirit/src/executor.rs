@@ -17,6 +17,7 @@ use crate::error::{AddError, OpenError};
 use crate::fields::Fields;
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
+use crate::late::Lateness;
 use crate::live::Live;
 use crate::on_full::OnFull;
 use crate::options::Options;
@@ -96,7 +97,9 @@ impl Executor {
             Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start(options))
                 .expect("the geometry leaves room for the first segment");
         let role = Arc::new(Mutex::new(role));
-        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone());
+        let processes = place.live.map(Live::processes);
+        let lateness = Lateness::new(options.late_watcher.clone(), processes);
+        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone(), lateness);
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())

@@ -22,6 +22,7 @@ use spirit_index::term_sorter::TermSorter;
 
 use crate::durability::DictionaryTier;
 use crate::ingest::Ingester;
+use crate::late::Lateness;
 use crate::lease::Leases;
 use crate::on_full::OnFull;
 use crate::options::Options;
@@ -65,6 +66,7 @@ pub(crate) struct FlushStage {
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
+    lateness: Lateness,
     /// What puts a segment's terms in order.
     sorter: TermSorter,
     /// What goes to the second tier, if there is one.
@@ -103,6 +105,7 @@ impl FlushStage {
         options: &Options,
         tasks: Receiver<Task>,
         role: Arc<Mutex<Ingester>>,
+        lateness: Lateness,
     ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
@@ -123,6 +126,7 @@ impl FlushStage {
             found_no_room: None,
             dropped: VecDeque::new(),
             leases,
+            lateness,
             sorter: TermSorter::default(),
             placement,
             arrivals,
@@ -226,6 +230,13 @@ impl FlushStage {
         went_on
     }
 
+    /// Lets go of readers that were in the way for too long, and tells of those that are.
+    fn enforce_leases(&mut self) {
+        let pins = self.shared.memory.pins();
+        self.leases.enforce(pins);
+        self.lateness.tell(&self.leases, pins);
+    }
+
     /// From now on all that is flushed is engraved, until nothing is left.
     fn engrave_all(&mut self) {
         self.log_is_full = true;
@@ -283,7 +294,7 @@ impl FlushStage {
             }
             let before = self.shared.progress();
             // What is waited for may be a reader's, whichever way room is made.
-            self.leases.enforce(self.shared.memory.pins());
+            self.enforce_leases();
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
             let made = shed || self.make_room();
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
@@ -317,7 +328,7 @@ impl FlushStage {
     /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
-        self.leases.enforce(self.shared.memory.pins());
+        self.enforce_leases();
         self.drop_old();
         self.sweep_dropped();
         self.collect();

@@ -48,7 +48,7 @@ enum Seen {
     /// Memory of this process, which writes it.
     Own(Arc<View>),
     /// What another process writes, or wrote.
-    Followed(Follower),
+    Followed(Box<Follower>),
 }
 
 impl Index {
@@ -113,7 +113,7 @@ impl Index {
         let follower = Follower::open(&directory, &mut options)?;
         Ok(Index {
             executors: Box::default(),
-            seen: Seen::Followed(follower),
+            seen: Seen::Followed(Box::new(follower)),
             options,
             numbers: Arc::default(),
             admission: Mutex::new(()),

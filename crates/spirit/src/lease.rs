@@ -15,8 +15,9 @@ use spirit_mem::{Hold, Pins};
 
 /// Leases after which a query of another process is let go of.
 const PINNED_LEASES: u32 = 3;
-/// Looks at the slots in the time of a lease.
+/// Looks at the slots in the time of a lease; and the longest time between two.
 const LOOKS_PER_LEASE: u32 = 8;
+const LOOK: Duration = Duration::from_millis(500);
 
 /// The results were kept for longer than the lease of their reader, and what they lead to is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl Leases {
     /// Revokes what was in the way for too long. Cheap if it was called a moment ago.
     pub(crate) fn enforce(&mut self, pins: &Pins) {
         let now = Instant::now();
-        if now - self.looked < self.lease / LOOKS_PER_LEASE {
+        if now - self.looked < LOOK.min(self.lease / LOOKS_PER_LEASE) {
             return;
         }
         self.looked = now;
@@ -70,6 +71,11 @@ impl Leases {
                 (found, _) => found.map(|(hold, _)| (hold, now)),
             };
         }
+    }
+
+    /// How long results are kept at least.
+    pub(crate) fn lease(&self) -> Duration {
+        self.lease
     }
 
     /// The slot that has been in the way for longest, and since when.

@@ -20,6 +20,7 @@ use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, Pointer
 use crate::error::OpenError;
 use crate::index::Index;
 use crate::journal::Journal;
+use crate::late::{LateReader, LateWatcher};
 use crate::on_full::OnFull;
 use crate::recovering::Watcher;
 use crate::source::Source;
@@ -75,6 +76,7 @@ pub struct Options {
     pub(crate) group_wait: Duration,
     pub(crate) group_bytes: u64,
     pub(crate) watcher: Option<Watcher>,
+    pub(crate) late_watcher: Option<LateWatcher>,
     pub(crate) source: Option<Source>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
@@ -116,6 +118,7 @@ impl Default for Options {
             group_wait: Duration::ZERO,
             group_bytes: GROUP_BYTES,
             watcher: None,
+            late_watcher: None,
             source: None,
             trace: None,
         }
@@ -160,6 +163,13 @@ impl Options {
     /// who comes back to them is told by [`LeaseExpired`](crate::LeaseExpired). Whole milliseconds. Default 10 s.
     pub fn reader_lease(mut self, lease: Duration) -> Self {
         self.reader_lease = lease;
+        self
+    }
+
+    /// Is told of a reader that memory waits for, once a second while it does: of this process, or of another one that may have been
+    /// stopped.
+    pub fn while_waiting(mut self, watch: impl Fn(LateReader) + Send + Sync + 'static) -> Self {
+        self.late_watcher = Some(LateWatcher::new(watch));
         self
     }
 

@@ -166,7 +166,7 @@ fn operate(writer: &Index, step: u64, random: &mut Chance) {
         2..5 => drop(writer.delete(&key).unwrap()),
         5..12 => writer.put(&key, &text(step)).unwrap(),
         12..15 => {
-            let kind = if step % 2 == 0 { "even" } else { "odd" };
+            let kind = if step.is_multiple_of(2) { "even" } else { "odd" };
             let text = text(step);
             let document = Document::new().key(&key).text(&text).field("n", step as i64 % 100);
             writer.add_document(&document.field("kind", kind)).map(drop).unwrap();

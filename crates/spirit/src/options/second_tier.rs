@@ -31,12 +31,14 @@ impl Options {
     /// Opens the index in the [directory](Self::directory) for reading only, whether or not another process is writing it;
     /// what adds or deletes is refused with [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
     ///
-    /// Queries find what is *engraved*: of each executor all operations up to one of them, as of the beginning of the query. That
-    /// lags behind the writer by the segment that is being filled; and what only the log of an index holds that nobody has
-    /// open is not found before somebody opened it for writing. DRAM is what the table of segments needs, whatever is set. At
-    /// most 32 processes read so, with 31 readers each, and need write permission in the directory, where they say what
-    /// they are reading: the writer waits with reusing that. Results that are kept are given up after the *writer's*
-    /// [`reader_lease`](Self::reader_lease).
+    /// Queries find what the writer has acknowledged, from its memory, which this process maps: at most 32 processes at once, with 31
+    /// readers each. When the writer has ended they go on with what it acknowledged, and with the next writer as soon as it
+    /// stores something. Without a writer this process makes a copy of its own: the file, mapped so that nothing is stored in it, and
+    /// the log, in as much DRAM as the writer had. That needs read permission only; nobody is kept out, and nothing is
+    /// changed: [fields](Self::field) that are named and not there are not added.
+    ///
+    /// Results that are kept are given up after the *writer's* [`reader_lease`](Self::reader_lease), or when another writer has
+    /// started. A query of a process that is stopped for three leases is let go of, and asked again when it goes on.
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self

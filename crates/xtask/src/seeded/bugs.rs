@@ -452,7 +452,10 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/fields.rs",
         old: "&& field_list::newest(region) != read.load(Acquire)",
         new: "&& read.load(Acquire) == u64::MAX",
-        found_by: tests("-p spirit --test follower", "fields_are_seen_with_the_documents_that_bring_them"),
+        found_by: tests(
+            "-p spirit --test follower",
+            "fields_are_seen_with_the_documents_that_bring_them",
+        ),
     },
     Bug {
         name: "private-engraves",
@@ -460,7 +463,10 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/mem/src/heap_file.rs",
         old: "(ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE)",
         new: "(ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE & MapFlags::NORESERVE)",
-        found_by: tests("-p spirit --test follower", "what_a_killed_writer_acknowledged_is_read_without_one"),
+        found_by: tests(
+            "-p spirit --test follower",
+            "what_a_killed_writer_acknowledged_is_read_without_one",
+        ),
     },
     Bug {
         name: "revoked-unnoticed",
