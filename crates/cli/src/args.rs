@@ -244,7 +244,7 @@ pub(crate) struct DeleteArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
     /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
@@ -328,7 +328,7 @@ pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
     /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
@@ -393,7 +393,7 @@ pub(crate) struct TierArgs {
     /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,
-    /// The file of the whole index, a hard cap: 512MiB, 2GiB [default: eight times --dram]
+    /// The file of the whole index, a hard cap: 512M, 1.5GiB [default: eight times --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
 }

@@ -224,7 +224,7 @@ fn what_is_wrong_in_a_configuration_file_is_named() {
     let file = folder.file("a.txt", "red\n");
     for (content, reason) in [
         ("analyser = \"simple\"\n", "unknown key `analyser`"),
-        ("dram = \"10MB\"\n", "`dram`: `10MB` is no size"),
+        ("dram = \"10XB\"\n", "`dram`: `10XB` is no size"),
         ("mode = \"eternal\"\n", "`mode`: `eternal`: choose one of volatile, graceful, crash"),
         ("executors = \"two\"\n", "`executors`: "),
         ("strict = \"maybe\"\n", "`strict`: "),
