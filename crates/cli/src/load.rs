@@ -8,7 +8,7 @@ use spirit::{AddAllError, AddError, Index};
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
 use crate::failure::Failure;
-use crate::input::{Line, Lines};
+use crate::input::{Line, Lines, Step};
 use crate::interrupt::Interrupt;
 use crate::output::report;
 use crate::progress::Progress;
@@ -105,7 +105,16 @@ impl<'a> Loader<'a> {
         let failed = |error| Failure::file(path, &error);
         let mut lines =
             Lines::open_until(&self.interrupt, path, format.line_bytes_max()).map_err(failed)?;
-        while let Some((number, line)) = lines.next().map_err(failed)? {
+        loop {
+            let (number, line) = match lines.step().map_err(failed)? {
+                Step::Line(number, line) => (number, line),
+                Step::Pause => {
+                    // What was read is found, and kept, before more comes.
+                    self.commit(path)?;
+                    continue;
+                }
+                Step::End => break,
+            };
             if self.interrupt.is_asked() {
                 // The line may have been cut off.
                 break;
