@@ -37,6 +37,7 @@ use clap::Parser;
 
 use args::{Args, Task};
 use bench::Bench;
+use experiments::freshness::asker;
 use experiments::{Experiment, restart};
 
 /// Whatever went wrong; it ends the program with one line.
@@ -45,6 +46,9 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(restart::ANSWER) {
         return ended(restart::answer(std::env::args().skip(2)));
+    }
+    if std::env::args().nth(1).as_deref() == Some(asker::ASK) {
+        return ended(asker::ask(std::env::args().skip(2)));
     }
     let args = Args::parse();
     let outcome = match args.task() {

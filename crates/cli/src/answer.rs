@@ -23,12 +23,17 @@ const LINE_CHARACTERS: usize = 100;
 const SCORE_DIGITS: i32 = 5;
 
 /// One query's answer, in the shape that `--json` prints.
+/// How often a query is asked whose answer goes away.
+const TRIES: usize = 8;
+
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
     count: u64,
     /// Whether `count` is of all matches.
     exact: bool,
+    /// What was acknowledged as operations below this number was searched.
+    sequence: u64,
     took_us: f64,
     hits: Vec<Hit>,
     /// Where the next page begins, if there may be one.
@@ -106,7 +111,23 @@ pub(crate) fn answer_all<W: Write>(
     queries.for_each(out, answer, refused)
 }
 
+/// Answers a query; once more if what was found went away before it was read.
 fn answer<'a>(
+    index: &Index,
+    reader: &mut Reader<'_>,
+    asked: Asked<'a>,
+    args: &AnsweringArgs,
+) -> Result<Answer<'a>, Unanswered> {
+    for _ in 1..TRIES {
+        match answer_once(index, reader, asked, args) {
+            Err(Unanswered::Expired(_)) => {}
+            answered => return answered,
+        }
+    }
+    answer_once(index, reader, asked, args)
+}
+
+fn answer_once<'a>(
     index: &Index,
     reader: &mut Reader<'_>,
     asked: Asked<'a>,
@@ -137,11 +158,12 @@ fn answer<'a>(
         false => hits.total().unwrap_or(Total::AtLeast(shown as u64)),
     };
     let more = full && !(first_page && total == Total::Exact(shown as u64));
-    let cursor = hits.cursor().map_err(Failure::work)?.filter(|_| more && shown > 0);
+    let cursor = hits.cursor()?.filter(|_| more && shown > 0);
     let mut answer = Answer {
         query: asked.text,
         count: total.count(),
         exact: total.is_exact(),
+        sequence: hits.as_of(),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: cursor.map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, highlighter.as_mut())?,
@@ -225,13 +247,13 @@ fn found(
     hits: &Hits<'_>,
     shown: usize,
     mut highlighter: Option<&mut Highlighter>,
-) -> Result<Vec<Hit>, Failure> {
+) -> Result<Vec<Hit>, Unanswered> {
     let text = |hit| {
         let mut text = Vec::new();
-        hits.write_text(hit, &mut text).map_err(Failure::work)?;
-        Ok::<_, Failure>(String::from_utf8_lossy(&text).into_owned())
+        hits.write_text(hit, &mut text)?;
+        Ok::<_, Unanswered>(String::from_utf8_lossy(&text).into_owned())
     };
-    let keys = hits.keys().map_err(Failure::work)?;
+    let keys = hits.keys()?;
     let scores: Vec<f32> = hits.scores().map_or_else(Vec::new, Iterator::collect);
     let sorts: Vec<_> =
         hits.sort_values().map_or_else(Vec::new, |values| values.map(sort_value).collect());
@@ -240,7 +262,7 @@ fn found(
         let text = stored.then(|| text(hit)).transpose()?;
         let score = scores.get(hit).copied();
         let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
-        let snippets = snippets.transpose().map_err(Failure::work)?;
+        let snippets = snippets.transpose()?;
         Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets, explanation: None })
     };
     keys.into_iter().take(shown).enumerate().map(hit).collect()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use spirit::{HeapFileError, Index, OpenError, Recovering};
+use spirit::{Index, OpenError, Recovering};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
@@ -41,22 +41,13 @@ pub(crate) fn open(directory: &Path, args: &IndexArgs) -> Result<Index, Failure>
     open_or_make(directory, args, &TierArgs::default())
 }
 
-/// The same for a command that only asks: beside a process that writes, whose newest documents it does not see.
+/// The same for a command that only asks: it changes nothing and keeps nobody out, whether or not a process writes the index.
 pub(crate) fn open_to_ask(directory: &Path, args: &IndexArgs) -> Result<Index, Failure> {
     check_present(directory)?;
     let options = args.options().directory(directory).while_recovering(shown(directory));
-    let index = match options.clone().open() {
-        Err(OpenError::File(HeapFileError::Locked { .. })) => {
-            note(format_args!(
-                "{}: another process writes this index; what it has not engraved yet is not among the answers",
-                directory.display()
-            ));
-            options.read_only(true).open()
-        }
-        opened => opened,
-    };
-    let index = index.map_err(|error| failed(directory, error))?;
+    let index = options.read_only(true).open().map_err(|error| failed(directory, error))?;
     made::check(&index, directory, args, &TierArgs::default())?;
+    made::tell_of_missing_fields(&index, directory, args);
     Ok(index)
 }
 
@@ -103,11 +94,9 @@ fn failed(directory: &Path, error: OpenError) -> Failure {
 
 /// Closes `index` in an orderly way, whatever came of the `work` with it; the first failure is the one to tell.
 pub(crate) fn close<T>(index: Index, work: Result<T, Failure>) -> Result<T, Failure> {
-    let damaged = index.damage().map_or(Ok(()), |error| Err(Failure::from(error)));
     let closed = index
         .close()
         .map_err(|error| Failure::work(format_args!("the index could not be closed: {error}")));
-    let closed = damaged.and(closed);
     match (work, closed) {
         (Ok(_) | Err(Failure::OutputClosed | Failure::Interrupted(_)), Err(failure)) => {
             Err(failure)

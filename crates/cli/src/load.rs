@@ -220,6 +220,7 @@ impl<'a> Loader<'a> {
         match error {
             // Nothing that follows would fare better.
             AddError::HeapFull
+            | AddError::DictionaryFull
             | AddError::KeysFull
             | AddError::SyncFailed
             | AddError::Poisoned

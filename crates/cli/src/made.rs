@@ -41,6 +41,19 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Says which fields a command that only asks was told of that the index does not have.
+pub(crate) fn tell_of_missing_fields(index: &Index, directory: &Path, args: &IndexArgs) {
+    let schema = index.schema();
+    let analyzer = index.options().get_analyzer();
+    let asked = args.schema.iter().flat_map(|fields| fields.kinds(analyzer));
+    for (name, kind) in asked.filter(|(name, _)| schema.by_name(name).is_none()) {
+        let index = directory.display();
+        note(format_args!(
+            "--schema {name}:{kind}: the index in {index} has no such field, and asking adds none"
+        ));
+    }
+}
+
 /// The first field that is of another kind. One that is not there joins the others.
 fn of_schema(index: &Index, args: &IndexArgs) -> [Compared; 2] {
     let schema = index.schema();

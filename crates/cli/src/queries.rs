@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{ParseError, QUERY_BYTES_MAX, SearchError};
+use spirit::{LeaseExpired, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -31,6 +31,8 @@ pub(crate) struct Asked<'a> {
 pub(crate) enum Unanswered {
     /// Because of what it is: the next may have one.
     Refused(String),
+    /// What was found went away before it was read: another process has started to write the index. Asked again it has one.
+    Expired(LeaseExpired),
     /// None has.
     Failed(Failure),
 }
@@ -70,7 +72,9 @@ impl Queries {
             };
             match answered {
                 Ok(()) => continue,
-                Err(Unanswered::Failed(failure)) => return Err(failure),
+                Err(error @ (Unanswered::Failed(_) | Unanswered::Expired(_))) => {
+                    return Err(error.of_only());
+                }
                 Err(Unanswered::Refused(error)) => {
                     report(format_args!("{}:{number}: {error}", path.display()));
                     unanswered += 1;
@@ -123,7 +127,23 @@ impl Unanswered {
     fn of_only(self) -> Failure {
         match self {
             Unanswered::Refused(reason) => Failure::work(format_args!("query: {reason}")),
+            Unanswered::Expired(expired) => Failure::work(expired),
             Unanswered::Failed(failure) => failure,
+        }
+    }
+}
+
+impl From<LeaseExpired> for Unanswered {
+    fn from(expired: LeaseExpired) -> Unanswered {
+        Unanswered::Expired(expired)
+    }
+}
+
+impl From<TextError> for Unanswered {
+    fn from(error: TextError) -> Unanswered {
+        match error {
+            TextError::Lease(expired) => Unanswered::Expired(expired),
+            error => Unanswered::Failed(Failure::work(error)),
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::size::Size;
 #[derive(Serialize)]
 pub(crate) struct Stats {
     pub(crate) documents: Documents,
+    /// All of this is as of the operations below this number, at least.
+    sequence: u64,
     pub(crate) tokens: u64,
     pub(crate) postings: u64,
     /// Tokens that were too long to keep.
@@ -126,6 +128,7 @@ impl Stats {
         let sections = stats.sections.iter().copied().filter(|(_, bytes)| *bytes > 0);
         Ok(Stats {
             documents,
+            sequence: stats.sequence,
             tokens: stats.tokens,
             postings: stats.postings,
             skipped_tokens: stats.skipped_tokens,
@@ -160,6 +163,7 @@ impl Stats {
         line("documents", grouped(self.documents.live));
         line("documents ever accepted", grouped(self.documents.accepted));
         line("documents replaced or deleted", grouped(self.documents.deleted));
+        line("as of operation", grouped(self.sequence));
         line("tokens", grouped(self.tokens));
         line("postings", grouped(self.postings));
         line("terms in the dictionary", grouped(self.dictionary.terms));

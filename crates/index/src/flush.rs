@@ -342,7 +342,6 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
         // First of all: what nobody sees any more must not come back, and a start that finds the segment has to find
         // its terms too.
         Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
-        memory.pins().note_change();
     }
     memory.note_expired(descriptor);
     memory.set_window(Window { oldest: window.oldest + 1, ..window });
@@ -385,7 +384,13 @@ impl Dropped {
 
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
-    each_term(memory, id, |writer, term| writer.remove(memory, term, id))
+    each_term(memory, id, |writer, term| {
+        writer.remove(memory, term, id).or_else(|_| {
+            // What the terms before left may be room for this one.
+            writer.collect(memory);
+            writer.remove(memory, term, id)
+        })
+    })
 }
 
 /// What is done to each term that has an entry of a segment.

@@ -4,7 +4,7 @@
 //!
 //! | partition | holds | given out by |
 //! |---|---|---|
-//! | control | descriptor table and descriptors | position |
+//! | control | the words that readers start from; descriptor table and descriptors | position |
 //! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
 //! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
@@ -15,7 +15,7 @@
 
 use std::fmt;
 
-use spirit_mem::{FilePart, Line, Region, ReserveError, Residency, Span};
+use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::descriptor::DESCRIPTOR_LINES;
@@ -24,6 +24,8 @@ use crate::list::Blocks;
 use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::packed::Postings;
 use crate::posting::LOCAL_MAX;
+use crate::roots::ROOT_WORDS;
+use crate::term::hash_bytes;
 
 /// The smallest segment, in bytes.
 pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
@@ -164,6 +166,8 @@ pub struct Geometry {
     pub nvm: Option<NvmLayout>,
     /// Bytes of DRAM: the region's other bytes.
     pub bytes: u64,
+    /// The words that readers start from.
+    pub roots: Span<AtomicU64>,
     /// Descriptor table slots; a power of two.
     pub segments_max: u64,
     /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
@@ -190,6 +194,10 @@ pub struct Geometry {
     pub row_chunks_max: u64,
     /// Vector chunks a segment may have.
     pub vector_chunks_max: u64,
+    /// Row chunks that a rewritten segment may have, which takes over what lives in several.
+    pub row_entries: u64,
+    /// Vector chunks that it may have.
+    pub vector_entries: u64,
     /// log2 of the words of text in a chunk.
     pub text_shift: u32,
     /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
@@ -206,8 +214,8 @@ pub const RECORD_PLACE_BYTES: u64 = 4;
 pub const COUNT_BYTES: u64 = 8;
 /// Bytes of what says where a row's text is: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
-/// What a rewritten segment may have of texts, in those of one that is being filled.
-const REWRITTEN_TEXTS: u64 = 4;
+/// What a rewritten segment may have of rows, vectors and texts, in those of one that is being filled.
+const REWRITTEN: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
@@ -267,6 +275,7 @@ impl Geometry {
             next += bytes.next_multiple_of(4096);
             start
         };
+        let roots = Span::new(take(ROOT_WORDS * 8), ROOT_WORDS);
         let table = Span::new(take(segments_max * 16), segments_max * 2);
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
@@ -285,10 +294,15 @@ impl Geometry {
         let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
         let text_chunk = (segment_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
         let text_chunks_max = if settings.store { segment_bytes.div_ceil(text_chunk) } else { 0 };
+        let row_chunks_max = rows_max >> row_shift;
+        let vector_chunks_max = (segment_bytes / 2) >> vector_shift;
+        // What is engraved has directories of the same size, and is not rewritten.
+        let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
         Geometry {
             settings,
             nvm,
             bytes: dram,
+            roots,
             segments_max,
             table,
             descriptors,
@@ -300,11 +314,13 @@ impl Geometry {
             fresh_slots: (segment_bytes / 128).next_power_of_two(),
             row_shift,
             vector_shift,
-            row_chunks_max: rows_max >> row_shift,
-            vector_chunks_max: (segment_bytes / 2) >> vector_shift,
+            row_chunks_max,
+            vector_chunks_max,
+            row_entries: row_chunks_max * rewritten,
+            vector_entries: vector_chunks_max * rewritten,
             text_shift: (text_chunk / 8).ilog2(),
             text_chunks_max,
-            text_entries: text_chunks_max * REWRITTEN_TEXTS,
+            text_entries: text_chunks_max * REWRITTEN,
         }
     }
 
@@ -321,7 +337,7 @@ impl Geometry {
 
     /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
     pub fn text_directory_words(&self) -> u64 {
-        if self.settings.store { self.row_chunks_max + self.text_entries } else { 0 }
+        if self.settings.store { self.row_entries + self.text_entries } else { 0 }
     }
 
     /// Rows a segment may have.
@@ -330,14 +346,33 @@ impl Geometry {
     }
 
     /// Reserves the region. `nvm` is the file's part that the second tier is.
-    pub fn reserve(&self, nvm: Option<FilePart<'_>>) -> Result<Region, GeometryError> {
+    pub fn reserve(
+        &self,
+        nvm: Option<FilePart<'_>>,
+        dram: Dram<'_>,
+    ) -> Result<Region, GeometryError> {
         let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
-        let region = Region::reserve_tiers(nvm, bytes, self.settings.residency)
+        let region = Region::reserve_tiers(nvm, dram, bytes, self.settings.residency)
             .map_err(GeometryError::Reserve)?;
         // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
-        let tables = self.table.start();
+        let tables = self.roots.start();
         region.use_small_pages(tables, self.descriptors.end().next_multiple_of(4096) - tables);
         Ok(region)
+    }
+
+    /// Where the DRAM of executor `number` begins in memory that processes share: as far from a huge page as in the region, so
+    /// that such pages can be mapped.
+    pub fn shared_start(&self, number: u64) -> u64 {
+        let offset = self.nvm.map_or(0, |nvm| nvm.bytes) % REGION_ALIGN;
+        number * (self.bytes.next_multiple_of(REGION_ALIGN) + REGION_ALIGN) + offset
+    }
+
+    /// What tells it from a geometry that another version, or another setting, makes of the same sizes.
+    pub fn fingerprint(&self) -> u64 {
+        // When pages come, and how lists are engraved, say nothing of where anything is.
+        let (residency, postings) = (Residency::OnTouch, Postings::Raw);
+        let settings = Settings { residency, postings, ..self.settings };
+        hash_bytes(format!("{:?}", Geometry { settings, ..*self }).as_bytes())
     }
 
     /// The parts of the fresh extent at `start`.

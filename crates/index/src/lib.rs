@@ -32,6 +32,7 @@ pub mod packed;
 pub mod posting;
 mod record_places;
 pub mod rewrite;
+pub mod roots;
 mod row_writer;
 pub mod rows;
 pub mod snapshot;

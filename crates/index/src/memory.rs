@@ -1,4 +1,4 @@
-//! An executor's memory: the region, its partitions' allocators, and the few words that readers start from.
+//! An executor's memory: the region, its partitions' allocators, and the [few words](crate::roots) that readers start from.
 //!
 //! # Roots and their orderings
 //!
@@ -18,12 +18,12 @@
 
 mod space;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_door::{Barrier, Site};
-use spirit_mem::{Pins, Region, Residency};
+use spirit_mem::{Dram, Pins, Region, Residency};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
@@ -32,15 +32,12 @@ use crate::nvm::coverage::Coverage;
 use crate::nvm::slot::Slots;
 use crate::nvm::stamps::Stamps;
 use crate::nvm::tier::{Nvm, Tier};
+use crate::roots::{Gauge, Roots};
 use crate::rows::stamp_of;
 use crate::snapshot::Segment;
 
 use space::Rings;
 pub use space::{Partition, PartitionUse};
-
-/// One word alone on its cache lines.
-#[repr(align(128))]
-struct Root(AtomicU64);
 
 /// Memory of one executor, shared by its ingest role, its flush stage and all readers.
 pub struct Memory {
@@ -48,15 +45,8 @@ pub struct Memory {
     geometry: Geometry,
     nvm: Option<Nvm>,
     pins: Arc<Pins>,
-    visible: Root,
-    window: Root,
-    superseded: Root,
-    /// Rows that died, or were never documents, over the executor's life.
-    dead: AtomicU64,
     /// Bytes of the long-term partition that only a rewrite may take.
     reserve: AtomicU64,
-    /// Documents that lived when their segment was dropped.
-    expired: AtomicU64,
     /// One past the last byte of the short-term partition that was ever given out.
     extents_end: AtomicU64,
     /// Positions below this are gone and no reader holds them: their table slots can be used again.
@@ -64,14 +54,6 @@ pub struct Memory {
     rings: Mutex<Rings>,
     space: Condvar,
     dictionary: Mutex<DictionaryWriter>,
-    /// How much of the second tier is in DRAM too.
-    coverage: Coverage,
-    /// Segments before this position are merged.
-    merged: AtomicU32,
-    /// Segments with packed terms are within this window.
-    packed: AtomicU64,
-    /// Another process writes: what is visible follows from the window.
-    follows: bool,
 }
 
 impl Memory {
@@ -80,11 +62,26 @@ impl Memory {
     pub fn new(
         settings: Settings,
         tier: Option<Tier>,
+        dram: Dram<'_>,
+        pins: Arc<Pins>,
+    ) -> Result<Memory, GeometryError> {
+        let memory = Self::attach(settings, tier, dram, pins)?;
+        memory.set_window(Window::default());
+        memory.supersede(Superseded::NOTHING);
+        memory.roots().packed().store(Window::default().word(), Relaxed);
+        Ok(memory)
+    }
+
+    /// Maps memory that another process divided so, and goes on storing to. Nothing is stored to it here.
+    pub fn attach(
+        settings: Settings,
+        tier: Option<Tier>,
+        dram: Dram<'_>,
         pins: Arc<Pins>,
     ) -> Result<Memory, GeometryError> {
         let geometry = Geometry::new(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
-        let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part))?;
+        let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part), dram)?;
         if let Some(nvm) = nvm.as_ref().filter(|nvm| nvm.door().barrier() == Barrier::Sync) {
             // Slots, log and dictionary, which are stored to word by word or record by record.
             region.use_single_pages(0, nvm.layout().short.0);
@@ -100,44 +97,30 @@ impl Memory {
             geometry,
             nvm,
             pins,
-            visible: Root(AtomicU64::new(0)),
-            window: Root(AtomicU64::new(Window::default().word())),
-            superseded: Root(AtomicU64::new(Superseded::NOTHING.word())),
-            dead: AtomicU64::new(0),
             reserve: AtomicU64::new(0),
-            expired: AtomicU64::new(0),
             extents_end: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
             rings: Mutex::new(Rings::new(&geometry)),
             space: Condvar::new(),
             dictionary,
-            coverage: Coverage::default(),
-            merged: AtomicU32::new(0),
-            packed: AtomicU64::new(Window::default().word()),
-            follows: false,
         })
     }
 
-    /// For a process that only reads: nothing but [`follow`](crate::nvm::follow::follow) changes what is found.
-    pub fn following(mut self) -> Memory {
-        self.follows = true;
-        self.coverage.begin_following();
-        self
-    }
-
-    /// Whether another process writes. Then one root is loaded, the window, and readers see its rows.
+    /// The words that readers start from.
     #[inline(always)]
-    pub(crate) fn follows(&self) -> bool {
-        self.follows
+    fn roots(&self) -> Roots<'_> {
+        Roots::new(self.region.view(self.geometry.roots))
     }
 
-    /// One past the last row of a window of engraved segments.
-    pub(crate) fn row_end(&self, window: Window) -> u64 {
-        let last = window.end.checked_sub(1).filter(|last| *last >= window.oldest);
-        last.map_or(0, |last| {
-            let descriptor = self.table().descriptor(SegmentId::first(last));
-            descriptor.base_row() + descriptor.rows()
-        })
+    /// A number that statistics tell.
+    pub fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
+        self.roots().gauge(gauge)
+    }
+
+    /// Stores some of them.
+    pub fn set_gauges(&self, gauges: &[(Gauge, u64)]) {
+        let roots = self.roots();
+        gauges.iter().for_each(|(gauge, value)| roots.gauge(*gauge).store(*value, Relaxed));
     }
 
     /// The region.
@@ -166,30 +149,31 @@ impl Memory {
 
     /// How much of the second tier is in DRAM too.
     #[inline(always)]
-    pub fn coverage(&self) -> &Coverage {
-        &self.coverage
+    pub fn coverage(&self) -> Coverage<'_> {
+        Coverage(self.roots())
     }
 
     /// One past the last merged segment.
     pub fn merged(&self) -> Position {
-        self.merged.load(Acquire)
+        self.roots().merged().load(Acquire) as Position
     }
 
     /// Segments before `end` are merged.
     pub(crate) fn set_merged(&self, end: Position) {
-        self.merged.store(end, Release);
+        self.roots().merged().store(end.into(), Release);
     }
 
     /// Where the segments are that have packed terms; others may be between them.
     pub(crate) fn packed(&self) -> Window {
-        Window::from_word(self.packed.load(Acquire))
+        Window::from_word(self.roots().packed().load(Acquire))
     }
 
     /// The segment at `position`, which is newer than all that were noted, has packed terms: before readers are led to them.
     pub(crate) fn note_packed(&self, position: Position) {
         let before = self.packed();
         let oldest = if before.end == 0 { position } else { before.oldest };
-        self.packed.store(Window { oldest, end: position + 1 }.word(), Release);
+        let packed = Window { oldest, end: position + 1 };
+        self.roots().packed().store(packed.word(), Release);
     }
 
     /// The index's reader slots.
@@ -206,35 +190,46 @@ impl Memory {
     /// Rows that queries see.
     #[inline(always)]
     pub fn visible(&self) -> u64 {
-        self.visible.0.load(Acquire)
+        self.roots().visible().load(Acquire)
     }
 
-    /// Makes the rows below `rows` visible, all at once. Ingest role only.
+    /// Makes the rows below `rows` visible, all at once; their operations' sequence numbers are below `sequence`. Ingest role only.
     #[inline(always)]
-    pub fn publish(&self, rows: u64) {
-        self.visible.0.store(rows, Release);
+    pub fn publish(&self, rows: u64, sequence: u64) {
+        let roots = self.roots();
+        // Whoever sees the rows sees it too: the store that follows is a release.
+        roots.sequence().store(sequence, Relaxed);
+        roots.visible().store(rows, Release);
+    }
+
+    /// One past the sequence number of the newest operation that queries which begin now see, at least.
+    #[inline]
+    pub fn sequence(&self) -> u64 {
+        let roots = self.roots();
+        roots.visible().load(Acquire);
+        roots.sequence().load(Relaxed)
     }
 
     /// The segments that the dictionary holds.
     #[inline(always)]
     pub fn window(&self) -> Window {
-        Window::from_word(self.window.0.load(Acquire))
+        Window::from_word(self.roots().window().load(Acquire))
     }
 
     /// Moves the window. Flush stage only.
     pub fn set_window(&self, window: Window) {
-        self.window.0.store(window.word(), Release);
+        self.roots().window().store(window.word(), Release);
     }
 
     /// What readers skip.
     #[inline(always)]
     pub fn superseded(&self) -> Superseded {
-        Superseded::from_word(self.superseded.0.load(Acquire))
+        Superseded::from_word(self.roots().superseded().load(Acquire))
     }
 
     /// Says what readers skip. Flush stage only, one rewrite at a time.
     pub fn supersede(&self, superseded: Superseded) {
-        self.superseded.0.store(superseded.word(), Release);
+        self.roots().superseded().store(superseded.word(), Release);
     }
 
     /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is visible.
@@ -245,16 +240,7 @@ impl Memory {
     /// Notes that `rows` rows of `descriptor`'s segment are dead.
     pub(crate) fn add_dead(&self, descriptor: Descriptor<'_>, rows: u64) {
         descriptor.set_dead(descriptor.dead() + rows);
-        self.dead.fetch_add(rows, Release);
-    }
-
-    /// Says how many rows of `descriptor`'s segment are dead, as it was found.
-    pub(crate) fn set_dead(&self, descriptor: Descriptor<'_>, dead: u64) {
-        if descriptor.dead() != dead {
-            descriptor.set_dead(dead);
-            // More than nothing, once there was one: that is all it is asked for.
-            self.dead.fetch_add(dead, Release);
-        }
+        self.roots().dead().fetch_add(rows, Release);
     }
 
     /// Says how many rows of `descriptor`'s segment, which is engraved, are dead. The key lock is held.
@@ -272,17 +258,17 @@ impl Memory {
     /// The living documents of `descriptor`'s segment are dropped with it. The key lock is held.
     pub(crate) fn note_expired(&self, descriptor: Descriptor<'_>) {
         let living = descriptor.rows().saturating_sub(descriptor.dead());
-        self.expired.fetch_add(living, Relaxed);
+        self.gauge(Gauge::Expired).fetch_add(living, Relaxed);
     }
 
     /// Documents that lived when their segment was dropped, over the index's life.
     pub fn expired(&self) -> u64 {
-        self.expired.load(Relaxed)
+        self.gauge(Gauge::Expired).load(Relaxed)
     }
 
     /// So many had been before the start.
     pub(crate) fn set_expired(&self, expired: u64) {
-        self.expired.store(expired, Relaxed);
+        self.gauge(Gauge::Expired).store(expired, Relaxed);
     }
 
     /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
@@ -316,7 +302,7 @@ impl Memory {
     /// Begins with the segments of `window`, all of them committed. Before any reader.
     pub(crate) fn start_at(&self, window: Window, merged: Position) {
         self.set_merged(merged);
-        self.coverage.begin(window.end);
+        self.coverage().begin(window.end);
         self.set_window(window);
         self.reclaimed.store(window.oldest as u64, Release);
     }
@@ -324,6 +310,6 @@ impl Memory {
     /// Whether any row ever died.
     #[inline]
     pub fn has_dead(&self) -> bool {
-        self.dead.load(Acquire) > 0
+        self.roots().dead().load(Acquire) > 0
     }
 }

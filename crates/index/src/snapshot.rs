@@ -48,6 +48,15 @@ pub struct Snapshot<'a> {
     visible: u64,
 }
 
+/// A snapshot without the memory that it is of: for whoever keeps room for several.
+#[derive(Clone, Copy)]
+pub struct Seen {
+    window: Window,
+    covered: Position,
+    superseded: Superseded,
+    visible: u64,
+}
+
 /// One segment of a snapshot.
 #[derive(Clone, Copy)]
 pub struct Segment<'a> {
@@ -63,12 +72,24 @@ impl<'a> Snapshot<'a> {
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
         let mut window = memory.window();
         let superseded = memory.superseded();
-        let visible = if memory.follows() { memory.row_end(window) } else { memory.visible() };
+        let visible = memory.visible();
         if superseded.switched {
             // The window was loaded before the switch, or after it: the run's other positions do not count.
             window.oldest = window.oldest.max(superseded.new.position());
         }
         let covered = memory.coverage().terms_from().min(window.end).max(window.oldest);
+        Snapshot { memory, window, covered, superseded, visible }
+    }
+
+    /// The same without its memory.
+    pub fn seen(&self) -> Seen {
+        let Snapshot { window, covered, superseded, visible, .. } = *self;
+        Seen { window, covered, superseded, visible }
+    }
+
+    /// What was seen of `memory`.
+    pub fn again(memory: &'a Memory, seen: Seen) -> Snapshot<'a> {
+        let Seen { window, covered, superseded, visible } = seen;
         Snapshot { memory, window, covered, superseded, visible }
     }
 
@@ -102,9 +123,7 @@ impl<'a> Snapshot<'a> {
     #[inline]
     pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
         let mut found = [None; FRESH_MAX];
-        // Who follows sees no such segment, and would take one for it that is being described.
-        let count = if self.memory.follows() { 0 } else { FRESH_MAX };
-        for (i, place) in found[..count].iter_mut().enumerate() {
+        for (i, place) in found.iter_mut().enumerate() {
             let Some(segment) = self.segment(self.window.end + i as u32) else { break };
             if segment.descriptor.base_row() >= self.visible {
                 break;
@@ -279,7 +298,7 @@ impl<'a> Segment<'a> {
     #[inline]
     pub fn row_table(&self) -> Rows<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
+        let directory = Span::new(self.descriptor.row_directory(), geometry.row_entries);
         Rows::new(self.memory.region(), directory, geometry.row_shift)
     }
 
@@ -293,7 +312,7 @@ impl<'a> Segment<'a> {
     #[cold]
     fn row_in_dram(&self, local: u32) -> RowWords<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(self.descriptor.counts(), geometry.row_chunks_max);
+        let directory = Span::new(self.descriptor.counts(), geometry.row_entries);
         Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)
     }
 
@@ -314,7 +333,7 @@ impl<'a> Segment<'a> {
 
     fn vectors_behind(&self, directory: u64) -> Vectors<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(directory, geometry.vector_chunks_max);
+        let directory = Span::new(directory, geometry.vector_entries);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
     }
 

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::mm::{self, MapFlags, ProtFlags};
@@ -65,11 +66,6 @@ pub enum HeapFileError {
         /// The file.
         path: PathBuf,
     },
-    /// What processes that read share is not there as it should be, and some of them are running.
-    Readers {
-        /// The file.
-        path: PathBuf,
-    },
     /// The operating system said no.
     System {
         /// The file.
@@ -88,11 +84,6 @@ impl fmt::Display for HeapFileError {
                 f,
                 "{}: another process has this index open for writing; ask that one, open it for reading only, or stop \
                  that one first",
-                path.display()
-            ),
-            HeapFileError::Readers { path } => write!(
-                f,
-                "{}: missing or damaged, while processes that use it have the index open; stop those, and open it again",
                 path.display()
             ),
             HeapFileError::ForeignOwner { path } => {
@@ -118,7 +109,18 @@ pub struct HeapFile {
     path: PathBuf,
     bytes: u64,
     medium: Medium,
-    read_only: bool,
+    access: Access,
+}
+
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// It is written.
+    Write,
+    /// It is read.
+    Read,
+    /// It is read; what is stored to a mapping of it is this process's own, and never in the file.
+    Copy,
 }
 
 /// A part of a file that a region begins with.
@@ -137,8 +139,13 @@ impl HeapFile {
     pub fn create(path: &Path, bytes: u64) -> Result<HeapFile, HeapFileError> {
         let file =
             Self::open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, "create it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes, medium: Medium::File, read_only: false };
+        let file = HeapFile {
+            file,
+            path: path.into(),
+            bytes,
+            medium: Medium::File,
+            access: Access::Write,
+        };
         file.lock()?;
         rustix::fs::ftruncate(&file.file, bytes)
             .map_err(|e| file.failed("set its size", e.into()))?;
@@ -148,42 +155,48 @@ impl HeapFile {
     /// Opens and locks a file for writing.
     pub fn open(path: &Path) -> Result<HeapFile, HeapFileError> {
         let file = Self::open_file(path, OFlags::RDWR, "open it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: false };
+        let file = HeapFile {
+            file,
+            path: path.into(),
+            bytes: 0,
+            medium: Medium::File,
+            access: Access::Write,
+        };
         file.lock()?;
-        file.measured()?.probed()
-    }
-
-    /// Opens a file for reading and writing, whoever else does.
-    pub(crate) fn open_shared(path: &Path) -> Result<HeapFile, HeapFileError> {
-        let file = Self::open_file(path, OFlags::RDWR, "open it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: false };
         file.measured()?.probed()
     }
 
     /// Opens a file for reading, whoever writes it.
     pub fn open_read_only(path: &Path) -> Result<HeapFile, HeapFileError> {
+        Self::open_as(path, Access::Read)
+    }
+
+    /// Opens a file for reading. What is stored to a mapping of it is this process's own, and never in the file.
+    pub fn open_private(path: &Path) -> Result<HeapFile, HeapFileError> {
+        Self::open_as(path, Access::Copy)
+    }
+
+    fn open_as(path: &Path, access: Access) -> Result<HeapFile, HeapFileError> {
         let file = Self::open_file(path, OFlags::RDONLY, "open it")?;
-        let file =
-            HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, read_only: true };
+        let file = HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, access };
         file.measured()?.probed()
     }
 
-    /// Keeps writers out for as long as it is open; says whether that could be done, or one was there before.
-    pub fn keep_writers_out(&self) -> Result<bool, HeapFileError> {
-        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockShared) {
+    /// Whether somebody has it open for writing. Keeps nobody out: a writer that starts at this moment tries again.
+    pub fn has_writer(&self) -> Result<bool, HeapFileError> {
+        let asked = |operation| match rustix::fs::flock(&self.file, operation) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-            Err(e) => Err(self.failed("lock it", e.into())),
+            Err(e) => Err(self.failed("look whether it is locked", e.into())),
+        };
+        let is_free = asked(FlockOperation::NonBlockingLockShared)?;
+        if is_free {
+            asked(FlockOperation::NonBlockingUnlock)?;
         }
+        Ok(!is_free)
     }
 
-    pub(crate) fn open_file(
-        path: &Path,
-        flags: OFlags,
-        action: &'static str,
-    ) -> Result<File, HeapFileError> {
+    fn open_file(path: &Path, flags: OFlags, action: &'static str) -> Result<File, HeapFileError> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| HeapFileError::System { path: path.into(), action, reason: e.into() })?;
@@ -191,19 +204,25 @@ impl HeapFile {
     }
 
     fn lock(&self) -> Result<(), HeapFileError> {
-        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                Err(HeapFileError::Locked { path: self.path.clone() })
+        // Whoever only looks whether it is locked has done so in a moment.
+        const TRIES: usize = 20;
+        const PAUSE: Duration = Duration::from_millis(2);
+        for _ in 0..TRIES {
+            match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(()),
+                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+                Err(e) => return Err(self.failed("lock it", e.into())),
             }
-            Err(e) => Err(self.failed("lock it", e.into())),
         }
+        Err(HeapFileError::Locked { path: self.path.clone() })
     }
 
     fn measured(mut self) -> Result<HeapFile, HeapFileError> {
         let stat =
             rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
-        if stat.st_uid != rustix::process::geteuid().as_raw() {
+        // Whoever may read an index trusts its owner to leave the file as long as it is.
+        let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
+        if self.access == Access::Write && !is_own {
             return Err(HeapFileError::ForeignOwner { path: self.path });
         }
         self.bytes = u64::try_from(stat.st_size).unwrap_or(0);
@@ -246,10 +265,18 @@ impl HeapFile {
     }
 
     /// How a region maps it.
-    pub(crate) fn map_flags(&self) -> MapFlags {
-        match self.medium {
+    pub(crate) fn access(&self) -> (ProtFlags, MapFlags) {
+        let shared = match self.medium {
             Medium::Dax => MapFlags::SHARED_VALIDATE | MapFlags::SYNC,
             Medium::Tmpfs | Medium::File => MapFlags::SHARED,
+        };
+        match self.access {
+            Access::Write => (ProtFlags::READ | ProtFlags::WRITE, shared),
+            Access::Read => (ProtFlags::READ, shared),
+            // Pages are taken as they are stored to, not for the whole of the file.
+            Access::Copy => {
+                (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE)
+            }
         }
     }
 
@@ -272,9 +299,15 @@ impl HeapFile {
         self.medium
     }
 
-    /// Whether it was opened for reading.
-    pub fn is_read_only(&self) -> bool {
-        self.read_only
+    /// Whether what is stored to a mapping of it is this process's own.
+    pub fn is_private(&self) -> bool {
+        self.access == Access::Copy
+    }
+
+    /// The permissions of the file.
+    pub fn mode(&self) -> Result<u32, HeapFileError> {
+        let stat = rustix::fs::fstat(&self.file);
+        Ok(stat.map_err(|e| self.failed("look at it", e.into()))?.st_mode & 0o777)
     }
 
     /// Which file it is.
@@ -297,6 +330,10 @@ impl HeapFile {
     /// Somewhat more is backed, on either side: the kernel caches a file in pieces of up to 2 MiB, and the first store to a
     /// piece needs blocks for all of it. On a full disk a piece that was reserved in part would be a signal.
     pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
+        if self.is_private() {
+            // What is stored takes memory, not blocks.
+            return Ok(());
+        }
         const PIECE: u64 = 2 << 20;
         let end = (start + bytes).next_multiple_of(PIECE).min(self.bytes);
         let start = start / PIECE * PIECE;
@@ -325,6 +362,9 @@ impl HeapFile {
 
     /// Waits until all that was stored is on the medium, and what the file system knows of the file.
     pub fn sync_all(&self) -> Result<(), HeapFileError> {
+        if self.is_private() {
+            return Ok(());
+        }
         self.file.sync_all().map_err(|e| self.failed("sync it", e))
     }
 }
@@ -339,7 +379,8 @@ mod tests {
 
     fn region(file: &HeapFile, start: u64) -> Region {
         let part = FilePart { file, start, bytes: REGION_ALIGN };
-        Region::reserve_tiers(Some(part), REGION_ALIGN * 2, Residency::OnTouch).unwrap()
+        let dram = crate::Dram::Private;
+        Region::reserve_tiers(Some(part), dram, REGION_ALIGN * 2, Residency::OnTouch).unwrap()
     }
 
     #[test]
@@ -363,6 +404,11 @@ mod tests {
         let reader = HeapFile::open_read_only(&path).unwrap();
         let region = self::region(&reader, REGION_ALIGN);
         assert_eq!(at(&region, REGION_ALIGN - 8), 7);
+        let own = HeapFile::open_private(&path).unwrap();
+        own.reserve(0, REGION_ALIGN).unwrap();
+        let own = self::region(&own, REGION_ALIGN);
+        own.write_bytes(REGION_ALIGN - 8, &9u64.to_le_bytes());
+        assert_eq!([&own, &region].map(|region| at(region, REGION_ALIGN - 8)), [9, 7]);
     }
 
     #[test]
@@ -388,13 +434,10 @@ mod tests {
         let file = HeapFile::create(&path, 4096).unwrap();
         assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
         let reader = HeapFile::open_read_only(&path).unwrap();
-        assert!(!reader.keep_writers_out().unwrap());
+        assert!(reader.has_writer().unwrap());
         drop(file);
-        assert!(HeapFile::open(&path).is_ok());
-        assert!(reader.keep_writers_out().unwrap());
-        assert!(matches!(HeapFile::open(&path), Err(HeapFileError::Locked { .. })));
-        drop(reader);
-        assert!(HeapFile::open(&path).is_ok());
+        assert!(!reader.has_writer().unwrap());
+        assert!(HeapFile::open(&path).is_ok(), "whoever looks keeps nobody out");
         let error = HeapFile::create(&path, 4096).unwrap_err();
         assert!(error.to_string().contains("cannot create it"), "{error}");
     }

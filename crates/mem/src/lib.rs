@@ -1,7 +1,7 @@
 //! Memory that is reserved at start and shared between threads: the basement of the engine.
 //!
 //! Everything the index holds lies in a [`Region`]: one reservation, backed by a [`HeapFile`] (the second tier) and by
-//! anonymous memory (DRAM), addressed by typed offsets ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
+//! memory of this process or [shared](SharedMemory) with others (DRAM), addressed by typed offsets ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
 //! so a view is sound for every argument, whoever else reads or writes the same bytes: there is no
 //! `&mut` and no plain `&[u32]` over shared memory anywhere above this crate.
 //!
@@ -11,7 +11,7 @@
 //! * [`Buddies`]: blocks that are halved and joined again, for what does not (dictionaries and their arrays).
 //!
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it, be it in another
-//! process ([`ReaderFile`]).
+//! process ([`ReaderWords`]).
 //!
 //! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
 //! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.
@@ -26,9 +26,11 @@ pub mod persist;
 pub mod pins;
 pub mod power;
 pub mod prefetch;
-pub mod reader_file;
+pub mod reader_words;
 pub mod region;
+pub mod rendezvous;
 pub mod ring;
+pub mod shared_memory;
 pub mod shared_pins;
 pub mod span;
 pub mod sync;
@@ -41,8 +43,9 @@ pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;
-pub use reader_file::{ReaderFile, Registration};
+pub use reader_words::ReaderWords;
 pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;
+pub use shared_memory::{Dram, SharedMemory};
 pub use span::{Shared, Span};
 pub use zeroed::Zeroed;

@@ -41,15 +41,15 @@
 //! Resuming and revoking are compare-and-exchange on one word, so one of them fails. Holding is a release store, like
 //! unpinning: the revocation that reads it, and the scan that reads either, come after the reader's last load.
 //!
-//! Readers may be in other processes: [`shared_pins`](crate::shared_pins). Their slots lie in memory that all of them map; the
-//! writer's own readers stay out of it, since a page of a file may be written back while one of them pins.
+//! Readers may be in other processes: [`shared_pins`](crate::shared_pins). Their slots lie in memory that all of them map, and
+//! may be revoked while they are pinned, if their process is stopped: so they leave by a read-modify-write, which tells.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-use crate::shared_pins::{self, Shared, SharedPins};
+use crate::shared_pins::{Shared, SharedPins};
 use crate::sync::Atom64;
 
 /// A slot that no reader owns.
@@ -76,8 +76,6 @@ pub struct Pins<A = AtomicU64> {
     slots: Box<[Slot<A>]>,
     /// Slots behind those, which other processes see too.
     shared: Option<Shared<A>>,
-    /// What was retired when the writer began, if readers were there.
-    start_stamp: Option<u64>,
 }
 
 /// A slot that its holder owns.
@@ -96,7 +94,7 @@ impl PinSlot {
     }
 }
 
-/// A hold that keeps memory from being reused: whose, and which.
+/// A hold or a pin that keeps memory from being reused: whose, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold(u64);
 
@@ -116,32 +114,19 @@ impl<A: Atom64> Pins<A> {
     /// The same over any atomic word.
     pub fn with_atoms(readers_max: usize, atom: impl Fn(u64) -> A) -> Self {
         let slots = (0..readers_max).map(|_| Slot(atom(FREE))).collect();
-        Pins { epoch: Slot(atom(EPOCH_FIRST)), slots, shared: None, start_stamp: None }
+        Pins { epoch: Slot(atom(EPOCH_FIRST)), slots, shared: None }
     }
 
-    /// Waits for the readers of other processes too, as the writer. The epoch goes on behind the one in `words`. What the last
-    /// writer unlinked is retired: its [stamp](Self::start_stamp) says when nobody can hold it.
+    /// Waits for the readers of other processes too, as the writer. Nobody has `words` yet.
     pub fn shared(self, words: Arc<dyn SharedPins<A>>) -> Self {
-        let mut pins = self.with_shared(words, None);
-        let words = pins.shared.as_ref().map(|shared| shared.words.clone());
-        let words = words.expect("it was set above");
-        pins.epoch.0.store(words.epoch().load(Acquire).max(EPOCH_FIRST), Relaxed);
-        // A writer that was killed may have changed something without saying so.
-        pins.note_change();
-        let stamp = pins.retire();
-        pins.start_stamp = (words.groups().fetch_add(0, AcqRel) != 0).then_some(stamp);
-        pins
+        words.epoch().store(self.epoch.0.load(Relaxed), Release);
+        self.with_shared(words, None)
     }
 
     /// Gives out slots of `group` in `words` only; none: waits for those of all groups.
     pub fn with_shared(mut self, words: Arc<dyn SharedPins<A>>, group: Option<usize>) -> Self {
         self.shared = Some(Shared { words, group });
         self
-    }
-
-    /// The stamp of what was free when the writer began, and what readers that were there before may hold.
-    pub fn start_stamp(&self) -> Option<u64> {
-        self.start_stamp
     }
 
     /// How many slots there are, those of other processes included.
@@ -185,19 +170,36 @@ impl<A: Atom64> Pins<A> {
         word.swap(epoch, AcqRel);
     }
 
-    /// Leaves.
+    /// Leaves. False if the slot was revoked meanwhile: what was read since it was pinned may be anything.
     #[inline]
-    pub fn unpin(&self, slot: &PinSlot) {
-        self.word(slot).store(IDLE, Release);
+    pub fn unpin(&self, slot: &PinSlot) -> bool {
+        match self.slots.get(slot.index) {
+            Some(own) => {
+                own.0.store(IDLE, Release);
+                true
+            }
+            None => self.word(slot).swap(IDLE, AcqRel) >= EPOCH_FIRST,
+        }
     }
 
-    /// Stops reading, without leaving: what is reachable stays unless the slot is revoked. The slot is pinned.
+    /// Stops reading, without leaving: what is reachable stays unless the slot is revoked. The slot is pinned; false if it was
+    /// revoked meanwhile.
     #[inline]
-    pub fn hold(&self, slot: &PinSlot) {
+    pub fn hold(&self, slot: &PinSlot) -> bool {
         let number = slot.holds.get().wrapping_add(1);
         slot.holds.set(number);
-        let epoch = self.word(slot).load(Relaxed) & EPOCH_MASK;
-        self.word(slot).store(HELD | (number as u64) << HOLD_SHIFT | epoch, Release);
+        let pinned = self.word(slot).load(Relaxed);
+        let held = HELD | (number as u64) << HOLD_SHIFT | pinned & EPOCH_MASK;
+        match self.slots.get(slot.index) {
+            Some(own) => {
+                own.0.store(held, Release);
+                true
+            }
+            None => {
+                pinned >= EPOCH_FIRST
+                    && self.word(slot).compare_exchange(pinned, held, AcqRel, Relaxed).is_ok()
+            }
+        }
     }
 
     /// Goes on reading where the owner held, pinned as before; false if the slot was revoked.
@@ -234,6 +236,21 @@ impl<A: Atom64> Pins<A> {
         waits.then_some(Hold(word))
     }
 
+    /// The pin of the slot at `index`, which is another process's, if memory retired since waits for it. One that stays the same
+    /// is one query's: a later one publishes a later epoch.
+    pub fn pin_in_the_way(&self, index: usize) -> Option<Hold> {
+        self.group_of(index)?;
+        let word = self.word_at(index).load(Relaxed);
+        let waits = (EPOCH_FIRST..self.epoch.0.load(Relaxed)).contains(&word);
+        waits.then_some(Hold(word))
+    }
+
+    /// The group whose slot is the one at `index`, if it is another process's.
+    pub fn group_of(&self, index: usize) -> Option<usize> {
+        let shared = self.shared.as_ref()?;
+        Some(index.checked_sub(self.slots.len())? / shared.words.group_slots())
+    }
+
     /// Takes the slot's memory away from its owner, if the hold is still the same one.
     pub fn revoke(&self, index: usize, hold: Hold) -> bool {
         self.word_at(index).compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
@@ -246,26 +263,6 @@ impl<A: Atom64> Pins<A> {
             shared.mirror(stamp + 1);
         }
         stamp
-    }
-
-    /// Tells readers in other processes to look again at what there is. Before [`retire`](Self::retire) for what the change
-    /// unlinked.
-    pub fn note_change(&self) {
-        if let Some(shared) = &self.shared {
-            shared.words.changes().fetch_add(1, Release);
-        }
-    }
-
-    /// How often that was said, for a reader that has pinned.
-    pub fn changes(&self) -> u64 {
-        self.shared.as_ref().map_or(0, |shared| shared_pins::changes(&*shared.words))
-    }
-
-    /// Takes slots back from processes that have ended, if memory waits for them.
-    pub fn reap(&self) {
-        if let Some(shared) = &self.shared {
-            shared.reap(self.epoch.0.load(Relaxed));
-        }
     }
 
     /// The oldest epoch that a reader may still be in; the current one if none is.

@@ -3,7 +3,7 @@
 //! | bytes | backing |
 //! |---|---|
 //! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | a part of a [heap file](crate::HeapFile), mapped shared; none if nothing persists |
-//! | from there to [`bytes`](Region::bytes) | anonymous memory |
+//! | from there to [`bytes`](Region::bytes) | anonymous memory, or [memory that processes share](crate::SharedMemory) |
 //!
 //! So one offset names a place in either tier, whoever follows it needs not know which, and an offset into the second tier
 //! means the same at the next start, however much DRAM there is then.
@@ -14,12 +14,15 @@
 //! (Paper §4.4: the two heaps.)
 
 use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
 use crate::heap_file::FilePart;
+use crate::shared_memory::{Dram, SharedMemory};
 use crate::span::{Shared, Span};
 
 /// Alignment of a region's first byte, and of the place where its DRAM begins: a huge page.
@@ -45,21 +48,21 @@ pub enum ReserveError {
         /// Bytes asked for.
         bytes: u64,
         /// The kernel's reason.
-        reason: std::io::Error,
+        reason: io::Error,
     },
-    /// The heap file could not be mapped.
+    /// The heap file, or the memory that processes share, could not be mapped.
     MapFile {
         /// Bytes of the part.
         bytes: u64,
         /// The kernel's reason.
-        reason: std::io::Error,
+        reason: io::Error,
     },
     /// The pages could not be made resident.
     Prefault {
         /// Bytes asked for.
         bytes: u64,
         /// The kernel's reason.
-        reason: std::io::Error,
+        reason: io::Error,
     },
 }
 
@@ -73,7 +76,7 @@ impl fmt::Display for ReserveError {
                 )
             }
             ReserveError::MapFile { bytes, reason } => {
-                write!(f, "cannot map {bytes} bytes of the heap file: {reason}")
+                write!(f, "cannot map {bytes} bytes of the index: {reason}")
             }
             ReserveError::Prefault { bytes, reason } => {
                 write!(
@@ -107,21 +110,19 @@ unsafe impl Sync for Region {}
 impl Region {
     /// Reserves `bytes` (rounded up to a huge page) of anonymous memory, zeroed.
     pub fn reserve(bytes: u64, residency: Residency) -> Result<Region, ReserveError> {
-        Self::reserve_tiers(None, bytes, residency)
+        Self::reserve_tiers(None, Dram::Private, bytes, residency)
     }
 
-    /// Reserves a region that begins with a part of a file, if one is given, and goes on with anonymous memory up to
-    /// `bytes` in all. The part's place and size are multiples of a page.
+    /// Reserves a region that begins with a part of a file, if one is given, and goes on with `dram` up to `bytes` in all. The
+    /// part's place and size are multiples of a page.
     pub fn reserve_tiers(
         nvm: Option<FilePart<'_>>,
+        dram: Dram<'_>,
         bytes: u64,
         residency: Residency,
     ) -> Result<Region, ReserveError> {
         let wanted = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
-        let refused = || ReserveError::Map {
-            bytes,
-            reason: std::io::Error::from(std::io::ErrorKind::OutOfMemory),
-        };
+        let refused = || ReserveError::Map { bytes, reason: io::ErrorKind::OutOfMemory.into() };
         let bytes_used = wanted.checked_next_multiple_of(ALIGN).ok_or_else(refused)?;
         let mapped = bytes_used.checked_add(ALIGN).ok_or_else(refused)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -144,6 +145,9 @@ impl Region {
         if let Some(part) = &nvm {
             region.map_file(part)?;
         }
+        if let Dram::Shared { memory, start } = dram {
+            region.map_shared(memory, start)?;
+        }
         // What is filled up to a huge page behind a file's part alone is never touched.
         if bytes > region.nvm_bytes() {
             region.advise(residency)?;
@@ -153,20 +157,40 @@ impl Region {
 
     /// Puts the part of a file in place of the region's first bytes.
     fn map_file(&mut self, part: &FilePart<'_>) -> Result<(), ReserveError> {
-        let failed = |reason: std::io::Error| ReserveError::MapFile { bytes: part.bytes, reason };
         let bytes = usize::try_from(part.bytes).ok().filter(|bytes| *bytes <= self.bytes);
-        let bytes = bytes.ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
-        let protection = match part.file.is_read_only() {
-            true => ProtFlags::READ,
-            false => ProtFlags::READ | ProtFlags::WRITE,
-        };
-        let flags = part.file.map_flags() | MapFlags::FIXED;
-        let start = self.base.as_ptr().cast();
-        // SAFETY: the target range is the first part of the mapping that `reserve` has just made and nobody has
-        // seen yet, so replacing it takes nothing from anyone.
-        unsafe { mm::mmap(start, bytes, protection, flags, part.file.fd(), part.start) }
-            .map_err(|e| failed(e.into()))?;
+        let bytes =
+            bytes.ok_or_else(|| not_mapped(part.bytes, io::ErrorKind::OutOfMemory.into()))?;
+        self.map(0, bytes, part.file.access(), part.file.fd(), part.start)?;
         self.nvm_bytes = bytes;
+        Ok(())
+    }
+
+    /// Puts memory that processes share in place of all behind the file's part.
+    fn map_shared(&mut self, memory: &SharedMemory, start: u64) -> Result<(), ReserveError> {
+        let bytes = self.bytes - self.nvm_bytes;
+        if start.checked_add(bytes as u64).is_none_or(|end| end > memory.bytes()) {
+            return Err(not_mapped(bytes as u64, io::ErrorKind::UnexpectedEof.into()));
+        }
+        let protection = if memory.is_read_only() { ProtFlags::empty() } else { ProtFlags::WRITE };
+        let access = (ProtFlags::READ | protection, MapFlags::SHARED);
+        self.map(self.nvm_bytes, bytes, access, memory.as_fd(), start)
+    }
+
+    /// Maps a file in place of `bytes` bytes at `at`, which are in the region.
+    fn map(
+        &mut self,
+        at: usize,
+        bytes: usize,
+        (protection, flags): (ProtFlags, MapFlags),
+        file: BorrowedFd<'_>,
+        start: u64,
+    ) -> Result<(), ReserveError> {
+        // SAFETY: `at` is in the region.
+        let target = unsafe { self.base.add(at) }.as_ptr().cast();
+        // SAFETY: the target range is a part of the mapping that `reserve_tiers` has just made and nobody has seen yet, so
+        // replacing it takes nothing from anyone.
+        unsafe { mm::mmap(target, bytes, protection, flags | MapFlags::FIXED, file, start) }
+            .map_err(|e| not_mapped(bytes as u64, e.into()))?;
         Ok(())
     }
 
@@ -298,6 +322,10 @@ impl Region {
             self.bytes
         )
     }
+}
+
+fn not_mapped(bytes: u64, reason: io::Error) -> ReserveError {
+    ReserveError::MapFile { bytes, reason }
 }
 
 impl Drop for Region {

@@ -1,26 +1,25 @@
-//! Reader slots that processes share: what lets a process that only reads keep the writer from reusing what it reads.
+//! Reader slots that processes share: what keeps the writer from reusing what another process reads.
 //!
 //! Slots come in *groups*, one for each process that reads. The words are those of [`Pins`](crate::Pins), which says how
-//! readers and the writer use them; beside them lie three:
+//! readers and the writer use them; beside them lie two:
 //!
 //! | word | |
 //! |---|---|
 //! | epoch | the writer's, mirrored after it was raised: who sees it late publishes an older one, which holds back more |
-//! | changes | how often the writer changed what is found; raised before the epoch is retired for what a change frees |
 //! | groups | a mask of those that are taken |
 //!
 //! # Orderings
 //!
-//! A reader pins, then loads `changes` (acquire). What it found earlier still counts if that was made of the same count or a
-//! later one. Memory that its pin does not protect was retired before the epoch was raised that it published, or
-//! before a scan that came before its pin; `changes` was raised before either, so the reader sees that, and finds anew.
+//! The writer enters a group in the mask before it tells the process of it, so before the group's first pin, and scans the
+//! groups of the mask. All else is as between threads: memory is coherent between processes too.
 //!
-//! A group is entered in the mask by a read-modify-write before its first pin, and the writer looks at the mask by one, so of
-//! the two the later one sees the earlier: either the writer scans the group, or the group's pins come after all that the
-//! writer unlinked before it looked.
+//! A reader of another process may be stopped within a query. The writer may revoke such a slot, so what its owner reads from
+//! then on may be anything. The owner leaves by a read-modify-write of the slot, which finds the revocation: what it read is
+//! given up. Its loads come before the leaving in program order and are kept there by its release; the writer reuses memory
+//! after it has revoked. So a query that left a slot which was not revoked has read nothing that was reused.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 use crate::pins::{EPOCH_FIRST, EPOCH_MASK, FREE};
 use crate::sync::Atom64;
@@ -29,8 +28,6 @@ use crate::sync::Atom64;
 pub trait SharedPins<A>: Send + Sync {
     /// The writer's epoch, mirrored.
     fn epoch(&self) -> &A;
-    /// How often the writer changed what is found.
-    fn changes(&self) -> &A;
     /// The groups that are taken, a bit each.
     fn groups(&self) -> &A;
     /// Slots of a group.
@@ -39,10 +36,6 @@ pub trait SharedPins<A>: Send + Sync {
     fn groups_max(&self) -> usize;
     /// A slot.
     fn slot(&self, group: usize, slot: usize) -> &A;
-    /// Clears a group if its process has ended; says whether it had.
-    fn reap(&self, _group: usize) -> bool {
-        false
-    }
 }
 
 /// The shared words as the writer or one of the processes that read has them.
@@ -81,27 +74,15 @@ impl<A: Atom64> Shared<A> {
         }
         horizon
     }
-
-    /// Clears groups of processes that have ended, if something waits for them: `epoch` is the current one.
-    pub(crate) fn reap(&self, epoch: u64) {
-        let waits = |group| {
-            let slots = 0..self.words.group_slots();
-            let mut values = slots.map(|slot| self.words.slot(group, slot).load(Relaxed));
-            values.any(|value| value >= EPOCH_FIRST && value & EPOCH_MASK < epoch)
-        };
-        for group in bits(self.words.groups().load(Relaxed)).filter(|group| waits(*group)) {
-            self.words.reap(group);
-        }
-    }
 }
 
-/// Takes a group, whose process is the caller's: nobody else enters or clears it meanwhile.
+/// Takes a group, before its process is told of it. The writer only.
 pub fn enter<A: Atom64>(words: &dyn SharedPins<A>, group: usize) {
     clear(words, group);
     change_mask(words.groups(), |mask| mask | 1 << group);
 }
 
-/// Gives a group up, whose process reads no more. Nobody else enters or clears it meanwhile.
+/// Gives a group up, whose process reads no more. The writer only.
 pub fn clear<A: Atom64>(words: &dyn SharedPins<A>, group: usize) {
     for slot in 0..words.group_slots() {
         // Release: the last reads from this slot come before what a scan that finds it free lets happen.
@@ -129,11 +110,6 @@ fn raise<A: Atom64>(word: &A, value: u64) {
     }
 }
 
-/// How often the writer changed what is found, as of now.
-pub(crate) fn changes<A: Atom64>(words: &dyn SharedPins<A>) -> u64 {
-    words.changes().load(Acquire)
-}
-
 /// The numbers of the bits that are set.
 fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -150,17 +126,15 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     /// Two groups of two slots, in plain memory.
-    struct Words([AtomicU64; 7]);
+    #[derive(Default)]
+    struct Words([AtomicU64; 6]);
 
     impl SharedPins<AtomicU64> for Words {
         fn epoch(&self) -> &AtomicU64 {
             &self.0[0]
         }
-        fn changes(&self) -> &AtomicU64 {
-            &self.0[1]
-        }
         fn groups(&self) -> &AtomicU64 {
-            &self.0[2]
+            &self.0[1]
         }
         fn group_slots(&self) -> usize {
             2
@@ -169,16 +143,12 @@ mod tests {
             2
         }
         fn slot(&self, group: usize, slot: usize) -> &AtomicU64 {
-            &self.0[3 + group * 2 + slot]
-        }
-        fn reap(&self, group: usize) -> bool {
-            clear(self, group);
-            true
+            &self.0[2 + group * 2 + slot]
         }
     }
 
     fn words() -> Arc<Words> {
-        Arc::new(Words(Default::default()))
+        Arc::default()
     }
 
     #[test]
@@ -192,11 +162,11 @@ mod tests {
         follower.pin(&slots[1]);
         let stamp = writer.retire();
         assert!(writer.horizon() <= stamp);
-        follower.unpin(&slots[1]);
+        assert!(follower.unpin(&slots[1]));
         assert!(writer.horizon() > stamp);
 
         follower.pin(&slots[0]);
-        follower.hold(&slots[0]);
+        assert!(follower.hold(&slots[0]));
         let stamp = writer.retire();
         let held: Vec<_> = (0..writer.slots())
             .filter_map(|slot| Some((slot, writer.hold_in_the_way(slot)?)))
@@ -207,53 +177,40 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_before_there_is_a_writer_is_waited_for() {
+    fn a_query_whose_slot_was_revoked_is_told() {
         let words = words();
+        let writer = Pins::new(1).shared(words.clone());
         enter(&*words, 0);
         let follower = Pins::follower(words.clone(), 0);
         let slot = follower.acquire().unwrap();
+        for leave in [Pins::unpin, Pins::hold] {
+            follower.pin(&slot);
+            assert!((0..writer.slots()).all(|slot| writer.pin_in_the_way(slot).is_none()));
+            let stamp = writer.retire();
+            let pinned: Vec<_> = (0..writer.slots())
+                .filter_map(|slot| Some((slot, writer.pin_in_the_way(slot)?)))
+                .collect();
+            let [(index, pin)] = pinned[..] else { panic!("{pinned:?}") };
+            assert_eq!(writer.group_of(index), Some(0));
+            assert!(writer.revoke(index, pin));
+            assert!(writer.horizon() > stamp);
+            assert!(!leave(&follower, &slot));
+        }
         follower.pin(&slot);
-        assert_ne!(follower.acquire().unwrap().index(), slot.index());
-        let writer = Pins::new(1).shared(words);
-        assert!(writer.horizon() <= writer.start_stamp().unwrap());
-        follower.unpin(&slot);
-        assert!(writer.horizon() > writer.start_stamp().unwrap());
+        assert!(follower.unpin(&slot));
     }
 
     #[test]
-    fn a_group_in_the_way_is_reaped() {
+    fn a_group_that_was_given_up_is_waited_for_no_more() {
         let words = words();
         let writer = Pins::new(1).shared(words.clone());
         enter(&*words, 0);
         let follower = Pins::follower(words.clone(), 0);
         let slot = follower.acquire().unwrap();
         follower.pin(&slot);
-        writer.reap();
-        assert_eq!(words.groups().load(Relaxed), 1, "nothing waits for it");
         let stamp = writer.retire();
-        writer.reap();
+        assert!(writer.horizon() <= stamp);
+        clear(&*words, 0);
         assert!(writer.horizon() > stamp);
-        assert_eq!(words.groups().load(Relaxed), 0);
-    }
-
-    #[test]
-    fn a_writer_goes_on_behind_what_readers_pinned() {
-        let words = words();
-        let first = Pins::new(1).shared(words.clone());
-        assert_eq!(first.start_stamp(), None, "nobody was there");
-        enter(&*words, 0);
-        let follower = Pins::follower(words.clone(), 0);
-        let slot = follower.acquire().unwrap();
-        first.retire();
-        follower.pin(&slot);
-        let seen = follower.changes();
-        drop(first);
-        let second = Pins::new(1).shared(words.clone());
-        assert!(follower.changes() > seen, "a mark may have been stored that was not counted");
-        let stamp = second.start_stamp().unwrap();
-        assert!(second.horizon() <= stamp);
-        follower.unpin(&slot);
-        follower.pin(&slot);
-        assert!(second.horizon() > stamp);
     }
 }

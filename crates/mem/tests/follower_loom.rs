@@ -1,10 +1,7 @@
-//! The protocol of `shared_pins.rs`, model-checked: a writer marks something as gone, counts the change, retires it and reuses
-//! its memory; a process that reads enters the mask, and in each query pins, looks whether there was a change, and goes by
-//! what it found when there was one last.
+//! The protocol of `shared_pins.rs`, model-checked: a writer unlinks something, retires it and reuses its memory; a process
+//! that reads pins, goes by what it finds, and leaves. If it is stopped within a query the writer revokes its slot.
 
 mod modelled;
-
-use std::cell::Cell;
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
@@ -22,7 +19,6 @@ const REUSED: u64 = 666;
 /// What two processes map: one group of one slot.
 struct Words {
     epoch: Model64,
-    changes: Model64,
     groups: Model64,
     slot: Model64,
 }
@@ -30,9 +26,6 @@ struct Words {
 impl SharedPins<Model64> for Words {
     fn epoch(&self) -> &Model64 {
         &self.epoch
-    }
-    fn changes(&self) -> &Model64 {
-        &self.changes
     }
     fn groups(&self) -> &Model64 {
         &self.groups
@@ -51,136 +44,119 @@ impl SharedPins<Model64> for Words {
 struct World {
     words: std::sync::Arc<Words>,
     /// Whether what is in the cell is to be found.
-    mark: AtomicU64,
+    root: AtomicU64,
     cell: AtomicU64,
 }
 
-/// A process that reads: what it found, as of which change.
+/// A process that reads.
 struct Follower {
     pins: Pins<Model64>,
     slot: PinSlot,
-    found: Cell<Option<(u64, u64)>>,
 }
 
 impl Follower {
     fn start(words: &std::sync::Arc<Words>) -> Follower {
-        enter(&**words, 0);
         let pins = Pins::with_atoms(0, Model64::new).with_shared(words.clone(), Some(0));
         let slot = pins.acquire().unwrap();
-        Follower { pins, slot, found: Cell::new(None) }
+        Follower { pins, slot }
     }
 
+    /// Asks, and checks the answer if it counts.
     fn query(&self, world: &World) {
         self.pins.pin(&self.slot);
-        self.read(world, self.pins.changes());
-        self.pins.unpin(&self.slot);
-    }
-
-    fn read(&self, world: &World, changes: u64) {
-        let mark = match self.found.get() {
-            Some((mark, as_of)) if as_of >= changes => mark,
-            _ => {
-                let mark = world.mark.load(Acquire);
-                self.found.set(Some((mark, changes)));
-                mark
-            }
-        };
-        if mark == LIVE {
-            assert_eq!(world.cell.load(Relaxed), LIVE, "read memory that was reused");
+        let read = read(world);
+        if self.pins.unpin(&self.slot) {
+            assert_ne!(read, Some(REUSED), "read memory that was reused");
         }
     }
 }
 
-fn world() -> Arc<World> {
-    let words = Words {
-        epoch: Model64::new(0),
-        changes: Model64::new(0),
-        groups: Model64::new(0),
-        slot: Model64::new(0),
-    };
-    let words = std::sync::Arc::new(words);
-    Arc::new(World { words, mark: AtomicU64::new(LIVE), cell: AtomicU64::new(LIVE) })
+fn read(world: &World) -> Option<u64> {
+    (world.root.load(Acquire) == LIVE).then(|| world.cell.load(Relaxed))
 }
 
-fn writer(world: &World) -> Pins<Model64> {
-    Pins::with_atoms(0, Model64::new).shared(world.words.clone())
+/// A world, and its writer, who has taken a group for a process.
+fn world() -> (Arc<World>, Pins<Model64>) {
+    let word = || Model64::new(0);
+    let words = std::sync::Arc::new(Words { epoch: word(), groups: word(), slot: word() });
+    let pins = Pins::with_atoms(0, Model64::new).shared(words.clone());
+    enter(&*words, 0);
+    let world = World { words, root: AtomicU64::new(LIVE), cell: AtomicU64::new(LIVE) };
+    (Arc::new(world), pins)
 }
 
-fn reuse_if_nobody_reads(world: &World, pins: &Pins<Model64>, stamp: u64) {
+fn against(
+    query: impl Fn(&Follower, &World) + Send + Sync + Copy + 'static,
+    make_room: impl Fn(&World, &Pins<Model64>) + Send + Sync + Copy + 'static,
+) {
+    loom::model(move || {
+        let (world, pins) = world();
+        let follower = Follower::start(&world.words);
+        let reader = thread::spawn({
+            let world = world.clone();
+            move || {
+                query(&follower, &world);
+                query(&follower, &world);
+            }
+        });
+        make_room(&world, &pins);
+        reader.join().unwrap();
+    });
+}
+
+fn unlink_and_wait(world: &World, pins: &Pins<Model64>) {
+    world.root.store(GONE, Release);
+    let stamp = pins.retire();
     if pins.horizon() > stamp {
         world.cell.store(REUSED, Relaxed);
     }
 }
 
-fn against(query: impl Fn(&Follower, &World) + Send + Sync + Copy + 'static, counts_first: bool) {
-    loom::model(move || {
-        let world = world();
-        let pins = writer(&world);
-        let reader = thread::spawn({
-            let world = world.clone();
-            move || {
-                let follower = Follower::start(&world.words);
-                query(&follower, &world);
-                query(&follower, &world);
-            }
-        });
-        world.mark.store(GONE, Release);
-        if counts_first {
-            pins.note_change();
-        }
-        let stamp = pins.retire();
-        reuse_if_nobody_reads(&world, &pins, stamp);
-        if !counts_first {
-            pins.note_change();
-        }
-        reader.join().unwrap();
-    });
+fn unlink_and_revoke(world: &World, pins: &Pins<Model64>) {
+    world.root.store(GONE, Release);
+    let stamp = pins.retire();
+    if let Some(pin) = pins.pin_in_the_way(0) {
+        pins.revoke(0, pin);
+    }
+    if pins.horizon() > stamp {
+        world.cell.store(REUSED, Relaxed);
+    }
 }
 
 #[test]
 fn memory_is_not_reused_under_a_reader_of_another_process() {
-    against(|follower, world| follower.query(world), true);
+    against(Follower::query, unlink_and_wait);
 }
 
-/// The test above can fail: a change that is counted after its memory was retired.
+#[test]
+fn an_answer_from_a_revoked_slot_is_given_up() {
+    against(Follower::query, unlink_and_revoke);
+}
+
+/// The test above can fail: a reader that does not look whether its slot was revoked.
 #[test]
 #[should_panic(expected = "read memory that was reused")]
-fn a_change_that_is_counted_too_late_is_caught() {
-    against(|follower, world| follower.query(world), false);
+fn a_reader_that_does_not_look_is_caught() {
+    let query = |follower: &Follower, world: &World| {
+        follower.pins.pin(&follower.slot);
+        let read = read(world);
+        follower.pins.unpin(&follower.slot);
+        assert_ne!(read, Some(REUSED), "read memory that was reused");
+    };
+    against(query, unlink_and_revoke);
 }
 
-/// And so: a reader that looks for changes before it pins.
+/// And so: a reader that looks at the root before it pins.
 #[test]
 #[should_panic(expected = "read memory that was reused")]
 fn a_reader_that_looks_before_it_pins_is_caught() {
     let query = |follower: &Follower, world: &World| {
-        let changes = follower.pins.changes();
+        let is_live = world.root.load(Acquire) == LIVE;
         follower.pins.pin(&follower.slot);
-        follower.read(world, changes);
+        if is_live {
+            assert_ne!(world.cell.load(Relaxed), REUSED, "read memory that was reused");
+        }
         follower.pins.unpin(&follower.slot);
     };
-    against(query, true);
-}
-
-/// The writer is killed after it marked something, before it counted that, and another one starts while the reader reads.
-#[test]
-fn a_writer_that_starts_reuses_nothing_under_a_reader_that_was_there() {
-    loom::model(|| {
-        let world = world();
-        drop(writer(&world));
-        let follower = Follower::start(&world.words);
-        follower.query(&world);
-        let reader = thread::spawn({
-            let world = world.clone();
-            move || {
-                follower.query(&world);
-                follower.query(&world);
-            }
-        });
-        world.mark.store(GONE, Release);
-        let next = writer(&world);
-        let stamp = next.start_stamp().expect("a reader is there");
-        reuse_if_nobody_reads(&world, &next, stamp);
-        reader.join().unwrap();
-    });
+    against(query, unlink_and_wait);
 }

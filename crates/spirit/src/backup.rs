@@ -142,7 +142,7 @@ fn open(heap: &Path) -> Result<Image, BackupError> {
 
 /// A writer that was there at the beginning and is not any more may have been one that refused the index.
 fn check_writer_gone(image: &Image, root: &Root) -> Result<(), BackupError> {
-    if image.in_use && image.file.keep_writers_out().map_err(OpenError::File)? {
+    if image.in_use && !image.file.has_writer().map_err(OpenError::File)? {
         trust::check(&image.file, &image.options, root)?;
     }
     Ok(())

@@ -137,8 +137,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks the index in `directory`, as far as its file alone can tell, and changes nothing: neither is it recovered, nor can
-/// anybody open it for writing meanwhile. If somebody has it open already, what is at rest is checked.
+/// Checks the index in `directory`, as far as its file alone can tell, and changes nothing: neither is it recovered, nor is
+/// anybody kept out. If somebody has it open for writing, or opens it meanwhile, what is at rest is checked.
 ///
 /// An error means that there is nothing to check, or no root to go by.
 ///
@@ -150,17 +150,27 @@ pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
 
 /// The same of the file at `path`.
 pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
-    let image = Image::open(path)?;
+    loop {
+        let image = Image::open(path)?;
+        let report = check_image(&image);
+        // What a writer did that has come meanwhile is no damage.
+        if image.in_use || !image.has_changed() {
+            return report;
+        }
+    }
+}
+
+fn check_image(image: &Image) -> Result<Report, OpenError> {
     let closed = image.root.state == CLOSED;
     let mut report = Report { in_use: image.in_use, closed, ..Report::default() };
     let mut findings = root::check(&image.region);
-    findings.extend(check_fields(&image));
+    findings.extend(check_fields(image));
     report.take(None, 0, Checked { findings, ..Checked::default() });
     for executor in 0..image.root.executors {
         let region = image.part(executor)?;
         let mut checked = part(&region, &image.root, image.in_use)?.check();
         // Behind the segments: whatever they name was in the list before.
-        if let Some(schema) = schema_of(&image) {
+        if let Some(schema) = schema_of(image) {
             check_kinds(&schema, &mut checked);
         }
         report.take(Some(executor as usize), image.part_start(executor), checked);

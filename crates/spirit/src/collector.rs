@@ -5,10 +5,9 @@
 
 mod fields;
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::extent::Extent;
+use spirit_index::roots::Gauge;
 use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_text::{Sink, Token};
 
@@ -119,7 +118,7 @@ impl Collector<'_> {
         })?;
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {
-            self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
+            self.shared.add(Gauge::SkippedTokens, summary.skipped as u64);
         }
         if !fields.is_empty() {
             self.collect_fields(text, fields)?;

@@ -54,6 +54,16 @@ pub enum OpenError {
     },
     /// A process that only reads needs an index that is there.
     NothingToRead,
+    /// A process has the index open for writing, and lets none in that reads.
+    NoAnswer {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The process that writes the index is of another version, or writes another one.
+    OtherWriter {
+        /// The index's file.
+        path: PathBuf,
+    },
     /// As many processes as there can be have the index open for reading only.
     TooManyFollowers {
         /// How many there can be.
@@ -108,6 +118,18 @@ impl fmt::Display for OpenError {
             ),
             OpenError::NothingToRead => f.write_str(
                 "an index that is opened for reading only is one in a directory: name it, or open it for writing",
+            ),
+            OpenError::NoAnswer { path } => write!(
+                f,
+                "{}: a process has this index open for writing, and does not answer there: wait until it has started, or start \
+                 it anew",
+                path.display()
+            ),
+            OpenError::OtherWriter { path } => write!(
+                f,
+                "{}: the process that writes this index is of another version, or the directory is a copy: read it with \
+                 the version that writes it, where that writes it",
+                path.display()
             ),
             OpenError::TooManyFollowers { followers_max } => write!(
                 f,
@@ -189,6 +211,8 @@ pub enum AddError {
     OffsetNotKept,
     /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
+    /// The dictionary of terms in DRAM is full, and the index was told to refuse rather than to wait or to drop.
+    DictionaryFull,
     /// The key table is full.
     KeysFull,
     /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
@@ -240,6 +264,10 @@ impl fmt::Display for AddError {
             AddError::HeapFull => f.write_str(
                 "the heap is full, or the disk that it is kept on; give it more DRAM, make room on the disk, or let the index \
                  drop its oldest segment",
+            ),
+            AddError::DictionaryFull => f.write_str(
+                "the dictionary of terms, a quarter of DRAM, is full; give the index more DRAM (--dram), keep it in a \
+                 directory, or let it drop its oldest segment (--on-full drop)",
             ),
             AddError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")

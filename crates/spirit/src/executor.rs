@@ -1,13 +1,15 @@
 //! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use spirit_index::geometry::{Geometry, GeometryError};
 use spirit_index::memory::Memory;
-use spirit_mem::Pins;
+use spirit_mem::{Dram, Pins};
 
 use crate::collector::Contents;
 use crate::durability::Mode;
@@ -15,6 +17,7 @@ use crate::error::{AddError, OpenError};
 use crate::fields::Fields;
 use crate::flush_stage::{FlushStage, Task};
 use crate::ingest::Ingester;
+use crate::live::Live;
 use crate::on_full::OnFull;
 use crate::options::Options;
 use crate::recovering::{Recovering, StartReport};
@@ -25,6 +28,9 @@ use crate::waiting::Waiting;
 
 /// An index that closes leaves at most this much to be ingested again.
 pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
+
+/// A log of so many bytes is replayed while another thread asks for the pages that it needs: by the experiment `restart`.
+const PAGES_AHEAD: u64 = 256 << 10;
 
 /// Segments that wait between ingest and flush.
 const QUEUE: usize = 1;
@@ -37,21 +43,52 @@ pub(crate) struct Executor {
     flusher: Option<JoinHandle<()>>,
 }
 
+/// What all executors of an index have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Common<'a> {
+    pub(crate) numbers: &'a Arc<Numbers>,
+    pub(crate) fields: &'a Arc<Fields>,
+    pub(crate) pins: &'a Arc<Pins>,
+}
+
+/// Where an executor's memory lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Its second tier, if it has one.
+    pub(crate) store: Option<&'a Store>,
+    /// Its DRAM, if other processes can map it.
+    pub(crate) live: Option<&'a Live>,
+}
+
+impl Place<'_> {
+    fn memory(
+        &self,
+        number: usize,
+        options: &Options,
+        pins: Arc<Pins>,
+    ) -> Result<Memory, GeometryError> {
+        let settings = options.memory();
+        let tier = self.store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
+        let geometry = Geometry::new(settings)?;
+        let dram = self.live.map_or(Dram::Private, |live| live.dram(&geometry, number));
+        Memory::new(settings, tier, dram, pins)
+    }
+}
+
 impl Executor {
     pub(crate) fn start(
         options: &Options,
         number: usize,
-        numbers: Arc<Numbers>,
-        fields: Arc<Fields>,
-        pins: Arc<Pins>,
-        store: Option<&Store>,
+        common: Common<'_>,
+        place: Place<'_>,
     ) -> Result<(Executor, StartReport), OpenError> {
+        let Common { numbers, fields, pins } = common;
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
-        let settings = options.memory();
-        let tier = store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
-        let memory = Memory::new(settings, tier, pins)
+        let memory = place
+            .memory(number, options, pins.clone())
             .map_err(|error| OpenError::Memory(options.told(error)))?;
-        let shared = Arc::new(Shared::new(memory, numbers, fields, options));
+        let shared = Shared::new(memory, numbers.clone(), fields.clone(), options);
+        let (shared, store) = (Arc::new(shared), place.store);
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)
             .map_err(|what| OpenError::Corrupt { executor: number, what })?;
@@ -78,7 +115,12 @@ impl Executor {
                 watcher.tell(Recovering { executor: number, executors, done, bytes });
             }
         };
-        let report = recovery.finish(&executor.shared, &mut role, watch);
+        let (shared, bytes) = (&executor.shared, recovery.log_bytes());
+        let finish = || recovery.finish(shared, &mut role, watch);
+        let report = match place.live {
+            Some(_) if bytes >= PAGES_AHEAD => with_pages_ahead(shared, bytes, finish),
+            _ => finish(),
+        };
         let report = report.map_err(OpenError::Recovery)?;
         drop(role);
         // No task: a queue that is full may stay so for as long as the disk is, and a start does not wait for that.
@@ -90,7 +132,7 @@ impl Executor {
     pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
         match self.engrave_all(options).and_then(|()| self.merge_all()) {
             // What finds no room in segments is in the log.
-            Err(AddError::HeapFull) if options.is_logged() => Ok(()),
+            Err(AddError::HeapFull | AddError::DictionaryFull) if options.is_logged() => Ok(()),
             ended => ended,
         }
     }
@@ -111,7 +153,7 @@ impl Executor {
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
             if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
-                return Err(AddError::HeapFull);
+                return Err(self.shared.no_room());
             }
         }
         Ok(())
@@ -121,7 +163,7 @@ impl Executor {
     /// nothing else may change then. Who engraved none leaves it to that, and is not kept waiting.
     fn merge_all(&self) -> Result<(), AddError> {
         let memory = &self.shared.memory;
-        let none = self.shared.engraved.count.load(Relaxed) == 0;
+        let none = self.shared.engraved().count.load(Relaxed) == 0;
         if none || memory.merged() == memory.window().end {
             return Ok(());
         }
@@ -197,6 +239,17 @@ impl Executor {
             let _ = flusher.join();
         }
     }
+}
+
+/// Does `work`, which takes DRAM for a log of so many bytes, while another thread asks for its pages.
+fn with_pages_ahead<T>(shared: &Shared, bytes: u64, work: impl FnOnce() -> T) -> T {
+    let wanted = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| shared.memory.take_pages_ahead(bytes, || wanted.load(Relaxed)));
+        let done = work();
+        wanted.store(false, Relaxed);
+        done
+    })
 }
 
 impl Drop for Executor {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use spirit_door::Door;
@@ -27,6 +27,8 @@ pub(crate) struct Fields {
     current: RwLock<Arc<Schema>>,
     /// How often it has grown: queries look at this, and at the schema when it is another number.
     growths: AtomicU64,
+    /// What the index's file begins with, and which list was read, if another process writes it.
+    followed: Option<(Region, AtomicU64)>,
     /// Held while it grows.
     kept: Mutex<Kept>,
 }
@@ -36,15 +38,9 @@ enum Kept {
     /// Nowhere: the index is in memory.
     Nowhere,
     /// In the file, which another process writes.
-    Elsewhere(Followed),
+    Elsewhere,
     /// In the file.
     Here(Box<Here>),
-}
-
-/// What a process that only reads has read.
-struct Followed {
-    region: Region,
-    generation: u64,
 }
 
 struct Here {
@@ -94,13 +90,13 @@ impl Fields {
         let list = read_beside_writer(&region, root.fields);
         let list = list.map_err(|what| damaged(file.path(), &what))?;
         let schema = schema_of(file.path(), &list, options)?;
-        let generation = list.generation;
-        Ok(Fields::new(schema, Kept::Elsewhere(Followed { region, generation })))
+        let followed = Some((region, AtomicU64::new(list.generation)));
+        Ok(Fields { followed, ..Fields::new(schema, Kept::Elsewhere) })
     }
 
     fn new(schema: Schema, kept: Kept) -> Fields {
         let current = RwLock::new(Arc::new(schema));
-        Fields { current, growths: AtomicU64::new(0), kept: Mutex::new(kept) }
+        Fields { current, growths: AtomicU64::new(0), followed: None, kept: Mutex::new(kept) }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -119,7 +115,14 @@ impl Fields {
     }
 
     /// How often the schema has grown.
+    #[inline]
     pub(crate) fn growths(&self) -> u64 {
+        if let Some((region, read)) = &self.followed
+            && field_list::newest(region) != read.load(Acquire)
+        {
+            // What is damaged is told by whoever reads a document that has such a field.
+            let _ = self.catch_up();
+        }
         self.growths.load(Acquire)
     }
 
@@ -155,18 +158,20 @@ impl Fields {
         Ok(())
     }
 
-    /// Reads the list again, if another process writes it. What is engraved when this begins has its fields in it.
+    /// Reads the list again, if another process writes it. What is visible when this begins has its fields in it.
+    #[cold]
     pub(crate) fn catch_up(&self) -> Result<(), Corrupt> {
-        let mut kept = self.kept();
-        let Kept::Elsewhere(followed) = &mut *kept else { return Ok(()) };
-        let list = read_beside_writer(&followed.region, followed.generation)?;
-        if list.generation > followed.generation {
+        let Some((region, read)) = &self.followed else { return Ok(()) };
+        let _one_at_a_time = self.kept();
+        let before = read.load(Relaxed);
+        let list = read_beside_writer(region, before)?;
+        if list.generation > before {
             let schema = self.current();
             let schema = Schema::from_list(&list.bytes, schema.analyzer(), schema.is_dynamic());
             let why = "it names a field that this version does not know";
             let corrupt = |_| Corrupt { what: "list of fields", at: ROOT_BYTES, why };
             self.set(schema.map_err(corrupt)?);
-            followed.generation = list.generation;
+            read.store(list.generation, Release);
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use spirit_index::flush::{Dropped, Flush, FlushStop};
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Rewrite;
+use spirit_index::roots::Gauge;
 use spirit_index::term_sorter::TermSorter;
 
 use crate::durability::DictionaryTier;
@@ -26,7 +27,9 @@ use crate::on_full::OnFull;
 use crate::options::Options;
 use crate::placement::Placement;
 use crate::retention::Arrivals;
-use crate::shared::Shared;
+use crate::shared::{Full, Shared};
+
+use room::Room;
 
 /// What the stage is asked to do.
 #[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
@@ -47,6 +50,8 @@ pub(crate) enum Task {
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
+/// Where nothing may be dropped, one in so many bytes of the dictionary is kept for rewrites.
+const DICTIONARY_RESERVE: u64 = 8;
 /// How long the first answer after a start is left alone.
 const REST: Duration = Duration::from_millis(1);
 
@@ -55,6 +60,8 @@ pub(crate) struct FlushStage {
     rewrite: Option<Rewrite>,
     /// The window's end before which none is begun where the oldest may be dropped.
     no_rewrite_before: Position,
+    /// What the last rewrite found that there was not room enough for.
+    found_no_room: Option<Room>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
@@ -102,6 +109,9 @@ impl FlushStage {
             let settings = shared.memory.geometry().settings;
             let segments = if settings.store { 3 } else { 2 };
             shared.memory.set_reserve(segments * settings.segment_bytes);
+            if settings.nvm.is_none() {
+                shared.memory.dictionary().set_reserve(DICTIONARY_RESERVE);
+            }
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
@@ -110,6 +120,7 @@ impl FlushStage {
             shared,
             rewrite: None,
             no_rewrite_before: 0,
+            found_no_room: None,
             dropped: VecDeque::new(),
             leases,
             sorter: TermSorter::default(),
@@ -194,19 +205,17 @@ impl FlushStage {
         } else {
             let made = self.make_room();
             if self.log_is_full && !made && !self.is_reclaiming() {
-                self.shared.note_stuck();
+                self.shared.note_stuck(Full::Heap);
             }
-            self.shared.memory.wait_for_space();
+            if self.shared.progress() == before {
+                self.shared.memory.wait_for_space();
+            }
         }
         shedding == Some(Shedding::Cutting) || self.shared.progress() != before
     }
 
     /// Goes on engraving, merging or importing; says whether it could.
     fn place_a_piece(&mut self) -> bool {
-        if self.awaits_readers() {
-            self.shared.memory.wait_for_space();
-            return true;
-        }
         let shared = &self.shared;
         let Some(placement) = &mut self.placement else { return false };
         let went_on = placement.advance(shared);
@@ -215,16 +224,6 @@ impl FlushStage {
             self.log_is_full &= placement.has_to_place(&shared.memory);
         }
         went_on
-    }
-
-    /// Whether readers in other processes are to leave before the second tier changes, since they were there before we were.
-    fn awaits_readers(&mut self) -> bool {
-        let pins = self.shared.memory.pins();
-        let awaits = self.placement.is_some() && self.leases.awaits_readers(pins);
-        if awaits {
-            self.leases.enforce(pins);
-        }
-        awaits
     }
 
     /// From now on all that is flushed is engraved, until nothing is left.
@@ -256,7 +255,7 @@ impl FlushStage {
         let is_under_way = self.rewrite.is_some() || !self.dropped.is_empty();
         if !made && !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and is told that there is nothing to wait for.
-            self.shared.note_stuck();
+            self.shared.note_stuck(Full::Heap);
         }
     }
 
@@ -275,11 +274,14 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
+        // Who waits to hand the next one over may do so.
+        self.shared.memory.notify_space();
         let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
+            let before = self.shared.progress();
             // What is waited for may be a reader's, whichever way room is made.
             self.leases.enforce(self.shared.memory.pins());
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
@@ -288,9 +290,11 @@ impl FlushStage {
             // A run that breaks off leaves garbage, which the next one may find gone.
             let went_on = steps.replace(flush.steps()) != Some(flush.steps());
             if !made && !smaller && !went_on && !self.is_reclaiming() {
-                self.shared.note_stuck();
+                self.shared.note_stuck(stop.into());
             }
-            self.shared.memory.wait_for_space();
+            if !smaller && !went_on && self.shared.progress() == before {
+                self.shared.memory.wait_for_space();
+            }
             self.collect();
         }
         if let Some(arrivals) = &mut self.arrivals {
@@ -330,10 +334,10 @@ impl FlushStage {
 
     fn report(&self) {
         let dictionary = self.shared.memory.dictionary();
-        self.shared.dictionary_terms.store(dictionary.terms(), Relaxed);
-        self.shared.dictionary_pool_bytes.store(dictionary.bytes(), Relaxed);
+        self.shared.gauge(Gauge::DictionaryTerms).store(dictionary.terms(), Relaxed);
+        self.shared.gauge(Gauge::DictionaryBytes).store(dictionary.bytes(), Relaxed);
         if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {
-            self.shared.merged_lines.store(lines, Relaxed);
+            self.shared.gauge(Gauge::MergedLines).store(lines, Relaxed);
         }
     }
 }

@@ -1,190 +1,193 @@
-//! Reading an index that another process may be writing: what is engraved, as of the beginning of each query.
+//! Reading an index that another process may be writing, from its memory: what it has acknowledged is found by the next query.
 //!
-//! A follower maps the index's file for reading and stores in one place only, its group of the shared
-//! [reader slots](spirit_mem::shared_pins). Whether anything changed since the last query is one load; if so, the marks are
-//! read again, by one reader at a time.
+//! A process that only reads asks for the writer at the [socket](spirit_mem::rendezvous) in the directory, maps its memory and
+//! has a group of its reader slots. If there is no writer it makes a copy of its own: the file mapped so that what is stored
+//! stays in this process, and the log ingested into memory of this process, by the same code as a start. It changes nothing, locks
+//! nothing, and needs no permission but to read.
+//!
+//! Each query ends with a look at the root ([`View::is_outdated`]). If a writer has started since, the answer is given up, and
+//! asked for anew of that writer.
 
-use std::path::Path;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use spirit_door::{Barrier, Door};
-use spirit_index::descriptor::Window;
 use spirit_index::geometry::{Geometry, Settings};
 use spirit_index::memory::Memory;
-use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::field_list::PARTS_START;
-use spirit_index::nvm::follow::follow;
-use spirit_index::nvm::log::LogSpace;
+use spirit_index::nvm::root;
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::reader_file::{GROUP_SLOTS, GROUPS};
-use spirit_mem::{HeapFile, Medium, PinSlot, Pins, ReaderFile, Registration, Residency};
+use spirit_mem::reader_words::{GROUP_SLOTS, GROUPS};
+use spirit_mem::{
+    Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,
+};
 
+use crate::durability::EngravePolicy;
 use crate::error::OpenError;
 use crate::fields::Fields;
+use crate::index::Index;
+use crate::live::Welcome;
 use crate::options::Options;
 use crate::shared::{Numbers, Shared};
-use crate::store;
 use crate::trust;
+use crate::view::{Followed, Source, View};
 
-/// Readers in a process that only reads; one slot of its group is for statistics.
-const READERS_MAX: usize = GROUP_SLOTS - 1;
+/// Readers in a process that reads a writer's memory; one slot of its group is for statistics.
+pub(crate) const READERS_MAX: usize = GROUP_SLOTS - 1;
+/// How long a writer that is about to serve, or to end, is waited for, and how often it is looked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(2);
 
 /// The state of a process that only reads.
 pub(crate) struct Follower {
-    /// One more than the count of changes that the executors were brought up to; 0 before the first time.
-    as_of: AtomicU64,
-    /// Held while they are brought up to another; what was found to be damaged, and in which.
-    damage: Mutex<Option<(usize, Corrupt)>>,
-    /// What the log's checksums begin with, if there is a log.
-    salt: Option<u32>,
-    medium: Medium,
-    fields: Arc<Fields>,
-    /// This process's group of slots is its own for as long as this lives.
-    _registration: Registration,
-}
-
-/// What a process that only reads has of an index.
-pub(crate) struct Followed {
-    pub(crate) follower: Follower,
-    pub(crate) pins: Arc<Pins>,
-    /// What readers see of each executor.
-    pub(crate) parts: Box<[Arc<Shared>]>,
-    pub(crate) fields: Arc<Fields>,
+    directory: PathBuf,
+    /// As it was asked for.
+    asked: Options,
+    current: Mutex<Arc<View>>,
 }
 
 impl Follower {
-    /// Opens the index that is in `directory`; `options` then says what the index says.
-    pub(crate) fn open(
-        directory: &Path,
-        options: &mut Options,
-        numbers: &Arc<Numbers>,
-    ) -> Result<Followed, OpenError> {
-        let path = directory.join("heap");
+    /// Opens the index in `directory`; `options` then says what the index says.
+    pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Follower, OpenError> {
+        // Asking adds no field.
+        options.fields.clear();
+        let asked = options.clone();
+        let view = Arc::new(find(directory, options)?);
+        Ok(Follower { directory: directory.into(), asked, current: Mutex::new(view) })
+    }
+
+    /// What is seen now.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What is seen of the writer that made `outdated` so.
+    pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another reader may have been faster.
+        if Arc::ptr_eq(&*current, outdated) || current.is_outdated() {
+            *current = Arc::new(find(&self.directory, &mut self.asked.clone())?);
+        }
+        Ok(current.clone())
+    }
+}
+
+/// The writer's memory, or a copy of what the file holds.
+fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
+    let path = directory.join("heap");
+    let asked = options.clone();
+    let begun = Instant::now();
+    loop {
+        *options = asked.clone();
         let file = HeapFile::open_read_only(&path).map_err(OpenError::File)?;
-        // No writer starts or ends its start meanwhile.
-        let held = store::lock_directory(directory)?;
-        let has_writer = has_writer(&path)?;
-        let (root, _) = trust::find_root(&file, options)?;
-        if !has_writer {
-            trust::check(&file, options, &root)?;
-        }
-        let readers = ReaderFile::of_follower(directory, has_writer).map_err(OpenError::File)?;
-        let registration = readers.register().map_err(OpenError::File)?;
-        drop(held);
-        let fields = Fields::follow(&file, &root, options)?;
-        let fields = Arc::new(fields);
-        let registration =
-            registration.ok_or(OpenError::TooManyFollowers { followers_max: GROUPS })?;
-        options.readers_max = READERS_MAX;
-        let pins = Pins::follower(registration.file().clone(), registration.group());
-        let (pins, file) = (Arc::new(pins), Arc::new(file));
-        let parts = (0..options.executors)
-            .map(|number| part(number, options, &file, &pins, (numbers, &fields)))
-            .collect::<Result<_, _>>()?;
-        let follower = Follower {
-            as_of: AtomicU64::new(0),
-            damage: Mutex::new(None),
-            salt: options.is_logged().then_some(root.salt as u32),
-            medium: file.medium(),
-            fields: fields.clone(),
-            _registration: registration,
+        let found = match rendezvous::call(directory).map_err(failed(directory, "connect to"))? {
+            Some(writer) => of_writer(file, writer, options)?,
+            None if file.has_writer().map_err(OpenError::File)? => None,
+            None => of_file(&file, &asked, options)?,
         };
-        Ok(Followed { follower, pins, parts, fields })
-    }
-
-    /// Brings all executors up to what is engraved, for the first time.
-    pub(crate) fn begin(
-        &self,
-        pins: &Pins,
-        slot: &PinSlot,
-        parts: &[Arc<Shared>],
-    ) -> Result<(), OpenError> {
-        pins.pin(slot);
-        self.catch_up(pins, parts);
-        pins.unpin(slot);
-        self.damage().map_or(Ok(()), Err)
-    }
-
-    /// The same if something changed since. The caller has pinned.
-    ///
-    /// What an earlier caller found counts as of the changes that it had seen *before* it looked: memory that our pin does not
-    /// protect was given up behind a change that we see, so descriptors as of that change or a later one do not lead there.
-    #[inline]
-    pub(crate) fn catch_up(&self, pins: &Pins, parts: &[Arc<Shared>]) {
-        let changes = pins.changes();
-        // Acquire: what was found as of that count is there.
-        if self.as_of.load(Acquire) <= changes {
-            self.look_again(pins, parts, changes);
+        match found {
+            Some(view) => return Ok(view),
+            // It has just ended, or is about to let us in.
+            None if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+            None => return Err(OpenError::NoAnswer { path: directory.join("live") }),
         }
-    }
-
-    #[cold]
-    fn look_again(&self, pins: &Pins, parts: &[Arc<Shared>], changes: u64) {
-        let mut damage = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.as_of.load(Relaxed) > changes {
-            return;
-        }
-        let changes = pins.changes();
-        for (number, part) in parts.iter().enumerate() {
-            if let Err(what) = self.follow_part(part) {
-                // What was found before may not be there any more.
-                parts.iter().for_each(|part| part.memory.set_window(Window::default()));
-                *damage = Some((number, what));
-                return self.as_of.store(u64::MAX, Release);
-            }
-        }
-        self.as_of.store(changes + 1, Release);
-    }
-
-    /// Brings an executor up to what is engraved, and then the fields up to what that has.
-    fn follow_part(&self, part: &Shared) -> Result<(), Corrupt> {
-        if let Some(newest) = follow(&part.memory, self.log(&part.memory))? {
-            part.accepted.store(newest.accepted, Relaxed);
-        }
-        self.fields.catch_up()
-    }
-
-    fn log(&self, memory: &Memory) -> Option<LogSpace> {
-        let (start, bytes) = memory.nvm()?.layout().log;
-        self.salt.map(|salt| LogSpace { start, bytes, salt })
-    }
-
-    /// What was found not to be what was stored there.
-    pub(crate) fn damage(&self) -> Option<OpenError> {
-        let damage = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
-        damage.clone().map(|(executor, what)| OpenError::Corrupt { executor, what })
-    }
-
-    /// What the file lies on.
-    pub(crate) fn medium(&self) -> Medium {
-        self.medium
     }
 }
 
-/// Whether a process has the index open for writing. The directory is locked, so none begins to.
-fn has_writer(path: &Path) -> Result<bool, OpenError> {
-    let probe = HeapFile::open_read_only(path).map_err(OpenError::File)?;
-    probe.keep_writers_out().map(|kept_out| !kept_out).map_err(OpenError::File)
+/// An error of the system about the socket in `directory`.
+fn failed(directory: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError + use<> {
+    let path = directory.join("live");
+    move |reason| OpenError::File(HeapFileError::System { path: path.clone(), action, reason })
 }
 
-/// An executor as its readers need it: the file's part, and a table of segments.
-fn part(
-    number: usize,
-    options: &Options,
-    file: &Arc<HeapFile>,
-    pins: &Arc<Pins>,
-    (numbers, fields): (&Arc<Numbers>, &Arc<Fields>),
-) -> Result<Arc<Shared>, OpenError> {
+/// The memory of the process that writes; none if it has ended.
+fn of_writer(
+    file: HeapFile,
+    writer: UnixStream,
+    options: &mut Options,
+) -> Result<Option<View>, OpenError> {
+    let path = file.path().to_owned();
+    let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
+    let heard = rendezvous::listen(&writer).map_err(failed(&directory, "hear from"))?;
+    let Some((message, descriptors)) = heard else { return Ok(None) };
+    let other = || OpenError::OtherWriter { path: path.clone() };
+    let welcome = Welcome::read(&message).ok_or_else(other)?;
+    let group = welcome.group.ok_or(OpenError::TooManyFollowers { followers_max: GROUPS })?;
+    let [words, memory] = <[_; 2]>::try_from(descriptors).map_err(|_| other())?;
+    let identity = file.identity().map_err(OpenError::File)?;
+    if welcome.file != (identity.device, identity.inode) {
+        return Err(other());
+    }
+    let (roots, starts) = looked_at(&file)?;
+    let (start, source) = (welcome.start, Source::Writer(writer));
+    let followed = Followed { roots, starts, start, medium: file.medium(), _source: source };
+    let (root, _) = trust::find_root(&file, options)?;
+    options.dram_bytes = welcome.dram_bytes;
+    options.fixed_blocks = welcome.fixed_blocks;
+    options.reader_lease = welcome.lease;
+    options.readers_max = READERS_MAX;
     let settings = Settings { residency: Residency::OnTouch, ..options.memory() };
-    let dram_bytes = Geometry::dram_bytes_min(settings).map_err(OpenError::Memory)?;
-    let settings = Settings { dram_bytes, ..settings };
-    let tier = settings.nvm.map(|nvm| Tier {
-        file: file.clone(),
-        start: PARTS_START + number as u64 * nvm.bytes,
-        door: Door::new(Barrier::Order),
-    });
-    let memory = Memory::new(settings, tier, pins.clone()).map_err(OpenError::Memory)?;
-    Ok(Arc::new(Shared::new(memory.following(), numbers.clone(), fields.clone(), options)))
+    let geometry = Geometry::new(settings).map_err(OpenError::Memory)?;
+    if geometry.fingerprint() != welcome.fingerprint {
+        return Err(other());
+    }
+    let adopted = failed(&directory, "map what was handed over at");
+    let words = ReaderWords::adopt(words).map_err(&adopted)?;
+    let memory = SharedMemory::adopt(memory).map_err(&adopted)?;
+    let pins = Arc::new(Pins::follower(words, group));
+    let fields = Arc::new(Fields::follow(&file, &root, options)?);
+    let file = Arc::new(file);
+    let part = |number: usize| {
+        let tier = settings.nvm.map(|nvm| Tier {
+            file: file.clone(),
+            start: PARTS_START + number as u64 * nvm.bytes,
+            door: Door::new(Barrier::Order),
+        });
+        let start = geometry.shared_start(number as u64);
+        let dram = Dram::Shared { memory: &memory, start };
+        let memory = Memory::attach(settings, tier, dram, pins.clone());
+        let memory = memory.map_err(OpenError::Memory)?;
+        Ok(Arc::new(Shared::new(memory, Arc::new(Numbers::default()), fields.clone(), options)))
+    };
+    let parts = (0..options.executors).map(part).collect::<Result<_, OpenError>>()?;
+    let stats_pin = pins.acquire().ok_or_else(other)?;
+    Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
+}
+
+/// A copy of what the file holds, which nobody writes; none if a writer has come meanwhile.
+fn of_file(
+    file: &HeapFile,
+    asked: &Options,
+    options: &mut Options,
+) -> Result<Option<View>, OpenError> {
+    let (roots, starts) = looked_at(file)?;
+    // What is engraved lies in memory of this process as well, so only where DRAM runs short.
+    let asked = asked.clone().engrave(EngravePolicy::Lazy);
+    let opened = Index::open_private(asked);
+    let has_changed = || root::starts(&roots) != starts;
+    let index = match opened {
+        // It may be a writer's doing.
+        Err(_) if has_changed() => return Ok(None),
+        opened => opened?,
+    };
+    if has_changed() {
+        return Ok(None);
+    }
+    *options = index.options.clone();
+    let view = index.view();
+    let (parts, pins, fields) = (view.parts.clone(), view.pins.clone(), view.fields.clone());
+    let Some(stats_pin) = pins.acquire() else { return Ok(None) };
+    let source = Source::Own(Box::new(index));
+    let followed =
+        Followed { roots, starts, start: starts[0], medium: file.medium(), _source: source };
+    Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
+}
+
+/// What the root says of starts: looked at before anything else is read.
+fn looked_at(file: &HeapFile) -> Result<(Region, [u64; 2]), OpenError> {
+    let roots = trust::root_region(file)?;
+    let starts = root::starts(&roots);
+    Ok((roots, starts))
 }

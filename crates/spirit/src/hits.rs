@@ -6,37 +6,24 @@ use std::cell::RefCell;
 use spirit_index::keys;
 use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
-use spirit_mem::{PinSlot, Pins};
 use spirit_query::{
     Counts, Fading, Fingerprint, First, Hit, Parameters, Query, Scored, SortBy, Total,
 };
 
 use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
 use crate::document::StoredValue;
+use crate::fields::Fields;
 use crate::index::Index;
 use crate::lease::LeaseExpired;
+use crate::seat::Seat;
+use crate::view::View;
 
-/// The index stays as it was seen while this lives.
-pub(crate) struct Pinned<'r> {
-    pins: &'r Pins,
-    slot: &'r PinSlot,
-}
+/// What was found stays while this lives, or until its lease is over.
+pub(crate) struct Held<'r>(&'r Seat);
 
-impl<'r> Pinned<'r> {
-    #[inline]
-    pub(crate) fn new(index: &Index, pins: &'r Pins, slot: &'r PinSlot) -> Pinned<'r> {
-        pins.pin(slot);
-        if let Some(follower) = &index.follower {
-            follower.catch_up(pins, &index.parts);
-        }
-        Pinned { pins, slot }
-    }
-}
-
-impl Drop for Pinned<'_> {
-    #[inline]
+impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.pins.unpin(self.slot);
+        self.0.leave();
     }
 }
 
@@ -48,8 +35,8 @@ pub struct Hits<'r> {
     total: Option<Total>,
     /// Made when the first text is read.
     pub(crate) scratch: RefCell<Option<Box<TextScratch>>>,
-    /// Held, but for the time of a call that reads.
-    pinned: Pinned<'r>,
+    /// But for the time of a call that reads.
+    held: Held<'r>,
 }
 
 /// How hits were found.
@@ -86,15 +73,6 @@ pub(crate) struct Ranking<'r> {
     pub(crate) limit: u64,
 }
 
-/// The slot of some hits is pinned while this lives, and held again afterwards.
-pub(crate) struct Reading<'h>(&'h Pinned<'h>);
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.0.pins.hold(self.0.slot);
-    }
-}
-
 impl<'r> Hits<'r> {
     #[inline]
     pub(crate) fn new(
@@ -102,10 +80,9 @@ impl<'r> Hits<'r> {
         hits: &'r [Hit],
         found: Found<'r>,
         total: Option<Total>,
-        pinned: Pinned<'r>,
+        seat: &'r Seat,
     ) -> Hits<'r> {
-        pinned.pins.hold(pinned.slot);
-        Hits { index, hits, found, total, scratch: RefCell::new(None), pinned }
+        Hits { index, hits, found, total, scratch: RefCell::new(None), held: Held(seat) }
     }
 
     /// The score of each hit, if the search was for the best.
@@ -132,12 +109,14 @@ impl<'r> Hits<'r> {
         Some(first.found().iter().map(move |found| found.key.and_then(value)))
     }
 
-    /// Where the hits lead to can be read while the answer lives.
-    pub(crate) fn reading(&self) -> Result<Reading<'_>, LeaseExpired> {
-        if self.pinned.pins.resume(self.pinned.slot) {
-            return Ok(Reading(&self.pinned));
-        }
-        Err(LeaseExpired { lease: self.index.options.reader_lease })
+    /// Reads where the hits lead to.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&View) -> T) -> Result<T, LeaseExpired> {
+        self.held.0.read(self.index, read)
+    }
+
+    /// The fields of what was found.
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.held.0.view().fields
     }
 
     /// What scores were computed from, if the search was for the best.
@@ -148,6 +127,12 @@ impl<'r> Hits<'r> {
     /// How many documents match, if the search was to [say so](crate::Search::total).
     pub fn total(&self) -> Option<Total> {
         self.total
+    }
+
+    /// One past the sequence number of the newest operation that was seen, at least: what was acknowledged below it is among what
+    /// was searched.
+    pub fn as_of(&self) -> u64 {
+        self.held.0.as_of()
     }
 
     /// How many.
@@ -167,8 +152,7 @@ impl<'r> Hits<'r> {
 
     /// The sequence number of each hit: larger is newer, over the whole index.
     pub fn sequences(&self) -> Result<Vec<u64>, LeaseExpired> {
-        let _reading = self.reading()?;
-        Ok(self.hits.iter().map(|hit| self.index.sequence(*hit)).collect())
+        self.read(|view| self.hits.iter().map(|hit| view.sequence_of(*hit)).collect())
     }
 
     /// Appends the key of the hit at `index` (0 is the first) to `key`.
@@ -177,11 +161,11 @@ impl<'r> Hits<'r> {
     /// If there is no such hit.
     pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
         let hit = self.hits[index];
-        let _reading = self.reading()?;
-        let memory = &self.index.parts[hit.executor as usize].memory;
-        let segment = Snapshot::take(memory).of(hit.segment);
-        keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
-        Ok(())
+        self.read(|view| {
+            let memory = &view.parts[hit.executor as usize].memory;
+            let segment = Snapshot::take(memory).of(hit.segment);
+            keys::write_key(&segment, segment.row_table().row(hit.local).key(), key);
+        })
     }
 
     /// The keys, in the order of the hits.
@@ -196,10 +180,12 @@ impl<'r> Hits<'r> {
 
     /// Where the next page begins; `None` if there is no hit.
     pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
-        let _reading = self.reading()?;
-        let newest = |hit: &Hit| Cursor { limit: self.index.sequence(*hit), last: Last::Newest };
         Ok(match self.found {
-            Found::Newest => self.hits.last().map(newest),
+            Found::Newest => {
+                let last = self.hits.last().copied();
+                let limit = last.map(|hit| self.read(|view| view.sequence_of(hit))).transpose()?;
+                limit.map(|limit| Cursor { limit, last: Last::Newest })
+            }
             Found::Best(Ranking { query, scored, counts, parameters, fading, limit }) => {
                 scored.last().map(|last| {
                     let Scored { score, sequence, .. } = *last;

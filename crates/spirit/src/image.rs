@@ -1,5 +1,4 @@
-//! An index's file as whoever only reads it sees it: mapped for reading, its root looked at, its writers kept out if there is
-//! none.
+//! An index's file as whoever only reads it sees it: mapped for reading, its root looked at. Nobody is kept out.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +16,29 @@ pub(crate) struct Image {
     pub(crate) root: Root,
     /// What the index was made with.
     pub(crate) options: Options,
-    /// Somebody has it open for writing.
+    /// Somebody had it open for writing.
     pub(crate) in_use: bool,
     /// Where the root lies.
     pub(crate) region: Region,
+    /// The starts that it said.
+    starts: [u64; 2],
 }
 
 impl Image {
     /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> Result<Image, OpenError> {
         let file = HeapFile::open_read_only(path).map_err(OpenError::File)?;
-        let in_use = !file.keep_writers_out().map_err(OpenError::File)?;
         let mut options = Options::default();
         let (root, region) = trust::find_root(&file, &mut options)?;
-        Ok(Image { file, root, options, in_use, region })
+        // In this order: a writer that is not there yet shows by another start.
+        let starts = root::starts(&region);
+        let in_use = file.has_writer().map_err(OpenError::File)?;
+        Ok(Image { file, root, options, in_use, region, starts })
+    }
+
+    /// Whether somebody has opened it for writing since, and may have stored something.
+    pub(crate) fn has_changed(&self) -> bool {
+        root::starts(&self.region) != self.starts
     }
 
     /// Where the file is.

@@ -9,40 +9,46 @@ use std::time::Instant;
 use spirit_index::batch::KEY_BYTES_MAX;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
-use spirit_mem::{Medium, PinSlot, Pins};
+use spirit_index::roots::Gauge;
+use spirit_mem::{Medium, Pins};
 use spirit_schema::Schema;
 
 use crate::collector::{Called, Contents};
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
-use crate::executor::Executor;
+use crate::executor::{Common, Executor, Place};
 use crate::fields::Fields;
-use crate::follower::{Followed, Follower};
+use crate::follower::Follower;
 use crate::ingest::{Committed, Ingester};
+use crate::live::Host;
 use crate::options::Options;
 use crate::recovering::StartReport;
-use crate::shared::{Numbers, Shared};
+use crate::shared::Numbers;
 use crate::store::Store;
+use crate::view::View;
 
 /// A live index. Any number of threads may add, delete and search at once.
 pub struct Index {
     /// What ingests; none in a process that only reads.
     pub(crate) executors: Box<[Executor]>,
-    /// What readers see of each executor.
-    pub(crate) parts: Box<[Arc<Shared>]>,
-    pub(crate) pins: Arc<Pins>,
+    seen: Seen,
     pub(crate) options: Options,
     pub(crate) numbers: Arc<Numbers>,
-    pub(crate) fields: Arc<Fields>,
     /// Held while an automatic number finds its executor.
     admission: Mutex<()>,
-    /// The reader slot of whoever asks for statistics.
-    pub(crate) stats_pin: Mutex<PinSlot>,
-    /// If this process only reads: how it keeps up with the one that writes.
-    pub(crate) follower: Option<Follower>,
     start_report: StartReport,
     /// Where the index is kept, if it is. Behind the executors: it outlives them.
     pub(crate) store: Option<Store>,
+    /// What lets other processes read, if they can.
+    host: Option<Host>,
+}
+
+/// What readers see.
+enum Seen {
+    /// Memory of this process, which writes it.
+    Own(Arc<View>),
+    /// What another process writes, or wrote.
+    Followed(Follower),
 }
 
 impl Index {
@@ -51,7 +57,7 @@ impl Index {
         if options.read_only {
             return Self::follow(options);
         }
-        let store = match options.directory.clone() {
+        let mut store = match options.directory.clone() {
             // What an index that is there was made with counts.
             Some(directory) if options.mode != Mode::Volatile => {
                 options.check()?;
@@ -65,11 +71,12 @@ impl Index {
         options.check()?;
         // One for each reader, each ingest role, and `stats`, which must never go without.
         let pins = Pins::new(options.readers_max + options.executors + 1);
-        let pins = Arc::new(match &store {
-            Some(store) => pins.shared(store.readers().clone()),
+        let live = store.as_mut().and_then(Store::take_live);
+        let pins = Arc::new(match &live {
+            Some(live) => pins.shared(live.words()),
             None => pins,
         });
-        let stats_pin = Mutex::new(pins.acquire().expect("no slot is taken yet"));
+        let stats_pin = pins.acquire().expect("no slot is taken yet");
         let numbers = Arc::new(Numbers::default());
         let fields = match &store {
             Some(store) => store.fields().clone(),
@@ -77,64 +84,77 @@ impl Index {
         };
         let (mut executors, mut report) = (Vec::new(), StartReport::default());
         for number in 0..options.executors {
-            let (numbers, pins) = (numbers.clone(), pins.clone());
-            let fields = fields.clone();
-            let started = Executor::start(&options, number, numbers, fields, pins, store.as_ref())?;
+            let common = Common { numbers: &numbers, fields: &fields, pins: &pins };
+            let place = Place { store: store.as_ref(), live: live.as_ref() };
+            let started = Executor::start(&options, number, common, place)?;
             executors.push(started.0);
             report.add(started.1);
         }
         let executors = executors.into_boxed_slice();
         let start_report = StartReport { time: begun.elapsed(), ..report };
-        let parts = executors.iter().map(|executor| executor.shared.clone()).collect();
-        let admission = Mutex::new(());
-        let follower = None;
-        Ok(Index {
-            executors,
-            parts,
-            pins,
-            options,
-            numbers,
-            fields,
-            admission,
-            stats_pin,
-            follower,
-            start_report,
-            store,
-        })
+        let parts: Box<[_]> = executors.iter().map(|executor| executor.shared.clone()).collect();
+        let host = match (live, &store) {
+            (Some(live), Some(store)) => {
+                let geometry = parts[0].memory.geometry();
+                let welcome = store.welcome(&options, geometry)?;
+                Some(live.serve(welcome).map_err(OpenError::Thread)?)
+            }
+            _ => None,
+        };
+        let view = View::new(parts, pins, fields, stats_pin, None);
+        let (admission, seen) = (Mutex::new(()), Seen::Own(Arc::new(view)));
+        Ok(Index { executors, seen, options, numbers, admission, start_report, store, host })
     }
 
     /// Opens an index for reading only.
     fn follow(mut options: Options) -> Result<Index, OpenError> {
         let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
         let directory = directory.ok_or(OpenError::NothingToRead)?;
-        let numbers = Arc::new(Numbers::default());
-        let followed = Follower::open(&directory, &mut options, &numbers)?;
-        let Followed { follower, pins, parts, fields } = followed;
-        let stats_pin = pins.acquire().expect("no slot is taken yet");
-        follower.begin(&pins, &stats_pin, &parts)?;
+        let follower = Follower::open(&directory, &mut options)?;
         Ok(Index {
             executors: Box::default(),
-            parts,
-            pins,
+            seen: Seen::Followed(follower),
             options,
-            numbers,
-            fields,
+            numbers: Arc::default(),
             admission: Mutex::new(()),
-            stats_pin: Mutex::new(stats_pin),
-            follower: Some(follower),
             start_report: StartReport::default(),
             store: None,
+            host: None,
         })
+    }
+
+    /// Opens a copy of an index that nobody writes, of which nothing is ever stored: for a process that only reads.
+    pub(crate) fn open_private(options: Options) -> Result<Index, OpenError> {
+        Self::open(Options { read_only: false, private: true, ..options })
+    }
+
+    /// What is seen now.
+    pub(crate) fn view(&self) -> Arc<View> {
+        match &self.seen {
+            Seen::Own(view) => view.clone(),
+            Seen::Followed(follower) => follower.view(),
+        }
+    }
+
+    /// The fields of the documents that are added; none in a process that only reads.
+    pub(crate) fn fields(&self) -> Option<&Fields> {
+        match &self.seen {
+            Seen::Own(view) => Some(&view.fields),
+            Seen::Followed(_) => None,
+        }
+    }
+
+    /// What is seen after the writer has started that made `outdated` so.
+    pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
+        match &self.seen {
+            Seen::Own(view) => Ok(view.clone()),
+            Seen::Followed(follower) => follower.view_after(outdated),
+        }
     }
 
     /// Whether it was opened for reading only.
     pub fn is_read_only(&self) -> bool {
-        self.follower.is_some()
-    }
-
-    /// What an index that is open for reading only found not to be what was stored there; from then on it finds nothing.
-    pub fn damage(&self) -> Option<OpenError> {
-        self.follower.as_ref().and_then(Follower::damage)
+        matches!(self.seen, Seen::Followed(_))
     }
 
     pub(crate) fn check_writable(&self) -> Result<(), AddError> {
@@ -148,12 +168,19 @@ impl Index {
 
     fn shut(&mut self) -> Result<(), AddError> {
         let Some(store) = self.store.take() else { return Ok(()) };
+        if self.options.private {
+            self.executors.iter_mut().for_each(Executor::stop);
+            return Ok(());
+        }
         for executor in &self.executors {
             executor.close(&self.options)?;
         }
         // What is stored after the file says that the index is closed could be lost with the machine.
         self.executors.iter_mut().for_each(Executor::stop);
-        store.close().map_err(|_| AddError::SyncFailed)
+        let closed = store.close().map_err(|_| AddError::SyncFailed);
+        // Before the file is unlocked: who comes meanwhile waits for one or the other.
+        self.host = None;
+        closed
     }
 
     /// Adds a document under an automatic key, a number in decimal, and says which. When this returns, every query that
@@ -330,13 +357,13 @@ impl Index {
 
     /// What the index's file lies on, if it has one.
     pub fn medium(&self) -> Option<Medium> {
-        let followed = self.follower.as_ref().map(Follower::medium);
+        let followed = self.view().followed().map(|followed| followed.medium);
         self.store.as_ref().map(Store::medium).or(followed)
     }
 
     /// The fields of its documents, as they are now. More may come with documents.
     pub fn schema(&self) -> Arc<Schema> {
-        self.fields.current()
+        self.view().fields.current()
     }
 
     /// What the index was opened with, or made with if it was there.
@@ -347,18 +374,22 @@ impl Index {
     /// The memory of each executor: for measurements of parts of it.
     #[doc(hidden)]
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
-        self.parts.iter().map(|part| &part.memory)
+        self.executors.iter().map(|executor| &executor.shared.memory)
     }
 
     /// Documents ever accepted: exactly, over the index's life.
     pub fn accepted(&self) -> u64 {
-        self.parts.iter().map(|part| part.accepted.load(Relaxed)).sum()
+        self.gauges(Gauge::Accepted)
     }
 
     /// Documents that were replaced or deleted, over the index's life. After a start that followed a kill it may be off by those of
     /// the last moments, until the keys of all segments have been looked at in the background.
     pub fn deleted(&self) -> u64 {
-        self.parts.iter().map(|part| part.deleted.load(Relaxed)).sum()
+        self.gauges(Gauge::Deleted)
+    }
+
+    fn gauges(&self, gauge: Gauge) -> u64 {
+        self.view().parts.iter().map(|part| part.memory.gauge(gauge).load(Relaxed)).sum()
     }
 }
 

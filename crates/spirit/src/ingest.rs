@@ -18,6 +18,7 @@ use spirit_index::batch::Batch;
 use spirit_index::descriptor::{Position, SegmentId, State};
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self};
+use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 
@@ -125,7 +126,7 @@ impl Ingester {
         start: Start,
     ) -> Option<Ingester> {
         let Start { position, row, sequence, documents, accepted, journal } = start;
-        shared.accepted.store(accepted, Relaxed);
+        shared.gauge(Gauge::Accepted).store(accepted, Relaxed);
         let batch_size = match (options.is_logged(), options.is_os_level()) {
             (true, true) => BatchSize::SYNCED,
             (true, false) => BatchSize::LOGGED,
@@ -303,14 +304,30 @@ impl Ingester {
     }
 
     fn publish(&self) {
-        self.shared.memory.publish(self.row_end());
+        self.shared.memory.publish(self.row_end(), self.sequence_end);
+    }
+
+    /// Statistics tell what the segment being filled holds.
+    fn gauge_segment(&self) {
+        let (id, counts) = self.counts();
+        self.shared.memory.set_gauges(&[
+            (Gauge::FreshSegment, u64::from(id.0) + 1),
+            (Gauge::FreshTerms, counts.terms as u64),
+            (Gauge::FreshPostings, counts.postings),
+            (Gauge::FreshTokens, counts.tokens),
+            (Gauge::FreshBytes, counts.extent_bytes),
+            (Gauge::FreshVectorUnits, counts.vector_units),
+            (Gauge::FreshTextBytes, counts.text_bytes),
+            (Gauge::LogBytes, self.log_bytes()),
+        ]);
     }
 
     /// The same; `settled` more documents are among them.
     fn publish_settled(&mut self, settled: usize) {
         self.publish();
         self.accepted += settled as u64;
-        self.shared.accepted.store(self.accepted, Relaxed);
+        self.shared.gauge(Gauge::Accepted).store(self.accepted, Relaxed);
+        self.gauge_segment();
     }
 
     /// Kills what the new rows replace, and enters them in the key table. Says how many of them are in.

@@ -2,18 +2,19 @@
 //!
 //! Results stay readable while they are kept, since their reader's slot is held. If memory that was retired since waits
 //! for one and the same hold for longer than the lease, the flush stage revokes it, and whoever comes back to those
-//! results gets [`LeaseExpired`]. A query that is being answered is never disturbed, so a reader reads nothing that
-//! was reused.
+//! results gets [`LeaseExpired`]. A query of this process that is being answered is never disturbed, so a reader reads nothing
+//! that was reused.
 //!
-//! The same goes for readers in other processes; and slots of a process that has ended are taken back.
+//! The same goes for readers in other processes. These may be stopped in the middle of a query as well: one that is in the way
+//! for [three leases](PINNED_LEASES) is let go of, and its answer is given up when it goes on.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use spirit_mem::{Hold, Pins};
 
-/// How often slots of processes that have ended are taken back.
-const REAP: Duration = Duration::from_millis(50);
+/// Leases after which a query of another process is let go of.
+const PINNED_LEASES: u32 = 3;
 /// Looks at the slots in the time of a lease.
 const LOOKS_PER_LEASE: u32 = 8;
 
@@ -41,52 +42,39 @@ impl std::error::Error for LeaseExpired {}
 pub(crate) struct Leases {
     lease: Duration,
     looked: Instant,
-    reaped: Instant,
     seen: Box<[Option<(Hold, Instant)>]>,
-    /// What was free at the start, if readers in other processes were there and may still read it.
-    start_stamp: Option<u64>,
 }
 
 impl Leases {
     pub(crate) fn new(lease: Duration, pins: &Pins) -> Leases {
-        let now = Instant::now();
-        Leases {
-            lease,
-            looked: now,
-            reaped: now,
-            seen: vec![None; pins.slots()].into(),
-            start_stamp: pins.start_stamp(),
-        }
+        Leases { lease, looked: Instant::now(), seen: vec![None; pins.slots()].into() }
     }
 
-    /// Whether readers that were there before this start may still read what was free then. For as long as they may, nothing
-    /// new is put in the second tier.
-    pub(crate) fn awaits_readers(&mut self, pins: &Pins) -> bool {
-        self.start_stamp.take_if(|stamp| pins.horizon() > *stamp);
-        self.start_stamp.is_some()
-    }
-
-    /// Revokes what was held for too long. Cheap if it was called a moment ago.
+    /// Revokes what was in the way for too long. Cheap if it was called a moment ago.
     pub(crate) fn enforce(&mut self, pins: &Pins) {
         let now = Instant::now();
-        if now - self.reaped >= REAP {
-            self.reaped = now;
-            pins.reap();
-        }
         if now - self.looked < self.lease / LOOKS_PER_LEASE {
             return;
         }
         self.looked = now;
         for (index, seen) in self.seen.iter_mut().enumerate() {
-            *seen = match (pins.hold_in_the_way(index), *seen) {
-                (Some(hold), Some((same, since))) if hold == same => {
-                    if now - since >= self.lease {
+            let held = pins.hold_in_the_way(index).map(|hold| (hold, self.lease));
+            let pinned = || pins.pin_in_the_way(index).map(|pin| (pin, self.lease * PINNED_LEASES));
+            *seen = match (held.or_else(pinned), *seen) {
+                (Some((hold, longest)), Some((same, since))) if hold == same => {
+                    if now - since >= longest {
                         pins.revoke(index, hold);
                     }
                     Some((same, since))
                 }
-                (hold, _) => hold.map(|hold| (hold, now)),
+                (found, _) => found.map(|(hold, _)| (hold, now)),
             };
         }
+    }
+
+    /// The slot that has been in the way for longest, and since when.
+    pub(crate) fn longest(&self) -> Option<(usize, Instant)> {
+        let seen = self.seen.iter().enumerate();
+        seen.filter_map(|(index, seen)| Some((index, (*seen)?.1))).min_by_key(|(_, since)| *since)
     }
 }

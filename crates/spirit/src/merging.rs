@@ -17,6 +17,8 @@ const AFTER_SYNCED: usize = 8;
 pub(crate) struct Merging {
     /// So many come together before they are merged.
     after: usize,
+    /// What the start found is merged at once.
+    begins_with_found: bool,
     /// The oldest segment when the index was opened.
     oldest: Position,
     /// Engraved and not merged, oldest first.
@@ -35,6 +37,7 @@ impl Merging {
         let found = memory.merged()..memory.coverage().base_end();
         Merging {
             after: options.merge_after.unwrap_or_else(|| default_after(memory)),
+            begins_with_found: !options.private,
             oldest: memory.window().oldest,
             waiting: found.map(SegmentId::first).collect(),
             run: Merge::default(),
@@ -63,7 +66,7 @@ impl Merging {
         self.at_once
             || !self.run.is_done()
             || self.waiting.len() >= self.after
-            || oldest.position() < memory.coverage().base_end()
+            || (self.begins_with_found && oldest.position() < memory.coverage().base_end())
             || fills()
     }
 

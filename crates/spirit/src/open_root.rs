@@ -52,6 +52,11 @@ impl OpenRoot {
         (root.salt as u32, root.incarnation as u32)
     }
 
+    /// The number of this start.
+    pub(crate) fn start(&self) -> u64 {
+        self.state().root.start
+    }
+
     /// Where the file is.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()

@@ -60,6 +60,8 @@ pub struct Options {
     pub(crate) vectors: Level,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) read_only: bool,
+    /// Nothing is ever stored in the file: what is, stays in this process.
+    pub(crate) private: bool,
     pub(crate) mode: Mode,
     pub(crate) durability: Durability,
     pub(crate) nvm_bytes: Option<u64>,
@@ -100,6 +102,7 @@ impl Default for Options {
             vectors: Level::default(),
             directory: None,
             read_only: false,
+            private: false,
             mode: Mode::default(),
             durability: Durability::default(),
             nvm_bytes: None,

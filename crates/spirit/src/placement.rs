@@ -10,6 +10,7 @@ use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::engrave::Engrave;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::merged_writer::MergedWriter;
+use spirit_index::roots::Gauge;
 
 use crate::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::key_import::enter_keys;
@@ -29,6 +30,8 @@ pub(crate) struct Placement {
     importer: Importer,
     /// Keys that the start found are to be entered now.
     has_keys: bool,
+    /// They never are: nothing is added, and each segment's own list of keys is asked.
+    leaves_keys: bool,
     /// The log is replayed.
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
@@ -57,6 +60,7 @@ impl Placement {
             merging: Merging::new(options, memory),
             importer,
             has_keys: false,
+            leaves_keys: options.private,
             is_replayed: false,
             at_once: false,
         }
@@ -98,11 +102,11 @@ impl Placement {
         match self.next_work(shared) {
             // A merge makes room for terms, which engraving may wait for, and segments that may be dropped.
             Some(Work::Engrave) => {
-                shared.engraved.time(|| self.advance_engraving(shared))
+                shared.engraved().time(|| self.advance_engraving(shared))
                     || (self.merging.has_work(&shared.memory)
-                        && shared.merged.time(|| self.advance_merging(shared)))
+                        && shared.merged().time(|| self.advance_merging(shared)))
             }
-            Some(Work::Merge) => shared.merged.time(|| self.advance_merging(shared)),
+            Some(Work::Merge) => shared.merged().time(|| self.advance_merging(shared)),
             Some(Work::Terms) => {
                 self.importer.terms(&shared.memory);
                 true
@@ -148,7 +152,7 @@ impl Placement {
                 self.flushed.pop_front();
                 self.at_once &= !self.flushed.is_empty();
                 self.merging.push(id);
-                Shared::add_to(&shared.engraved.count, 1);
+                shared.add(Gauge::Engraved, 1);
                 shared.note_placed();
                 match self.pointer_update {
                     PointerUpdate::Eager => commit(&shared.memory, id),
@@ -167,14 +171,14 @@ impl Placement {
 
     fn advance_merging(&mut self, shared: &Shared) -> bool {
         let merged = self.merging.advance(&shared.memory);
-        Shared::add_to(&shared.merged.count, merged.unwrap_or(0) as u64);
+        shared.add(Gauge::Merged, merged.unwrap_or(0) as u64);
         merged.is_some()
     }
 
     /// Lets terms be taken out of the merged dictionary, whose writer this is.
     pub(crate) fn make_way(&mut self, shared: &Shared) -> &mut MergedWriter {
         let (merged, writer) = self.merging.make_way(&shared.memory);
-        Shared::add_to(&shared.merged.count, merged as u64);
+        shared.add(Gauge::Merged, merged as u64);
         writer
     }
 
@@ -197,13 +201,17 @@ impl Placement {
     pub(crate) fn forget(&mut self, memory: &Memory, position: Position) {
         self.engraved.retain(|id| id.position() != position);
         // Its keys leave room for others.
-        self.has_keys = self.is_replayed && !memory.coverage().has_keys();
+        self.has_keys = self.is_replayed && self.wants_keys(memory);
+    }
+
+    fn wants_keys(&self, memory: &Memory) -> bool {
+        !self.leaves_keys && !memory.coverage().has_keys()
     }
 
     /// The log is replayed: the keys of what the start found may be entered.
     pub(crate) fn import_keys(&mut self, memory: &Memory) {
         self.is_replayed = true;
-        self.has_keys = !memory.coverage().has_keys();
+        self.has_keys = self.wants_keys(memory);
     }
 
     /// Segments that take room in DRAM.

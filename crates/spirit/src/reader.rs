@@ -8,24 +8,23 @@ mod explain;
 mod facets;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::older::FindOlder;
-use spirit_index::snapshot::Snapshot;
-use spirit_mem::{PinSlot, Pins};
+use spirit_index::snapshot::{Seen, Snapshot};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
+    Algorithm, CLAUSES_MAX, Counts, Fading, First, Hit, Operator, Parameters, ParseError, Parser,
+    Query, Ranking as Asked, Scored, Scratch, Settings, SortBy, Tally, Top, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
 use crate::cursor::{self, Cursor, Last, RankedCursor};
-use crate::hits::{Found, Hits, Pinned, Ranking, Sorting};
+use crate::hits::{Found, Hits, Ranking, Sorting};
 use crate::index::Index;
 use crate::recency;
 use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
+use crate::seat::Seat;
 use crate::sorting;
+use crate::view::View;
 
 /// All readers that the index was opened for are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +48,8 @@ impl std::error::Error for TooManyReaders {}
 /// Asks an index. Made by [`Index::reader`].
 pub struct Reader<'i> {
     pub(crate) index: &'i Index,
-    pins: Arc<Pins>,
-    slot: Option<PinSlot>,
-    memory: Memory<'i>,
+    seat: Seat,
+    memory: Memory,
     parser: Parser,
     /// How often the schema had grown when the parser was told of it.
     growths: u64,
@@ -59,21 +57,21 @@ pub struct Reader<'i> {
 }
 
 /// What a reader's queries work in.
-pub(crate) struct Memory<'i> {
+pub(crate) struct Memory {
     pub(crate) limits: Limits,
     pub(crate) scratch: Scratch,
     pub(crate) hits: Vec<Hit>,
     /// Hits of several executors with what they are merged by.
     merge: Vec<(std::cmp::Reverse<u64>, Hit)>,
     /// What is seen of each executor.
-    snapshots: Vec<Snapshot<'i>>,
+    snapshots: Snapshots,
     counts: Counts,
     top: Top,
     scored: Vec<Scored>,
     pub(crate) first: First,
 }
 
-impl Memory<'_> {
+impl Memory {
     fn new(executors: usize, rows_max: u32) -> Self {
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Memory {
@@ -81,7 +79,7 @@ impl Memory<'_> {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
             hits: Vec::with_capacity(HITS_MAX * executors),
             merge: Vec::with_capacity(merged),
-            snapshots: Vec::with_capacity(executors),
+            snapshots: Snapshots(Vec::with_capacity(executors)),
             counts: Counts::with_capacity(CLAUSES_MAX),
             top: Top::with_capacity(HITS_MAX),
             scored: Vec::with_capacity(HITS_MAX),
@@ -90,40 +88,36 @@ impl Memory<'_> {
     }
 }
 
+/// What was seen of each executor at one moment.
+pub(crate) struct Snapshots(Vec<Seen>);
+
+impl Snapshots {
+    /// Takes those for a query.
+    fn take(&mut self, view: &View, query: &Query) {
+        self.0.clear();
+        self.0.extend(view.parts.iter().map(|part| snapshot_for(&part.memory, query).seen()));
+    }
+
+    fn iter<'v>(&self, view: &'v View) -> impl Iterator<Item = Snapshot<'v>> {
+        view.parts.iter().zip(&self.0).map(|(part, seen)| Snapshot::again(&part.memory, *seen))
+    }
+}
+
 impl Index {
     /// A reader for one thread.
     pub fn reader(&self) -> Result<Reader<'_>, TooManyReaders> {
-        let readers_max = self.options.readers_max;
-        let slot = self.pins.acquire().ok_or(TooManyReaders { readers_max })?;
-        Ok(Reader {
-            index: self,
-            pins: self.pins.clone(),
-            slot: Some(slot),
-            memory: Memory::new(self.parts.len(), self.parts[0].memory.geometry().rows_max()),
-            growths: self.fields.growths(),
-            parser: self.parser(Operator::Or),
-            query: Query::new(),
-        })
-    }
-
-    /// The sequence number of a hit. The reader that has it is pinned.
-    pub(crate) fn sequence(&self, hit: Hit) -> u64 {
-        let memory = &self.parts[hit.executor as usize].memory;
-        Snapshot::take(memory).of(hit.segment).sequence(hit.local)
+        let view = self.view();
+        let memory = Memory::new(view.parts.len(), view.parts[0].memory.geometry().rows_max());
+        let growths = view.fields.growths();
+        let seat = Seat::take(view, self.options.readers_max)?;
+        let parser = self.parser(Operator::Or);
+        Ok(Reader { index: self, seat, memory, growths, parser, query: Query::new() })
     }
 
     /// A parser for this index's queries.
     pub fn parser(&self, operator: Operator) -> Parser {
-        let parser = Parser::new(self.fields.current(), QUERY_BYTES_MAX, operator);
+        let parser = Parser::new(self.schema(), QUERY_BYTES_MAX, operator);
         if self.options.positions { parser } else { parser.without_positions() }
-    }
-}
-
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            self.pins.release(slot);
-        }
     }
 }
 
@@ -163,11 +157,17 @@ impl<'i> Reader<'i> {
     }
 
     fn renew_parser(&mut self) {
-        let growths = self.index.fields.growths();
+        let fields = &self.seat.view().fields;
+        let growths = fields.growths();
         if growths != self.growths {
-            self.parser.renew(self.index.fields.current());
+            self.parser.renew(fields.current());
             self.growths = growths;
         }
+    }
+
+    /// As of which sequence number the last question was answered: see [`Hits::as_of`].
+    pub fn as_of(&self) -> u64 {
+        self.seat.as_of()
     }
 
     /// What each of its queries may cost.
@@ -178,8 +178,8 @@ impl<'i> Reader<'i> {
     /// Parses `text` and searches.
     pub fn search_text(&mut self, text: &str, search: Search) -> Result<Hits<'_>, SearchError> {
         self.parse(text)?;
-        let Reader { index, pins, slot, memory, query, parser, .. } = self;
-        answer(index, pins, slot, memory, parser.schema(), query, search)
+        let Reader { index, seat, memory, query, parser, .. } = self;
+        answer(index, seat, memory, parser.schema(), query, search)
     }
 
     /// The same for what people type: whatever cannot be understood is passed over, or taken as words. Says what that was.
@@ -190,29 +190,28 @@ impl<'i> Reader<'i> {
     ) -> Result<(Hits<'_>, Vec<ParseError>), SearchError> {
         self.renew_parser();
         let warnings = self.parser.parse_lenient_into(text, &mut self.query);
-        let Reader { index, pins, slot, memory, query, parser, .. } = self;
-        answer(index, pins, slot, memory, parser.schema(), query, search)
-            .map(|hits| (hits, warnings))
+        let Reader { index, seat, memory, query, parser, .. } = self;
+        answer(index, seat, memory, parser.schema(), query, search).map(|hits| (hits, warnings))
     }
 
     /// Parses `text` and counts.
     pub fn count_text(&mut self, text: &str) -> Result<u64, SearchError> {
         self.parse(text)?;
-        let Reader { index, pins, slot, memory, query, .. } = self;
-        count(index, pins, slot, memory, query, None)
+        let Reader { index, seat, memory, query, .. } = self;
+        count(index, seat, memory, query, None)
     }
 
     /// Parses `text` and counts, exactly up to `up_to` matches.
     pub fn count_text_up_to(&mut self, text: &str, up_to: u64) -> Result<Total, SearchError> {
         self.parse(text)?;
-        let Reader { index, pins, slot, memory, query, .. } = self;
-        total(index, pins, slot, memory, query, up_to)
+        let Reader { index, seat, memory, query, .. } = self;
+        total(index, seat, memory, query, up_to)
     }
 
     /// The number of matches: exactly up to `up_to`; of more, that there are more. Counting ends as soon as that is known.
     pub fn count_up_to(&mut self, query: &Query, up_to: u64) -> Result<Total, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
-        total(index, pins, slot, memory, query, up_to)
+        let Reader { index, seat, memory, .. } = self;
+        total(index, seat, memory, query, up_to)
     }
 
     /// The first matches in the order of `search`. What they lead to stays until they are dropped, or their lease is over.
@@ -223,8 +222,8 @@ impl<'i> Reader<'i> {
         search: Search,
     ) -> Result<Hits<'r>, SearchError> {
         self.renew_parser();
-        let Reader { index, pins, slot, memory, parser, .. } = self;
-        answer(index, pins, slot, memory, parser.schema(), query, search)
+        let Reader { index, seat, memory, parser, .. } = self;
+        answer(index, seat, memory, parser.schema(), query, search)
     }
 
     /// The exact number of matches.
@@ -238,20 +237,22 @@ impl<'i> Reader<'i> {
         query: &Query,
         algorithm: Option<Algorithm>,
     ) -> Result<u64, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
-        count(index, pins, slot, memory, query, algorithm)
+        let Reader { index, seat, memory, .. } = self;
+        count(index, seat, memory, query, algorithm)
     }
 
     /// The same where `older` finds terms in segments that the DRAM dictionary does not cover: for measurements of other ways
     /// than ours, on an index with one executor.
     #[doc(hidden)]
-    pub fn count_finding(&mut self, query: &Query, older: impl FindOlder) -> u64 {
-        let Reader { index, pins, slot, memory, .. } = self;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
+    pub fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
+        let Reader { index, seat, memory, .. } = self;
         let settings = Settings { level: index.options.vectors, ..Settings::default() };
-        let snapshot = Snapshot::take(&index.parts[0].memory);
         let scratch = &mut memory.scratch;
-        spirit_query::count_finding(snapshot, query, settings, scratch, older).unwrap_or(0)
+        let counted = seat.ask(index, |view| {
+            let snapshot = Snapshot::take(&view.parts[0].memory);
+            Ok(spirit_query::count_finding(snapshot, query, settings, scratch, older)?)
+        });
+        counted.unwrap_or(0)
     }
 }
 
@@ -268,83 +269,110 @@ fn check_parameters(parameters: Parameters) -> Result<(), SearchError> {
 
 fn count(
     index: &Index,
-    pins: &Pins,
-    slot: &Option<PinSlot>,
-    memory: &mut Memory<'_>,
+    seat: &mut Seat,
+    memory: &mut Memory,
     query: &Query,
     algorithm: Option<Algorithm>,
 ) -> Result<u64, SearchError> {
     check(index, query)?;
-    let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, algorithm, limits, ..Settings::default() };
-    let mut count = 0;
-    for part in &index.parts {
-        count += spirit_query::count(snapshot_for(&part.memory, query), query, settings, scratch)?;
-    }
-    Ok(count)
+    seat.ask(index, |view| {
+        let mut count = 0;
+        for part in &view.parts {
+            let snapshot = snapshot_for(&part.memory, query);
+            count += spirit_query::count(snapshot, query, settings, scratch)?;
+        }
+        Ok(count)
+    })
 }
 
 fn total(
     index: &Index,
-    pins: &Pins,
-    slot: &Option<PinSlot>,
-    memory: &mut Memory<'_>,
+    seat: &mut Seat,
+    memory: &mut Memory,
     query: &Query,
     up_to: u64,
 ) -> Result<Total, SearchError> {
     check(index, query)?;
-    let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, limits, ..Settings::default() };
-    let mut tally = Tally::up_to(up_to);
-    for part in &index.parts {
-        tally.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
-    }
-    Ok(tally.total())
+    seat.ask(index, |view| {
+        let mut tally = Tally::up_to(up_to);
+        for part in &view.parts {
+            tally.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
+        }
+        Ok(tally.total())
+    })
 }
 
-fn answer<'r, 'i>(
-    index: &'i Index,
-    pins: &'r Pins,
-    slot: &'r Option<PinSlot>,
-    memory: &'r mut Memory<'i>,
+/// How the hits of an answer were found, without what they are in.
+enum How {
+    Newest,
+    Best { parameters: Parameters, fading: Option<Fading>, limit: u64 },
+    Sorted { by: SortBy, limit: u64 },
+}
+
+fn answer<'r>(
+    index: &'r Index,
+    seat: &'r mut Seat,
+    memory: &'r mut Memory,
     schema: &Schema,
     query: &'r Query,
     search: Search,
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
-    let pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
-    let (found, total) = match &search.order {
-        Order::Newest => (Found::Newest, newest(index, query, &search, memory)?),
+    let (how, total) =
+        seat.ask_and_hold(index, |view| find(index, view, memory, schema, query, &search))?;
+    let Memory { hits, scored, counts, first, .. } = memory;
+    let found = match how {
+        How::Newest => Found::Newest,
+        How::Best { parameters, fading, limit } => {
+            Found::Best(Ranking { query, scored, counts, parameters, fading, limit })
+        }
+        How::Sorted { by, limit } => Found::Sorted(Sorting { query, first, by, limit }),
+    };
+    Ok(Hits::new(index, hits, found, total, seat))
+}
+
+/// Finds the first in the order of `search`; says how, and how many match.
+fn find(
+    index: &Index,
+    view: &View,
+    memory: &mut Memory,
+    schema: &Schema,
+    query: &Query,
+    search: &Search,
+) -> Result<(How, Option<Total>), SearchError> {
+    match &search.order {
+        Order::Newest => Ok((How::Newest, newest(index, view, query, search, memory)?)),
         Order::Relevance(parameters) => {
-            check_parameters(*parameters)?;
+            let parameters = *parameters;
+            check_parameters(parameters)?;
             let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
             let fading = recency::fading(search.recency.as_ref(), schema, after)?;
-            let fingerprint = || cursor::fingerprint(query, *parameters, fading.as_ref());
+            let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
             cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
-            let asked = Asked { parameters: *parameters, skips: search.skips, fading };
-            let (limit, total) = best(index, query, &search, after, asked, memory)?;
-            let Memory { scored, counts, .. } = &*memory;
-            let parameters = *parameters;
-            (Found::Best(Ranking { query, scored, counts, parameters, fading, limit }), total)
+            let asked = Asked { parameters, skips: search.skips, fading };
+            let (limit, total) = best(index, view, query, search, asked, memory)?;
+            Ok((How::Best { parameters, fading, limit }, total))
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
-            let (limit, total) = sorting::first(index, query, &search, by, memory)?;
-            (Found::Sorted(Sorting { query, first: &memory.first, by, limit }), total)
+            let (limit, total) = sorting::first(index, view, query, search, by, memory)?;
+            Ok((How::Sorted { by, limit }, total))
         }
-    };
-    Ok(Hits::new(index, &memory.hits, found, total, pinned))
+    }
 }
 
-fn newest<'i>(
-    index: &'i Index,
+fn newest(
+    index: &Index,
+    view: &View,
     query: &Query,
     search: &Search,
-    memory: &mut Memory<'i>,
+    memory: &mut Memory,
 ) -> Result<Option<Total>, SearchError> {
     if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
         return Err(SearchError::Cursor);
@@ -353,7 +381,7 @@ fn newest<'i>(
     let settings = search.settings(index.options.vectors, limits.begin());
     let mut tally = search.total.map(Tally::up_to);
     hits.clear();
-    for (number, part) in index.parts.iter().enumerate() {
+    for (number, part) in view.parts.iter().enumerate() {
         let (snapshot, before) = (snapshot_for(&part.memory, query), hits.len());
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
         let found = hits.len() - before;
@@ -366,9 +394,9 @@ fn newest<'i>(
             None => {}
         }
     }
-    if index.parts.len() > 1 {
+    if view.parts.len() > 1 {
         merge.clear();
-        merge.extend(hits.iter().map(|hit| (std::cmp::Reverse(index.sequence(*hit)), *hit)));
+        merge.extend(hits.iter().map(|hit| (std::cmp::Reverse(view.sequence_of(*hit)), *hit)));
         merge.sort_unstable_by_key(|(newest_first, _)| *newest_first);
         merge.truncate(search.k);
         hits.clear();
@@ -391,46 +419,46 @@ fn ranked<'c>(cursor: &'c Cursor, query: &Query) -> Result<&'c RankedCursor, Sea
 }
 
 /// Counts what scores are computed from; after a cursor it has to be what it was.
-fn count_terms(
+fn count_terms<'v>(
     query: &Query,
     after: Option<&RankedCursor>,
-    snapshots: &[Snapshot<'_>],
+    snapshots: impl Iterator<Item = Snapshot<'v>>,
     counts: &mut Counts,
 ) {
     match after {
         Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
         None => {
             counts.begin(query);
-            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));
+            snapshots.for_each(|snapshot| counts.add(&snapshot, query));
         }
     }
 }
 
 /// Finds the best; says where the documents end among which the next pages are, and how many match.
-fn best<'i>(
-    index: &'i Index,
+fn best(
+    index: &Index,
+    view: &View,
     query: &Query,
     search: &Search,
-    after: Option<&RankedCursor>,
     asked: Asked,
-    memory: &mut Memory<'i>,
+    memory: &mut Memory,
 ) -> Result<(u64, Option<Total>), SearchError> {
     // Before the snapshots: what they see and this does not may be in this page only.
-    let now = index.numbers.sequence.load(Relaxed);
+    let now = view.sequence();
     let Memory { limits, scratch, hits, snapshots, counts, top, scored, .. } = memory;
+    let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
     let settings = search.settings(index.options.vectors, limits.begin());
-    snapshots.clear();
-    snapshots.extend(index.parts.iter().map(|part| snapshot_for(&part.memory, query)));
-    count_terms(query, after, snapshots, counts);
+    snapshots.take(view, query);
+    count_terms(query, after, snapshots.iter(view), counts);
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, asked);
-    for (number, snapshot) in snapshots.iter().enumerate() {
-        spirit_query::best(*snapshot, query, settings, asked, scratch, number as u32, top)?;
+    for (number, snapshot) in snapshots.iter(view).enumerate() {
+        spirit_query::best(snapshot, query, settings, asked, scratch, number as u32, top)?;
     }
     let mut tally = search.total.map(Tally::up_to);
     if let Some(tally) = &mut tally {
-        for snapshot in &*snapshots {
-            tally.add(*snapshot, query, of_all(settings), scratch)?;
+        for snapshot in snapshots.iter(view) {
+            tally.add(snapshot, query, of_all(settings), scratch)?;
         }
     }
     top.drain_into(scored);

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
+use spirit_index::roots::Gauge;
 
 use crate::error::AddError;
 use crate::ingest::{Ingester, Start};
@@ -42,7 +43,7 @@ impl Recovery {
         };
         let recovered = recover::recover(memory)?;
         replay::raise(&shared.numbers, &recovered);
-        shared.deleted.store(recovered.deleted, Relaxed);
+        shared.gauge(Gauge::Deleted).store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         let window = recovered.window;
         recovery.report.segments = u64::from(window.end - window.oldest);
@@ -72,10 +73,15 @@ impl Recovery {
             if recovery.found.kills {
                 // What did not die after all is taken off again when the rows are looked at.
                 let expected = recover::expect_deaths(memory, recovered.window);
-                shared.deleted.fetch_add(expected, Relaxed);
+                shared.add(Gauge::Deleted, expected);
             }
         }
         Ok(recovery)
+    }
+
+    /// Bytes of the log that are to be ingested.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        self.found.position.saturating_sub(self.recovered.log_from)
     }
 
     /// Where the ingest role begins.

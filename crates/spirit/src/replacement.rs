@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use spirit_index::batch::Key;
 use spirit_index::keys::{self, Keys};
+use spirit_index::roots::Gauge;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use std::sync::atomic::Ordering::Relaxed;
@@ -201,6 +202,6 @@ pub(crate) fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) 
         return None;
     }
     let engraved = shared.memory.kill(&segment, local, by);
-    Shared::add_to(&shared.deleted, 1);
+    shared.add(Gauge::Deleted, 1);
     Some(if engraved { Stamped::Engraved } else { Stamped::InDram })
 }

@@ -14,7 +14,7 @@ use spirit_index::nvm::backup::target;
 use spirit_index::nvm::field_list::{self, FieldList, PARTS_START};
 use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{HeapFile, Pins};
+use spirit_mem::{Dram, HeapFile, Pins};
 
 use crate::backup::Progress;
 use crate::backup_error::BackupError;
@@ -164,7 +164,8 @@ impl Maker<'_> {
         // Nobody goes by the file before it is synced as a whole.
         let tier = Tier { file: file.clone(), start, door: Door::new(Barrier::Order) };
         let pins = Arc::new(Pins::new(1));
-        let memory = Memory::new(settings, Some(tier), pins).map_err(OpenError::Memory)?;
+        let memory =
+            Memory::new(settings, Some(tier), Dram::Private, pins).map_err(OpenError::Memory)?;
         let (bytes, progress) = (self.contents.bytes, &mut *self.progress);
         target::restore(&memory, reader, part, &mut |left| {
             progress(Progress { done: bytes * 2 - left.min(bytes), total: bytes * 2 });

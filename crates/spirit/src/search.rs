@@ -216,6 +216,11 @@ pub enum SearchError {
     Facet(FacetError),
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
+    /// In a process that only reads: the index cannot be read any more.
+    Unreadable {
+        /// Why.
+        why: String,
+    },
 }
 
 impl fmt::Display for SearchError {
@@ -252,6 +257,7 @@ impl fmt::Display for SearchError {
                 f,
                 "field {field:?} holds values of kind {kind}, by which scores do not fade: take a field of moments"
             ),
+            SearchError::Unreadable { why } => write!(f, "the index cannot be read: {why}"),
             SearchError::NoPositions => f.write_str(
                 "the index was made without positions and cannot find phrases: index the documents anew with positions",
             ),

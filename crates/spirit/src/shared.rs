@@ -3,12 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
+use spirit_index::flush::FlushStop;
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
+use spirit_index::roots::Gauge;
 use spirit_query::Level;
 
 use crate::error::AddError;
@@ -38,14 +40,33 @@ impl Numbers {
     }
 }
 
-/// How often something was done, and how long it took in all.
-#[derive(Debug, Default)]
-pub(crate) struct Work {
-    pub(crate) count: AtomicU64,
-    pub(crate) nanoseconds: AtomicU64,
+/// What is full where no room can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Full {
+    /// The heap, or the disk behind it.
+    Heap,
+    /// The dictionary in DRAM.
+    Dictionary,
 }
 
-impl Work {
+impl From<FlushStop> for Full {
+    fn from(stop: FlushStop) -> Full {
+        match stop {
+            FlushStop::DictionaryFull => Full::Dictionary,
+            FlushStop::HeapFull | FlushStop::TermsFull => Full::Heap,
+        }
+    }
+}
+
+/// How often something was done, and how long it took in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) count: &'a AtomicU64,
+    pub(crate) nanoseconds: &'a AtomicU64,
+}
+
+impl Work<'_> {
     /// Does a part of it.
     pub(crate) fn time<T>(&self, part: impl FnOnce() -> T) -> T {
         let start = Instant::now();
@@ -68,28 +89,14 @@ pub(crate) struct Shared {
     progress: AtomicU64,
     /// One more than there had been when the flush stage found last that it can make none.
     stuck: AtomicU64,
+    /// What was full then: a [`Full`].
+    full: AtomicU8,
     /// Segments that the ingest role handed over, and that are not engraved yet.
     unplaced: AtomicU64,
     /// The log was replayed just now.
     replayed: AtomicBool,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
-    /// What the flush stage last reported of its dictionary.
-    pub(crate) dictionary_terms: AtomicU64,
-    pub(crate) dictionary_pool_bytes: AtomicU64,
-    /// The same of the merged dictionary: lines in use.
-    pub(crate) merged_lines: AtomicU64,
-    /// Segments that were engraved and merged since the start, and the nanoseconds that took.
-    pub(crate) engraved: Work,
-    pub(crate) merged: Work,
-    /// Segments dropped by retention or rewritten without their dead, and tokens too long to keep.
-    pub(crate) dropped_segments: AtomicU64,
-    pub(crate) rewritten_segments: AtomicU64,
-    pub(crate) skipped_tokens: AtomicU64,
-    /// Documents that were replaced or deleted, over the index's life.
-    pub(crate) deleted: AtomicU64,
-    /// Documents that were ever accepted; the ingest role stores it.
-    pub(crate) accepted: AtomicU64,
 }
 
 impl Shared {
@@ -110,20 +117,26 @@ impl Shared {
             poisoned: AtomicBool::new(false),
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
+            full: AtomicU8::new(Full::Heap as u8),
             unplaced: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            dictionary_terms: AtomicU64::new(0),
-            dictionary_pool_bytes: AtomicU64::new(0),
-            merged_lines: AtomicU64::new(0),
-            engraved: Work::default(),
-            merged: Work::default(),
-            dropped_segments: AtomicU64::new(0),
-            rewritten_segments: AtomicU64::new(0),
-            skipped_tokens: AtomicU64::new(0),
-            deleted: AtomicU64::new(0),
-            accepted: AtomicU64::new(0),
         }
+    }
+
+    /// A number that statistics tell, in whatever process.
+    pub(crate) fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
+        self.memory.gauge(gauge)
+    }
+
+    /// Segments that were engraved since the start.
+    pub(crate) fn engraved(&self) -> Work<'_> {
+        Work { count: self.gauge(Gauge::Engraved), nanoseconds: self.gauge(Gauge::EngravedTime) }
+    }
+
+    /// Segments that were merged since the start.
+    pub(crate) fn merged(&self) -> Work<'_> {
+        Work { count: self.gauge(Gauge::Merged), nanoseconds: self.gauge(Gauge::MergedTime) }
     }
 
     /// The key table: the ingest role holds it for a batch, the flush stage for a few rows of a segment that
@@ -194,9 +207,10 @@ impl Shared {
         }
     }
 
-    /// There may be room now that was not there before.
+    /// There may be room now that was not there before. Who waits for it looks at once.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Release);
+        self.memory.notify_space();
     }
 
     /// How much of it there was. Whoever looks for room looks here first.
@@ -204,9 +218,20 @@ impl Shared {
         self.progress.load(Acquire)
     }
 
-    /// The flush stage can make no room.
-    pub(crate) fn note_stuck(&self) {
+    /// The flush stage can make no room where this is full.
+    pub(crate) fn note_stuck(&self, full: Full) {
+        self.full.store(full as u8, Relaxed);
         self.stuck.store(self.progress() + 1, Release);
+    }
+
+    /// What whoever finds no room is told, once the stage has said that it can make none.
+    pub(crate) fn no_room(&self) -> AddError {
+        // It was stored before the stage said so.
+        if self.full.load(Relaxed) == Full::Dictionary as u8 {
+            AddError::DictionaryFull
+        } else {
+            AddError::HeapFull
+        }
     }
 
     /// Whether the flush stage can make no room, and has made none since there was so much progress: who has looked for room
@@ -222,10 +247,11 @@ impl Shared {
 
     /// So many more rows than were counted had died before the start.
     pub(crate) fn correct_deleted(&self, more: i64) {
-        self.deleted.fetch_add(more.cast_unsigned(), Relaxed);
+        self.gauge(Gauge::Deleted).fetch_add(more.cast_unsigned(), Relaxed);
     }
 
-    pub(crate) fn add_to(counter: &AtomicU64, value: u64) {
-        counter.fetch_add(value, Relaxed);
+    /// Adds to one of them.
+    pub(crate) fn add(&self, gauge: Gauge, value: u64) {
+        self.gauge(gauge).fetch_add(value, Relaxed);
     }
 }

@@ -1,7 +1,5 @@
 //! Searches in the order of a field's values.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_query::{Direction, Fingerprint, Query, SortBy, Tally, Total, snapshot_for};
 use spirit_schema::Schema;
 
@@ -9,6 +7,7 @@ use crate::cursor::{self, Last, SortedCursor};
 use crate::index::Index;
 use crate::reader::{Memory, of_all};
 use crate::search::{Search, SearchError};
+use crate::view::View;
 
 /// How hits are sorted by the field with this name.
 pub(crate) fn sort_by(
@@ -26,12 +25,13 @@ pub(crate) fn sort_by(
 }
 
 /// Finds the first; says where the documents end among which the next pages are, and how many match.
-pub(crate) fn first<'i>(
-    index: &'i Index,
+pub(crate) fn first(
+    index: &Index,
+    view: &View,
     query: &Query,
     search: &Search,
     by: SortBy,
-    memory: &mut Memory<'i>,
+    memory: &mut Memory,
 ) -> Result<(u64, Option<Total>), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
         None => None,
@@ -41,7 +41,7 @@ pub(crate) fn first<'i>(
     let fingerprint = || Fingerprint::of(query).short();
     cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
     // Before the snapshots: what they see and this does not may be in this page only.
-    let now = index.numbers.sequence.load(Relaxed);
+    let now = view.sequence();
     let Memory { limits, scratch, hits, first, .. } = memory;
     let settings = search.settings(index.options.vectors, limits.begin());
     let place = after.map(|(last, _)| (last.key.as_ref(), last.sequence));
@@ -49,7 +49,7 @@ pub(crate) fn first<'i>(
         return Err(SearchError::Cursor);
     }
     let mut tally = search.total.map(Tally::up_to);
-    for (number, part) in (0..).zip(&index.parts) {
+    for (number, part) in (0..).zip(&view.parts) {
         let snapshot = snapshot_for(&part.memory, query);
         spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
         if let Some(tally) = &mut tally {

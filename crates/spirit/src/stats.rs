@@ -1,24 +1,25 @@
 //! What is where: documents, segments by state, partitions, bytes by structure.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::column::Columns;
-use spirit_index::descriptor::{Descriptor, SegmentId, State};
+use spirit_index::descriptor::{Descriptor, Position, SegmentId, State};
 use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
 use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::section::Kind;
 use spirit_index::nvm::text_index::engraved_bytes;
+use spirit_index::roots::Gauge;
+use spirit_index::snapshot::{FRESH_MAX, Segment, Snapshot};
 use spirit_index::term_order::order_bytes;
-use spirit_mem::PinSlot;
 
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
 use crate::section_stats::add_sections;
-use crate::shared::Work;
+use crate::shared::{Shared, Work};
+use crate::view::View;
 
 /// A row's key word; the rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
@@ -117,6 +118,8 @@ pub struct PartitionStats {
 pub struct Stats {
     /// Documents that queries find.
     pub documents: u64,
+    /// One past the sequence number of the newest operation that is seen: what was acknowledged before is in all of this.
+    pub sequence: u64,
     /// Documents ever accepted.
     pub accepted: u64,
     /// Documents that were replaced or deleted, over the index's life.
@@ -156,86 +159,111 @@ pub struct Stats {
 }
 
 impl Index {
-    /// What is where, now. Takes each executor's ingest role for a moment. In a process that only reads: of what is engraved,
-    /// as far as the file tells.
+    /// What is where, now. In a process that only reads: of what it sees.
+    ///
+    /// # Errors
+    /// If the index takes nothing more.
     pub fn stats(&self) -> Result<Stats, AddError> {
-        let mut stats =
-            Stats { accepted: self.accepted(), deleted: self.deleted(), ..Stats::default() };
-        let slot = self.stats_pin.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(follower) = &self.follower {
-            self.followed_stats(follower, &slot, &mut stats);
+        for Executor { shared, .. } in &self.executors {
+            if shared.is_poisoned() {
+                return Err(shared.refusal());
+            }
         }
-        for (number, executor) in self.executors.iter().enumerate() {
-            Adding { executor, number, slot: &slot }.run(&mut stats)?;
+        let mut view = self.view();
+        let mut stats = self.stats_of(&view);
+        // What was told of memory that is another's by now is told anew, unless there is nothing to be told any more.
+        while let Some(next) = view.is_outdated().then(|| self.view_after(&view).ok()).flatten() {
+            view = next;
+            stats = self.stats_of(&view);
         }
+        Ok(stats)
+    }
+
+    fn stats_of(&self, view: &View) -> Stats {
+        let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
+        let slot = view.stats_pin();
+        view.pins.pin(&slot);
+        for (number, shared) in view.parts.iter().enumerate() {
+            Adding { shared, number }.run(&mut stats);
+        }
+        view.pins.unpin(&slot);
         for segment in &stats.segments {
             stats.documents += segment.rows - segment.dead.min(segment.rows);
             stats.postings += segment.postings;
             stats.tokens += segment.tokens;
             stats.bytes.add(segment.bytes);
         }
-        Ok(stats)
+        stats
     }
 }
 
+/// An executor whose readers are pinned.
 struct Adding<'a> {
-    executor: &'a Executor,
+    shared: &'a Shared,
     number: usize,
-    slot: &'a PinSlot,
 }
 
 impl Adding<'_> {
-    fn run(&self, stats: &mut Stats) -> Result<(), AddError> {
-        let role = self.executor.role()?;
-        let shared = &self.executor.shared;
-        let memory = &shared.memory;
-        memory.pins().pin(self.slot);
-        let (active, counts) = role.counts();
-        let window = memory.window();
-        let covered = memory.coverage().terms_from();
-        for position in (window.oldest..=active.position()).rev() {
+    fn run(&self, stats: &mut Stats) {
+        let (shared, memory) = (self.shared, &self.shared.memory);
+        let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
+        let snapshot = Snapshot::take(memory);
+        let covered = snapshot.covered();
+        let window = snapshot.window();
+        for position in (window.oldest..window.end + FRESH_MAX as Position).rev() {
+            let Some(segment) = snapshot.segment(position) else { continue };
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
-            let is_active = position == active.position();
-            let in_dictionary = (covered..window.end).contains(&position);
-            let mut segment = describe(memory, descriptor, state);
-            if is_active {
-                segment.rows = counts.rows as u64;
-                segment.terms = counts.terms as u64;
-                segment.postings = counts.postings;
-                segment.tokens = counts.tokens;
-                segment.bytes.fresh = counts.extent_bytes;
-                segment.bytes.vectors = counts.vector_units * 2;
-                segment.bytes.rows = counts.rows as u64 * (ROW_BYTES - ROW_KEY_BYTES + COUNT_BYTES);
-                segment.bytes.keys = counts.rows as u64 * ROW_KEY_BYTES;
-                segment.bytes.texts =
-                    text_bytes(memory, descriptor, counts.rows, counts.text_bytes);
-                segment.bytes.texts_raw = counts.text_bytes;
+            let mut described = describe(memory, descriptor, state);
+            if descriptor.rows() == u64::MAX {
+                self.count_fresh(&segment, &mut described);
             }
+            let in_dictionary = (covered.oldest..covered.end).contains(&position);
             let executor = self.number;
-            stats.segments.push(SegmentStats { executor, position, in_dictionary, ..segment });
+            stats.segments.push(SegmentStats { executor, position, in_dictionary, ..described });
         }
-        self.partitions(stats, role.log_bytes());
+        self.partitions(stats);
         add_sections(memory, stats);
-        add_work(&mut stats.engraved, &shared.engraved);
-        add_work(&mut stats.merged, &shared.merged);
-        stats.expired += memory.expired();
-        stats.dropped_segments += shared.dropped_segments.load(Relaxed);
-        stats.rewritten_segments += shared.rewritten_segments.load(Relaxed);
-        stats.skipped_tokens += shared.skipped_tokens.load(Relaxed);
-        memory.pins().unpin(self.slot);
-        Ok(())
+        add_work(&mut stats.engraved, shared.engraved());
+        add_work(&mut stats.merged, shared.merged());
+        stats.accepted += gauge(Gauge::Accepted);
+        stats.deleted += gauge(Gauge::Deleted);
+        stats.expired += gauge(Gauge::Expired);
+        stats.dropped_segments += gauge(Gauge::DroppedSegments);
+        stats.rewritten_segments += gauge(Gauge::RewrittenSegments);
+        stats.skipped_tokens += gauge(Gauge::SkippedTokens);
     }
 
-    fn partitions(&self, stats: &mut Stats, log_bytes: u64) {
-        let shared = &self.executor.shared;
-        let geometry = shared.memory.geometry();
-        let terms = shared.dictionary_terms.load(Relaxed);
+    /// What the segment being filled holds, as far as it is told; of one that was just begun nothing is yet.
+    fn count_fresh(&self, segment: &Segment<'_>, stats: &mut SegmentStats) {
+        let memory = &self.shared.memory;
+        let rows = u64::from(segment.rows());
+        stats.rows = rows;
+        stats.bytes.rows = rows * (ROW_BYTES - ROW_KEY_BYTES + COUNT_BYTES);
+        stats.bytes.keys = rows * ROW_KEY_BYTES;
+        let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
+        if gauge(Gauge::FreshSegment) != u64::from(segment.id().0) + 1 {
+            return;
+        }
+        stats.terms = gauge(Gauge::FreshTerms);
+        stats.postings = gauge(Gauge::FreshPostings);
+        stats.tokens = gauge(Gauge::FreshTokens);
+        stats.bytes.fresh = gauge(Gauge::FreshBytes);
+        stats.bytes.vectors = gauge(Gauge::FreshVectorUnits) * 2;
+        let raw = gauge(Gauge::FreshTextBytes);
+        stats.bytes.texts = text_bytes(memory, segment.descriptor(), segment.rows(), raw);
+        stats.bytes.texts_raw = raw;
+    }
+
+    fn partitions(&self, stats: &mut Stats) {
+        let memory = &self.shared.memory;
+        let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
+        let geometry = memory.geometry();
         let table = geometry.dictionary_lines.bytes();
-        let dictionary = shared.dictionary_pool_bytes.load(Relaxed) + table;
-        stats.dictionary_terms += terms;
+        let dictionary = gauge(Gauge::DictionaryBytes) + table;
+        stats.dictionary_terms += gauge(Gauge::DictionaryTerms);
         stats.bytes.dictionary += dictionary;
         stats.dram_bytes += geometry.bytes;
-        let rings = shared.memory.partition_use();
+        let rings = memory.partition_use();
         let dictionary_bytes = table + geometry.dictionary_pool.bytes();
         let mut partitions = vec![
             ("short-term", rings.short),
@@ -243,18 +271,13 @@ impl Adding<'_> {
             ("dictionary", (dictionary, dictionary_bytes)),
             ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes())),
         ];
-        if let Some(nvm) = shared.memory.nvm() {
+        if let Some(nvm) = memory.nvm() {
             let layout = nvm.layout();
-            let merged = shared.merged_lines.load(Relaxed) * 64;
+            let merged = gauge(Gauge::MergedLines) * 64;
+            let buckets = layout.buckets.bytes();
             partitions.extend([
-                ("nvm log", (log_bytes, layout.log.1)),
-                (
-                    "nvm dictionary",
-                    (
-                        layout.buckets.bytes() + merged,
-                        layout.buckets.bytes() + layout.lines.bytes(),
-                    ),
-                ),
+                ("nvm log", (gauge(Gauge::LogBytes), layout.log.1)),
+                ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes())),
                 ("nvm short-term", rings.nvm_short),
                 ("nvm long-term", rings.nvm_long),
             ]);
@@ -278,12 +301,12 @@ impl Adding<'_> {
     }
 }
 
-fn add_work((count, seconds): &mut (u64, f64), work: &Work) {
+fn add_work((count, seconds): &mut (u64, f64), work: Work<'_>) {
     *count += work.count.load(Relaxed);
     *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
-pub(crate) fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
+fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
     let flushed = state >= State::Flushed;
     let rows = if descriptor.rows() == u64::MAX { 0 } else { descriptor.rows() };
     // For as long as readers are in DRAM, what is packed is a copy.

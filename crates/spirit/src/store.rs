@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it gets its name when all of it is there |
-//! | `readers`, `readers.N` | what processes that only read [share](spirit_mem::reader_file) with the writer |
+//! | `live` | the [socket](spirit_mem::rendezvous) at which processes that only read get the writer's memory |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,11 @@ use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::Root;
 use spirit_index::nvm::tier::Tier;
-use spirit_mem::{HeapFile, HeapFileError, Medium, ReaderFile, Region};
+use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
 use crate::error::OpenError;
 use crate::fields::Fields;
+use crate::live::{Live, Welcome};
 use crate::open_root::OpenRoot;
 use crate::options::Options;
 use crate::trust;
@@ -40,8 +41,8 @@ pub(crate) struct Store {
     failure: Failure,
     /// There was more DRAM the last time.
     has_less_dram: bool,
-    /// Where processes that only read say what they read.
-    readers: Arc<ReaderFile>,
+    /// What processes that only read are let in by.
+    live: Option<Live>,
     /// Of the documents.
     fields: Arc<Fields>,
 }
@@ -52,10 +53,13 @@ impl Store {
         let path = directory.join("heap");
         // Who cannot tell must not make another in its place.
         let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
+        if options.private {
+            return Self::open_private(&path, options);
+        }
         if !is_there()? {
             make_directory(directory)?;
         }
-        // Whoever else wants to make the index here waits, and finds it; so does who wants to read it.
+        // Whoever else wants to make the index here waits, and finds it.
         let _held = lock_directory(directory)?;
         if is_there()? {
             Self::open_existing(&path, options)
@@ -76,7 +80,6 @@ impl Store {
         // If that cannot be done either, the next start tries it again.
         made.inspect_err(|_| {
             drop(std::fs::remove_file(&new));
-            ReaderFile::remove(directory);
         })
     }
 
@@ -89,7 +92,7 @@ impl Store {
         let file = make_file(new, executors, nvm, settings.segment_bytes, options)?;
         let root = Root {
             state: OPEN,
-            salt: random_salt(),
+            salt: random() & 0xFFFF_FFFF,
             executors,
             segment_bytes: settings.segment_bytes,
             nvm_bytes: nvm.bytes,
@@ -106,6 +109,7 @@ impl Store {
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             strict: options.strict.into(),
             postings: options.get_postings() as u64,
+            start: random(),
             ..Root::default()
         };
         let region = trust::root_region(&file)?;
@@ -121,16 +125,24 @@ impl Store {
         trust::check(&file, options, &found)?;
         check_medium(&file, options)?;
         let next = Root {
-            generation: found.generation + 1,
-            incarnation: found.incarnation + 1,
-            state: OPEN,
             dram_bytes: options.dram_bytes,
             postings: options.get_postings() as u64,
-            ..found
+            start: random(),
+            ..next_root(&found)
         };
         let mut store = Self::with_root(file, region, options, next, found.state == CLOSED)?;
         store.has_less_dram = options.dram_bytes < found.dram_bytes;
         Ok(store)
+    }
+
+    /// A copy of the index at `path`: what is stored stays in this process. With as much DRAM as its writer had, since what the
+    /// log holds came from there.
+    fn open_private(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
+        let file = HeapFile::open_private(path).map_err(OpenError::File)?;
+        let (found, region) = trust::find_root(&file, options)?;
+        trust::check(&file, options, &found)?;
+        options.dram_bytes = options.dram_bytes.max(found.dram_bytes);
+        Self::with_root(file, region, options, next_root(&found), found.state == CLOSED)
     }
 
     fn with_root(
@@ -140,9 +152,8 @@ impl Store {
         root: Root,
         is_closed: bool,
     ) -> Result<Store, OpenError> {
-        // Before anything is changed: processes that read may forbid it.
-        let directory = file.path().parent().expect("the file is in the directory");
-        let readers = ReaderFile::of_writer(directory).map_err(OpenError::File)?;
+        let live = (!options.private).then(|| Live::open(&file, options));
+        let live = live.transpose().map_err(OpenError::File)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let failure = Failure::default();
@@ -152,7 +163,7 @@ impl Store {
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
         let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
         let fields = Arc::new(fields);
-        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, readers, fields })
+        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, live, fields })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
@@ -176,9 +187,19 @@ impl Store {
         &self.fields
     }
 
-    /// Where processes that only read say what they read.
-    pub(crate) fn readers(&self) -> &Arc<ReaderFile> {
-        &self.readers
+    /// What processes that only read are let in by, for whoever serves them.
+    pub(crate) fn take_live(&mut self) -> Option<Live> {
+        self.live.take()
+    }
+
+    /// What they are told.
+    pub(crate) fn welcome(
+        &self,
+        options: &Options,
+        geometry: &Geometry,
+    ) -> Result<Welcome, OpenError> {
+        let identity = self.file.identity().map_err(OpenError::File)?;
+        Ok(Welcome::of(options, geometry, identity, self.root.start()))
     }
 
     /// Whether the index was closed in an orderly way the last time.
@@ -204,6 +225,16 @@ impl Store {
     /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
         self.root.say_closed()
+    }
+}
+
+/// The root of the start that follows.
+fn next_root(found: &Root) -> Root {
+    Root {
+        generation: found.generation + 1,
+        incarnation: found.incarnation + 1,
+        state: OPEN,
+        ..*found
     }
 }
 
@@ -286,6 +317,9 @@ pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenErro
 
 /// What the medium needs for the level that was asked for.
 fn barrier(file: &HeapFile, options: &Options) -> Barrier {
+    if file.is_private() {
+        return Barrier::Order;
+    }
     match file.medium() {
         Medium::Dax => Barrier::WriteBack,
         Medium::File if options.is_os_level() => Barrier::Sync,
@@ -314,7 +348,7 @@ pub(crate) fn now_ms() -> u64 {
 }
 
 /// A number that nobody can guess: from the seed that the standard library draws for each hash map.
-fn random_salt() -> u64 {
+fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(now_ms()) & 0xFFFF_FFFF
+    RandomState::new().hash_one(now_ms())
 }

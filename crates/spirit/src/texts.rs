@@ -69,7 +69,7 @@ impl Hits<'_> {
     pub fn document(&self, index: usize) -> Result<StoredDocument, TextError> {
         let mut stored = Vec::new();
         self.write_stored(index, &mut stored)?;
-        let fields = &self.index.fields;
+        let fields = self.fields();
         let read = || StoredDocument::read(&stored, &fields.current());
         let corrupt = |reason| self.corrupt(index, reason);
         if let Some(document) = read() {
@@ -87,13 +87,13 @@ impl Hits<'_> {
         if !self.index.options.store {
             return Err(TextError::NotStored);
         }
-        let _reading = self.reading()?;
-        let memory = &self.index.parts[hit.executor as usize].memory;
-        let mut scratch = self.scratch.borrow_mut();
-        Snapshot::take(memory)
-            .of(hit.segment)
-            .write_text(hit.local, scratch.get_or_insert_default(), text)
-            .map_err(|reason| self.corrupt(index, reason))
+        let written = self.read(|view| {
+            let memory = &view.parts[hit.executor as usize].memory;
+            let mut scratch = self.scratch.borrow_mut();
+            let segment = Snapshot::take(memory).of(hit.segment);
+            segment.write_text(hit.local, scratch.get_or_insert_default(), text)
+        })?;
+        written.map_err(|reason| self.corrupt(index, reason))
     }
 
     /// The error that what is stored of the hit at `index` is not what was stored.

@@ -2,7 +2,7 @@
 
 use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::root::{self, Root};
-use spirit_mem::{FilePart, HeapFile, Identity, Medium, Region, Residency};
+use spirit_mem::{Dram, FilePart, HeapFile, Identity, Medium, Region, Residency};
 
 use crate::durability::Mode;
 use crate::error::OpenError;
@@ -12,7 +12,7 @@ use crate::store::CLOSED;
 /// A part of a file, mapped.
 pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
     let part = FilePart { file, start, bytes };
-    Region::reserve_tiers(Some(part), bytes, Residency::OnTouch)
+    Region::reserve_tiers(Some(part), Dram::Private, bytes, Residency::OnTouch)
         .map_err(|reason| OpenError::Memory(reason.into()))
 }
 

@@ -6,18 +6,24 @@
 //! index before. A round is two seconds; the bars are for the best round (least P95), the medians are printed too.
 //! "Ping" is the same loop with an atomic in place of the index: what two threads on these cores can do at all.
 //!
+//! "Two processes": the index is in a directory, and the asking thread belongs to another process, which maps the writer's memory
+//! ([`asker`]). "Readers" are both processes' queries on the index at rest, in turns: what reading from outside costs.
+//!
 //! Corpus: posts (BASELINE §3). The seed has no part in our figures; it draws the peers' ordinary queries.
 //!
 //! Caveats: on a shared machine P99 is the scheduler's. The peers add 1,000 documents a second, which they are
 //! given credit for: Lucene refreshes before every query, tantivy commits and reloads after every document and
 //! keeps no such rate.
 
+pub(crate) mod asker;
+
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use spirit::{Index, Query, Search};
+use spirit::{Index, Options, Query, Search};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -26,9 +32,12 @@ use crate::corpus::Corpus;
 use crate::engine;
 use crate::peers::{Call, System};
 use crate::report::{Bound, Table, bar, number};
+use crate::scratch::Scratch;
 use crate::timing::{Latencies, METRICS, Rounds, Summary};
 use crate::turns::{Contender, TURNS, take_turns};
 use crate::workloads;
+
+use asker::Asker;
 
 const RATE: u64 = 100_000;
 const SECONDS: u64 = 2;
@@ -45,8 +54,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("freshness", &corpus, &[("rate", json!(RATE))]);
     let mut contenders = contenders(bench, &corpus)?;
     let (cores, rounds) = (bench.cores, bench.rounds);
-    let (mut fresh, mut ping) = (Vec::new(), Vec::new());
-    let index = base(&corpus, cores, rounds)?;
+    let (mut fresh, mut ping, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+    let index = base(&corpus, cores, rounds, None)?;
+    let scratch = Scratch::new()?;
+    let kept = base(&corpus, cores, rounds, Some(scratch.path()))?;
     let mut turn = 0;
     // All turns together have `rounds` rounds: the best of more would be better.
     let each_turn = if contenders.is_empty() { rounds } else { rounds.div_ceil(TURNS) };
@@ -54,6 +65,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         for _ in 0..each_turn.min(rounds - fresh.len()) {
             fresh.push(round(&index, &corpus, cores, turn)?);
             ping.push(empty_round(cores)?);
+            apart.push(round_apart(&kept, scratch.path(), &corpus, cores, turn)?);
             turn += 1;
         }
         Ok(())
@@ -62,6 +74,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let title = format!("{}: from begin of addition to found, µs", corpus.name);
     let mut table = Table::new(title, &["system", "P50", "P95", "P99", "mean"]);
     let fresh = print(bench, &mut table, "spirit", &fresh)?;
+    let apart = print(bench, &mut table, "spirit, two processes", &apart)?;
     print(bench, &mut table, "ping", &ping)?;
     for peer in &contenders {
         match peer.rows() {
@@ -83,6 +96,40 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bar("freshness P50", Bound::AtMost(5.0), " µs", "", &Ok(fresh.p50()));
     bar("freshness P95", Bound::AtMost(20.0), " µs", "", &Ok(fresh.p95()));
     println!("     freshness P99 {} µs", number(fresh.p99()));
+    bar("two processes P50", Bound::AtMost(5.0), " µs", "", &Ok(apart.p50()));
+    let ratio = Ok(apart.p50() / fresh.p50());
+    bar("two processes P50", Bound::AtMost(1.5), "×", "two threads (aim)", &ratio);
+    readers(bench, &corpus, &kept, scratch.path())
+}
+
+/// The writer's own reader and one of a process that follows it, on the same queries, in turns.
+fn readers(bench: &mut Bench, corpus: &Corpus, writer: &Index, directory: &Path) -> Fallible<()> {
+    let workloads = workloads::draw(corpus, bench.seed)?;
+    let _pinned = bench.cores.pin(On::Second);
+    let follower = Options::default().directory(directory).read_only(true).open()?;
+    let (mut own, mut theirs) = (engine::no_rounds(&workloads), engine::no_rounds(&workloads));
+    for _ in 0..bench.rounds {
+        for (index, rounds) in [(writer, &mut own), (&follower, &mut theirs)] {
+            let mut reader = index.reader()?;
+            engine::measure(&workloads, 1, rounds, |query| {
+                engine::hits(&mut reader, query, Search::newest(10))
+            });
+        }
+    }
+    let title = format!("{}: newest 10 of the writer's reader and a follower's, µs", corpus.name);
+    let mut table = Table::new(title, &["workload", "writer P50", "follower P50", "ratio"]);
+    let mut product = 1.0;
+    for ((workload, own), theirs) in workloads.iter().zip(&own).zip(&theirs) {
+        let (own, theirs) = (own.median().p50(), theirs.median().p50());
+        product *= theirs / own;
+        table.line(
+            [&workload.name, &number(own), &number(theirs), &number(theirs / own)]
+                .map(String::clone),
+        );
+    }
+    table.print();
+    let mean = product.powf(1.0 / workloads.len() as f64);
+    bar("follower's queries", Bound::AtMost(1.1), "×", "the writer's readers", &Ok(mean));
     Ok(())
 }
 
@@ -106,40 +153,88 @@ fn contenders(bench: &mut Bench, corpus: &Corpus) -> Fallible<Vec<Contender>> {
 }
 
 /// An index with its stages on the first core, and four fifths of the corpus in it.
-fn base(corpus: &Corpus, cores: Cores, rounds: usize) -> Fallible<Index> {
+fn base(corpus: &Corpus, cores: Cores, rounds: usize, directory: Option<&Path>) -> Fallible<Index> {
     let _pinned = cores.pin(On::First);
     let added = RATE * SECONDS * rounds as u64;
     let growth = corpus.text_bytes() / corpus.len() as u64 * added * 16;
-    let index = engine::options(corpus).dram_bytes(engine::heap_bytes(corpus) + growth).open()?;
+    let dram_bytes = engine::heap_bytes(corpus) + growth;
+    let mut options = engine::options(corpus).dram_bytes(dram_bytes);
+    if let Some(directory) = directory {
+        options = options.directory(directory).nvm_bytes(dram_bytes);
+    }
+    let index = options.open()?;
     index.add_all((0..corpus.len() / 5 * 4).map(|number| (None, corpus.get(number))))?;
     index.settle();
     Ok(index)
 }
 
+/// The word that a marked document alone has.
+fn marker(turn: usize, mark: u64) -> String {
+    format!("benchmarker{turn}x{mark}x")
+}
+
+/// The documents of a round.
+struct Texts<'a> {
+    tail: Vec<&'a str>,
+    marked: Vec<String>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(corpus: &'a Corpus, turn: usize) -> Texts<'a> {
+        let tail = corpus.len() / 5 * 4..corpus.len();
+        let mut texts = Texts { tail: tail.map(|n| corpus.get(n)).collect(), marked: Vec::new() };
+        let marked = |mark| format!("{} {}", texts.plain(mark * MARK_EVERY), marker(turn, mark));
+        texts.marked = (0..MARKS).map(marked).collect();
+        texts
+    }
+
+    fn plain(&self, number: u64) -> &'a str {
+        self.tail[number as usize % self.tail.len()]
+    }
+
+    fn add(&self, index: &Index, number: u64) -> Result<(), String> {
+        let text = match number.is_multiple_of(MARK_EVERY) {
+            true => &self.marked[(number / MARK_EVERY) as usize],
+            false => self.plain(number),
+        };
+        index.add(text).map(drop).map_err(|error| error.to_string())
+    }
+}
+
 fn round(index: &Index, corpus: &Corpus, cores: Cores, turn: usize) -> Fallible<Summary> {
-    let markers: Vec<String> =
-        (0..MARKS).map(|mark| format!("benchmarker{turn}x{mark}x")).collect();
-    let tail: Vec<&str> =
-        (corpus.len() / 5 * 4..corpus.len()).map(|number| corpus.get(number)).collect();
-    let text = |number: u64| tail[number as usize % tail.len()];
-    let marked: Vec<String> = markers
-        .iter()
-        .zip((0..).step_by(MARK_EVERY as usize))
-        .map(|(marker, number)| format!("{} {marker}", text(number)))
-        .collect();
-    let queries = markers.iter().map(|marker| Query::all_of(&[marker]).map_err(|e| e.to_string()));
-    let queries: Vec<Query> = queries.collect::<Result<_, _>>()?;
+    let texts = Texts::new(corpus, turn);
+    let query = |mark| Query::all_of(&[&marker(turn, mark)]).map_err(|e| e.to_string());
+    let queries: Vec<Query> = (0..MARKS).map(query).collect::<Result<_, _>>()?;
     let mut reader = index.reader()?;
-    let add = |number: u64| {
-        let own = number
-            .is_multiple_of(MARK_EVERY)
-            .then(|| marked[(number / MARK_EVERY) as usize].as_str());
-        let added = index.add(own.unwrap_or_else(|| text(number)));
-        added.map(drop).map_err(|error| error.to_string())
-    };
     let found =
         |mark: u64| engine::hits(&mut reader, &queries[mark as usize], Search::newest(10)) > 0;
-    both_threads(cores, add, found)
+    both_threads(cores, |number| texts.add(index, number), found)
+}
+
+/// The same where another process asks.
+fn round_apart(
+    index: &Index,
+    directory: &Path,
+    corpus: &Corpus,
+    cores: Cores,
+    turn: usize,
+) -> Fallible<Summary> {
+    let texts = Texts::new(corpus, turn);
+    let asker = {
+        let _pinned = cores.pin(On::Second);
+        Asker::start(directory, turn)?
+    };
+    let (zero, zero_at) = (Instant::now(), asker::now());
+    let begins: Vec<AtomicU64> = (0..MARKS).map(|_| AtomicU64::new(NOT_YET)).collect();
+    {
+        let _pinned = cores.pin(On::First);
+        write(zero, &begins, |number| texts.add(index, number))?;
+    }
+    let mut latencies = Latencies::with_capacity(MARKS as usize);
+    for (found, begin) in asker.times()?.into_iter().zip(&begins) {
+        latencies.push_ns((found - zero_at).saturating_sub(begin.load(Acquire)));
+    }
+    Ok(latencies.summary())
 }
 
 /// The same with a number that is written in place of an addition, and read in place of a query.

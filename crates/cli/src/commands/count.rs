@@ -16,6 +16,8 @@ use crate::queries::{Asked, Queries, Refused};
 struct Count<'a> {
     query: &'a str,
     count: u64,
+    /// What was acknowledged as operations below this number was counted.
+    sequence: u64,
     /// Only if it need not be.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<bool>,
@@ -47,8 +49,9 @@ fn count_all<W: Write>(
         let query = asked.text;
         let (total, warnings) = count(&mut reader, asked, up_to, args.lenient)?;
         let (count, exact) = (total.count(), up_to.map(|_| total.is_exact()));
+        let sequence = reader.as_of();
         match (json, total) {
-            (true, _) => json_line(out, &Count { query, count, exact, warnings })?,
+            (true, _) => json_line(out, &Count { query, count, sequence, exact, warnings })?,
             (false, Total::Exact(_)) => writeln!(out, "{count}")?,
             (false, Total::AtLeast(_)) => writeln!(out, "at least {count}")?,
         }

@@ -10,6 +10,7 @@ use super::Memory;
 use crate::descriptor::{Position, SegmentId};
 use crate::geometry::Geometry;
 use crate::nvm::layout::NvmLayout;
+use crate::roots::Gauge;
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
@@ -68,11 +69,14 @@ impl Memory {
         bytes: u64,
         owner: SegmentId,
     ) -> bool {
-        self.rings().ring(partition).restore(start, bytes, owner.0 as u64)
+        let mut rings = self.rings();
+        let possible = rings.ring(partition).restore(start, bytes, owner.0 as u64);
+        self.note_use(&rings);
+        possible
     }
 
     /// Tells who waits for space that there may be some, in the log for instance.
-    pub(crate) fn notify_space(&self) {
+    pub fn notify_space(&self) {
         self.space.notify_all();
     }
 
@@ -107,6 +111,7 @@ impl Memory {
             ring.release(owner.0 as u64);
             return None;
         }
+        self.note_use(&rings);
         Some(place)
     }
 
@@ -114,7 +119,19 @@ impl Memory {
     pub fn allocate_reserved(&self, bytes: u64, owner: SegmentId) -> Option<u64> {
         let mut rings = self.rings();
         self.collect(&mut rings);
-        rings.long.allocate(bytes, owner.0 as u64)
+        let place = rings.long.allocate(bytes, owner.0 as u64);
+        self.note_use(&rings);
+        place
+    }
+
+    /// Statistics tell how full the partitions are.
+    fn note_use(&self, rings: &Rings) {
+        self.set_gauges(&[
+            (Gauge::Short, rings.short.used()),
+            (Gauge::Long, rings.long.used()),
+            (Gauge::NvmShort, rings.nvm_short.used()),
+            (Gauge::NvmLong, rings.nvm_long.used()),
+        ]);
     }
 
     /// Keeps `bytes` bytes of the long-term partition for rewrites.
@@ -156,14 +173,18 @@ impl Memory {
 
     /// Gives back what the newest block in `partition`, which is `owner`'s, has beyond `bytes`.
     pub(crate) fn shrink(&self, partition: Partition, bytes: u64, owner: SegmentId) {
-        let shrunk = self.rings().ring(partition).shrink(bytes, owner.0 as u64);
+        let mut rings = self.rings();
+        let shrunk = rings.ring(partition).shrink(bytes, owner.0 as u64);
+        self.note_use(&rings);
         debug_assert!(shrunk, "whoever shrinks a block is the only one that takes any");
         self.space.notify_all();
     }
 
     /// Returns blocks of `owner` that no reader was ever shown.
     pub fn give_back(&self, partition: Partition, owner: SegmentId) {
-        self.rings().ring(partition).release(owner.0 as u64);
+        let mut rings = self.rings();
+        rings.ring(partition).release(owner.0 as u64);
+        self.note_use(&rings);
         self.space.notify_all();
     }
 
@@ -177,7 +198,24 @@ impl Memory {
                 Garbage::Blocks(partition, owner) => rings.ring(partition).release(owner.0 as u64),
                 Garbage::Slot(position) => self.reclaimed.store(position as u64 + 1, Release),
             }
+            self.note_use(rings);
             self.space.notify_all();
+        }
+    }
+
+    /// Asks for pages of DRAM before they are stored to, in the order in which a start takes them, for as long as `wanted` says so: a
+    /// start that replays a log waits for fewer. Where memory is shared, pages are small, and each costs a fault.
+    pub fn take_pages_ahead(&self, bytes: u64, wanted: impl Fn() -> bool) {
+        const STEP: u64 = 512 << 10;
+        let partitions = [self.geometry.short, self.geometry.long];
+        for done in (0..bytes).step_by(STEP as usize) {
+            for (start, bytes) in partitions {
+                let step = STEP.min(bytes.saturating_sub(done)) / 4096 * 4096;
+                // What cannot be had now is had, or not, when it is stored to.
+                if !wanted() || self.region.make_resident(start + done, step).is_err() {
+                    return;
+                }
+            }
         }
     }
 
@@ -199,12 +237,15 @@ impl Memory {
 
     /// How full the rings are.
     pub fn partition_use(&self) -> PartitionUse {
-        let rings = self.rings();
+        let used = |gauge| self.gauge(gauge).load(Relaxed);
+        let nvm = |partition: fn(&NvmLayout) -> (u64, u64)| {
+            self.geometry.nvm.as_ref().map_or(0, |layout| partition(layout).1)
+        };
         PartitionUse {
-            short: (rings.short.used(), rings.short.bytes()),
-            long: (rings.long.used(), rings.long.bytes()),
-            nvm_short: (rings.nvm_short.used(), rings.nvm_short.bytes()),
-            nvm_long: (rings.nvm_long.used(), rings.nvm_long.bytes()),
+            short: (used(Gauge::Short), self.geometry.short.1),
+            long: (used(Gauge::Long), self.geometry.long.1),
+            nvm_short: (used(Gauge::NvmShort), nvm(|layout| layout.short)),
+            nvm_long: (used(Gauge::NvmLong), nvm(|layout| layout.long)),
         }
     }
 

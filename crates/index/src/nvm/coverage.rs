@@ -13,84 +13,58 @@
 //!   that pinned before: who pins afterwards loads the higher one.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::descriptor::Position;
+use crate::roots::Roots;
 
-/// What is in DRAM of the segments in the second tier. Alone on its cache lines, since every query loads it.
-#[derive(Debug)]
-#[repr(align(128))]
-pub struct Coverage {
-    /// The dictionary has the entries of segments from here on.
-    terms_from: AtomicU32,
-    /// It may have some of segments from here on that do not count yet. Flush stage only.
-    terms_floor: AtomicU32,
-    /// Segments before this position were there at the start; 0 if there were none.
-    base_end: AtomicU32,
-    /// Whether the keys of those are in the key table.
-    keys_done: AtomicBool,
-}
+/// What is in DRAM of the segments in the second tier.
+#[derive(Clone, Copy)]
+pub struct Coverage<'a>(pub(crate) Roots<'a>);
 
-impl Default for Coverage {
-    fn default() -> Coverage {
-        Coverage {
-            terms_from: AtomicU32::new(0),
-            terms_floor: AtomicU32::new(0),
-            base_end: AtomicU32::new(0),
-            keys_done: AtomicBool::new(true),
-        }
-    }
-}
-
-impl Coverage {
+impl Coverage<'_> {
     /// The segments before `end` are there, and nothing of them is in DRAM. Before any reader.
     pub(crate) fn begin(&self, end: Position) {
-        self.base_end.store(end, Release);
+        self.0.base_end().store(end.into(), Release);
         self.set_terms_from(end);
-        self.keys_done.store(end == 0, Release);
-    }
-
-    /// Nothing of any segment is in DRAM, nor will be. Before any reader.
-    pub(crate) fn begin_following(&self) {
-        self.begin(Position::MAX);
+        self.0.keys_pending().store((end > 0).into(), Release);
     }
 
     /// The first position that the dictionary covers.
     #[inline(always)]
     pub fn terms_from(&self) -> Position {
-        self.terms_from.load(Acquire)
+        self.0.terms_from().load(Acquire) as Position
     }
 
     /// From now on the dictionary covers the segments from `position` on, and no others are being brought.
     pub(crate) fn set_terms_from(&self, position: Position) {
-        self.terms_floor.store(position, Relaxed);
-        self.terms_from.store(position, Release);
+        self.0.terms_floor().store(position.into(), Relaxed);
+        self.0.terms_from().store(position.into(), Release);
     }
 
     /// The first position of which the dictionary has entries that count, or will.
     pub(crate) fn terms_floor(&self) -> Position {
-        self.terms_floor.load(Relaxed)
+        self.0.terms_floor().load(Relaxed) as Position
     }
 
-    /// Entries of segments from `position` on are being brought.
+    /// Entries of segments from `position` on are being brought. Flush stage only.
     pub(crate) fn set_terms_floor(&self, position: Position) {
-        self.terms_floor.store(position, Relaxed);
+        self.0.terms_floor().store(position.into(), Relaxed);
     }
 
     /// One past the last position that was there at the start.
     #[inline(always)]
     pub fn base_end(&self) -> Position {
-        self.base_end.load(Acquire)
+        self.0.base_end().load(Acquire) as Position
     }
 
     /// Whether the keys of all segments are in the key table.
     #[inline(always)]
     pub fn has_keys(&self) -> bool {
-        self.keys_done.load(Acquire)
+        self.0.keys_pending().load(Acquire) == 0
     }
 
     /// The keys of all segments are in the key table.
     pub fn set_keys_done(&self) {
-        self.keys_done.store(true, Release);
+        self.0.keys_pending().store(0, Release);
     }
 }

@@ -352,8 +352,6 @@ impl Engrave {
         // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
         // who loads a boundary behind the segment finds its terms in the second tier.
         segment.descriptor().lead_to_terms(&self.sections);
-        // Before the log's place is given up: see `follow`.
-        memory.pins().note_change();
         nvm.set_log_head(self.sealed.log_from);
         memory.table().publish(self.id, State::Engraved);
         memory.notify_space();

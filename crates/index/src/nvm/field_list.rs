@@ -63,6 +63,13 @@ pub fn read(region: &Region, generation_min: u64) -> Result<FieldList, Corrupt> 
     Ok(newest)
 }
 
+/// The generation of the newest list, which may be being written: two loads.
+#[inline]
+pub fn newest(region: &Region) -> u64 {
+    let generation = |slot| words(region, slot)[1].load(Relaxed);
+    generation(0).max(generation(1))
+}
+
 /// Where the list of a generation lies.
 fn place(generation: u64) -> u64 {
     ROOT_BYTES + generation % 2 * SLOT_BYTES

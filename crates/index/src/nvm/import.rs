@@ -109,7 +109,7 @@ impl Importer {
     }
 }
 
-fn begin(coverage: &Coverage, to: Position) -> Terms {
+fn begin(coverage: Coverage<'_>, to: Position) -> Terms {
     if to >= coverage.terms_from() {
         return Terms::Done;
     }

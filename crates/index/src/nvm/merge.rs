@@ -304,7 +304,6 @@ impl Merge {
     fn mark(&self, memory: &Memory, nvm: &Nvm) {
         let Some(newest) = self.sources.last().map(|source| source.id.position()) else { return };
         Slots::new(memory.region(), nvm.layout()).set_live(nvm.door(), newest, State::Merged);
-        memory.pins().note_change();
         memory.set_merged(newest + 1);
         for Source { id, .. } in &self.sources {
             let found = memory.table().get(id.position());

@@ -27,7 +27,6 @@
 //! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
 //! | [`recover`] | what a start finds |
-//! | [`follow`] | what a process finds that only reads, while another writes |
 //! | [`check`] | whether all of it is what was stored |
 //! | [`backup`] | a copy of it as it is at one point of its operation order |
 //! | [`root`] | what is said once for a whole index |
@@ -44,7 +43,6 @@ pub mod coverage;
 pub mod engrave;
 pub mod engraved_terms;
 pub mod field_list;
-pub mod follow;
 pub mod gather;
 pub mod import;
 mod inversion;

@@ -107,7 +107,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     }
     nvm.set_log_head(recovered.log_from);
     memory.start_at(window, merged);
-    memory.publish(recovered.row_end);
+    memory.publish(recovered.row_end, recovered.sequence_end);
     Ok(recovered)
 }
 

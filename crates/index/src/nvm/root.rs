@@ -35,7 +35,9 @@ const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_B
 /// `SPIRITIX`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
+/// Which of its fields the start is.
+const START_FIELD: u64 = 26;
 const BYTE_ORDER: u64 = 0x0102_0304;
 
 macro_rules! root {
@@ -115,6 +117,8 @@ root! {
     fields = 24,
     /// How lists are stored that are engraved: 0 raw, 1 packed.
     postings = 25,
+    /// A number drawn at each start for writing: what tells processes that read that a writer has started.
+    start = START_FIELD as usize,
 }
 
 impl Root {
@@ -204,6 +208,15 @@ pub fn read(region: &Region) -> Result<Root, RootError> {
         [Err(RootError::NotAnIndex), Err(second)] => Err(second),
         [Err(first), Err(_)] => Err(first),
     }
+}
+
+/// The starts that the two slots say, whatever else they do: two loads.
+#[inline]
+pub fn starts(region: &Region) -> [u64; 2] {
+    [0, 1].map(|slot| {
+        let at = slot * SLOT_BYTES + (2 + START_FIELD) * 8;
+        region.view(Span::<AtomicU64>::new(at, 1))[0].load(Relaxed)
+    })
 }
 
 fn read_slot(region: &Region, slot: u64) -> Result<Root, RootError> {

@@ -3,10 +3,9 @@
 //! Terms of different fields are different terms, so no phrase goes from one field to the next. Between two values of one
 //! field of text there is a gap that no phrase bridges.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use spirit_index::batch::Batch;
 use spirit_index::extent::Extent;
+use spirit_index::roots::Gauge;
 use spirit_index::term::{FieldId, Term, TermKey};
 use spirit_index::values::ValueKind;
 use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
@@ -119,7 +118,7 @@ impl Collector<'_> {
         let Ok(summary) = fed else { return 0 };
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {
-            self.shared.skipped_tokens.fetch_add(summary.skipped as u64, Relaxed);
+            self.shared.add(Gauge::SkippedTokens, summary.skipped as u64);
         }
         self.batch.kept_since(first) as u64
     }

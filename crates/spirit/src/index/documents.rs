@@ -105,7 +105,7 @@ impl Index {
         if document.fields.is_empty() {
             return Ok(Vec::new());
         }
-        let fields = self.fields.encode(document)?;
+        let fields = self.fields().ok_or(AddError::ReadOnly)?.encode(document)?;
         self.check_length(document.text.len() + fields.len()).map(|()| fields)
     }
 

@@ -10,7 +10,6 @@ use spirit_query::{
 
 use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
 use crate::cursor;
-use crate::hits::Pinned;
 use crate::recency;
 use crate::search::{Order, Search, SearchError};
 use crate::shared::Shared;
@@ -24,22 +23,23 @@ impl Reader<'_> {
 
     /// How a search is evaluated in each executor: what the planner chooses or `search` forces, and what the query's clauses find there.
     pub fn plan(&mut self, query: &Query, search: &Search) -> Result<QueryPlan, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
+        let Reader { index, seat, memory, .. } = self;
         check(index, query)?;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let Memory { limits, scratch, .. } = memory;
         let settings = search.settings(index.options.vectors, limits.begin());
-        let schema = index.schema();
         let wanted = match search.order {
             Order::Newest => Wanted::Newest(search.k),
             Order::Relevance(_) => Wanted::Best,
             Order::Field { .. } => Wanted::ByField,
         };
-        let plan = |part: &Arc<Shared>| {
-            let snapshot = snapshot_for(&part.memory, query);
-            spirit_query::survey(snapshot, query, settings, scratch, &schema, wanted)
-        };
-        Ok(QueryPlan::new(index.parts.iter().map(plan).collect::<Result<_, _>>()?))
+        seat.ask(index, |view| {
+            let schema = view.fields.current();
+            let plan = |part: &Arc<Shared>| {
+                let snapshot = snapshot_for(&part.memory, query);
+                spirit_query::survey(snapshot, query, settings, scratch, &schema, wanted)
+            };
+            Ok(QueryPlan::new(view.parts.iter().map(plan).collect::<Result<_, _>>()?))
+        })
     }
 
     /// Parses `text` and [explains](Self::explain).
@@ -62,9 +62,8 @@ impl Reader<'_> {
         search: &Search,
         key: &str,
     ) -> Result<Option<Explanation>, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
+        let Reader { index, seat, memory, .. } = self;
         check(index, query)?;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let (parameters, after) = match search.order {
             Order::Relevance(parameters) => {
                 check_parameters(parameters)?;
@@ -72,26 +71,26 @@ impl Reader<'_> {
             }
             Order::Newest | Order::Field { .. } => (Parameters::default(), None),
         };
-        let schema = index.schema();
         let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
-        let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
-        let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
-        cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
-        let settings = search.settings(index.options.vectors, limits.begin());
-        snapshots.clear();
-        snapshots.extend(index.parts.iter().map(|part| snapshot_for(&part.memory, query)));
-        count_terms(query, after, snapshots, counts);
-        scratch.weigh(query, counts, Asked { parameters, skips: search.skips, fading });
-        let by = Scoring { schema: &schema, counts, parameters, fading };
-        for snapshot in &*snapshots {
-            let settings = super::of_all(settings);
-            let key = key.as_bytes();
-            let found = spirit_query::explain(*snapshot, query, settings, scratch, &by, key)?;
-            if found.is_some() {
-                return Ok(found);
+        let settings = super::of_all(search.settings(index.options.vectors, limits.begin()));
+        seat.ask(index, |view| {
+            let schema = view.fields.current();
+            let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
+            let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
+            cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
+            snapshots.take(view, query);
+            count_terms(query, after, snapshots.iter(view), counts);
+            scratch.weigh(query, counts, Asked { parameters, skips: search.skips, fading });
+            let by = Scoring { schema: &schema, counts, parameters, fading };
+            for snapshot in snapshots.iter(view) {
+                let key = key.as_bytes();
+                let found = spirit_query::explain(snapshot, query, settings, scratch, &by, key)?;
+                if found.is_some() {
+                    return Ok(found);
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 }

@@ -5,7 +5,6 @@
 use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings, snapshot_for};
 
 use super::{Memory, Reader, check};
-use crate::hits::Pinned;
 use crate::search::SearchError;
 
 impl Reader<'_> {
@@ -42,16 +41,17 @@ impl Reader<'_> {
         query: &Query,
         facets: &[Facet],
     ) -> Result<Vec<Aggregate>, SearchError> {
-        let Reader { index, pins, slot, memory, .. } = self;
+        let Reader { index, seat, memory, .. } = self;
         check(index, query)?;
-        let mut aggregation = Aggregation::new(facets, &index.schema())?;
-        let _pinned = Pinned::new(index, pins, slot.as_ref().expect("a reader has a slot"));
         let Memory { limits, scratch, .. } = memory;
         let (level, limits) = (index.options.vectors, limits.begin());
         let settings = Settings { level, limits, ..Settings::default() };
-        for part in &index.parts {
-            aggregation.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
-        }
-        Ok(aggregation.finish())
+        seat.ask(index, |view| {
+            let mut aggregation = Aggregation::new(facets, &view.fields.current())?;
+            for part in &view.parts {
+                aggregation.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
+            }
+            Ok(aggregation.finish())
+        })
     }
 }

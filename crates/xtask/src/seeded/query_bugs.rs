@@ -420,8 +420,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "explained-anew",
         what: "a hit of a later page is explained by what the index has become",
         file: "crates/spirit/src/reader/explain.rs",
-        old: "count_terms(query, after, snapshots, counts);",
-        new: "count_terms(query, None, snapshots, counts);",
+        old: "count_terms(query, after, snapshots.iter(view), counts);",
+        new: "count_terms(query, None, snapshots.iter(view), counts);",
         found_by: EXPLAINED,
     },
     Bug {

@@ -1,0 +1,256 @@
+//! How the process that writes an index lets others read it: its DRAM lies in memory that they can map, and a thread hands it to
+//! whoever comes to the [socket](spirit_mem::rendezvous) in the index's directory.
+//!
+//! | word of the message | |
+//! |---|---|
+//! | 0 | magic number and version |
+//! | 1 | 0, or 1: there are as many processes as there can be |
+//! | 2 | the group of reader slots |
+//! | 3 | the number of the writer's start, as its root says it |
+//! | 4 | the geometry's fingerprint |
+//! | 5, 6 | device and inode of the index's file |
+//! | 7, 8, 9 | DRAM in bytes, 1 for fixed blocks, readers' lease in milliseconds |
+//!
+//! Its descriptors are the [reader words](spirit_mem::ReaderWords) and the memory, which can only be read through the one
+//! that is handed over. All else is in the file or in that memory.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use spirit_index::geometry::Geometry;
+use spirit_mem::reader_words::GROUPS;
+use spirit_mem::rendezvous::{self, Message, Rendezvous};
+use spirit_mem::shared_pins::{self, SharedPins};
+use spirit_mem::{Dram, HeapFile, HeapFileError, Identity, ReaderWords, SharedMemory};
+
+use crate::options::Options;
+
+/// `SPIRITLV`, which the version is part of.
+const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV1");
+/// How long the thread rests where nobody can be let in: the process has too many files open, say.
+const REST: Duration = Duration::from_millis(50);
+
+/// What the writer says to whoever comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Welcome {
+    /// None: there are as many processes as there can be.
+    pub(crate) group: Option<usize>,
+    pub(crate) start: u64,
+    pub(crate) fingerprint: u64,
+    pub(crate) file: (u64, u64),
+    pub(crate) dram_bytes: u64,
+    pub(crate) fixed_blocks: bool,
+    pub(crate) lease: Duration,
+}
+
+impl Welcome {
+    pub(crate) fn of(options: &Options, geometry: &Geometry, file: Identity, start: u64) -> Self {
+        Welcome {
+            group: None,
+            start,
+            fingerprint: geometry.fingerprint(),
+            file: (file.device, file.inode),
+            dram_bytes: options.dram_bytes,
+            fixed_blocks: options.fixed_blocks,
+            lease: options.reader_lease,
+        }
+    }
+
+    fn message(&self) -> Message {
+        let mut words = Message::default();
+        words[..10].copy_from_slice(&[
+            MAGIC,
+            self.group.is_none().into(),
+            self.group.unwrap_or(0) as u64,
+            self.start,
+            self.fingerprint,
+            self.file.0,
+            self.file.1,
+            self.dram_bytes,
+            self.fixed_blocks.into(),
+            self.lease.as_millis() as u64,
+        ]);
+        words
+    }
+
+    /// What a message says; none if it is of another version.
+    pub(crate) fn read(words: &Message) -> Option<Welcome> {
+        let [magic, is_full, group, start, fingerprint, device, inode, dram_bytes, fixed, ms, ..] =
+            *words;
+        (magic == MAGIC).then_some(Welcome {
+            group: (is_full == 0).then_some(group as usize),
+            start,
+            fingerprint,
+            file: (device, inode),
+            dram_bytes,
+            fixed_blocks: fixed != 0,
+            lease: Duration::from_millis(ms),
+        })
+    }
+}
+
+/// What the writer shares with processes that read.
+pub(crate) struct Live {
+    memory: SharedMemory,
+    words: Arc<ReaderWords>,
+    rendezvous: Rendezvous,
+    /// Whose each group is, as this process sees their numbers; 0 is nobody's.
+    processes: Arc<[AtomicI32; GROUPS]>,
+}
+
+impl Live {
+    /// Takes the memory, and lets processes come: they wait until they are [served](Self::serve). The caller has locked `file`.
+    pub(crate) fn open(file: &HeapFile, options: &Options) -> Result<Live, HeapFileError> {
+        let directory = file.path().parent().unwrap_or(Path::new("."));
+        let failed = |action| {
+            move |reason| HeapFileError::System { path: directory.join("live"), action, reason }
+        };
+        // What cannot be divided is refused when the executors take their memory.
+        let bytes = match Geometry::new(options.memory()) {
+            Ok(geometry) => geometry.shared_start(options.executors as u64),
+            Err(_) => 0,
+        };
+        let memory = SharedMemory::create("spirit-dram", bytes)
+            .map_err(failed("take memory that other processes can map for"))?;
+        let words = ReaderWords::create().map_err(failed("take reader slots for"))?;
+        let mode = file.mode()?;
+        let rendezvous = Rendezvous::bind(directory, mode).map_err(failed("make"))?;
+        Ok(Live { memory, words, rendezvous, processes: Arc::default() })
+    }
+
+    /// The DRAM of executor `number`.
+    pub(crate) fn dram(&self, geometry: &Geometry, number: usize) -> Dram<'_> {
+        Dram::Shared { memory: &self.memory, start: geometry.shared_start(number as u64) }
+    }
+
+    /// Reader slots of other processes.
+    pub(crate) fn words(&self) -> Arc<ReaderWords> {
+        self.words.clone()
+    }
+
+    /// Whose each group of slots is.
+    pub(crate) fn processes(&self) -> Arc<[AtomicI32; GROUPS]> {
+        self.processes.clone()
+    }
+
+    /// Lets in whoever comes, from now on: the index is as it was acknowledged.
+    pub(crate) fn serve(self, welcome: Welcome) -> io::Result<Host> {
+        let (stop, wake) = UnixStream::pair()?;
+        let thread = std::thread::Builder::new()
+            .name("spirit-live".into())
+            .spawn(move || Serving { live: self, welcome, groups: Vec::new() }.run(&wake))?;
+        Ok(Host { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+/// The thread that serves processes that read, for as long as this lives.
+pub(crate) struct Host {
+    stop: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // What it does cannot panic but by a bug, which has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Serving {
+    live: Live,
+    welcome: Welcome,
+    /// Of each process that is connected.
+    groups: Vec<usize>,
+}
+
+impl Serving {
+    fn run(mut self, wake: &UnixStream) {
+        let mut guests = Vec::new();
+        loop {
+            if self.live.rendezvous.wait(&guests, wake.as_fd()).is_err() {
+                std::thread::sleep(REST);
+            }
+            if rendezvous::has_ended(wake) {
+                return;
+            }
+            self.let_go(&mut guests);
+            if self.let_in(&mut guests).is_err() {
+                std::thread::sleep(REST);
+            }
+        }
+    }
+
+    /// Gives up the slots of processes that have ended.
+    fn let_go(&mut self, guests: &mut Vec<UnixStream>) {
+        for index in (0..guests.len()).rev() {
+            if rendezvous::has_ended(&guests[index]) {
+                guests.swap_remove(index);
+                self.give_up(self.groups[index]);
+                self.groups.swap_remove(index);
+            }
+        }
+    }
+
+    fn give_up(&self, group: usize) {
+        self.live.processes[group].store(0, Relaxed);
+        shared_pins::clear(&*self.live.words, group);
+    }
+
+    fn let_in(&mut self, guests: &mut Vec<UnixStream>) -> io::Result<()> {
+        while let Some(guest) = self.live.rendezvous.accept()? {
+            let taken = self.live.words.groups().load(Acquire);
+            let group = (0..GROUPS).find(|group| taken >> group & 1 == 0);
+            let welcome = Welcome { group, ..self.welcome };
+            let Some(group) = group else {
+                // Who does not hear it finds the connection closed.
+                let _ = rendezvous::tell(&guest, &welcome.message(), &[]);
+                continue;
+            };
+            let memory = self.live.memory.for_reading()?;
+            shared_pins::enter(&*self.live.words, group);
+            let process = rendezvous::process_of(&guest).unwrap_or(0);
+            self.live.processes[group].store(process, Relaxed);
+            let descriptors = [self.live.words.descriptor(), memory.as_fd()];
+            match rendezvous::tell(&guest, &welcome.message(), &descriptors) {
+                Ok(()) => {
+                    guests.push(guest);
+                    self.groups.push(group);
+                }
+                Err(_) => self.give_up(group),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_was_said() {
+        let welcome = Welcome {
+            group: Some(3),
+            start: 4,
+            fingerprint: 5,
+            file: (6, 7),
+            dram_bytes: 8,
+            fixed_blocks: true,
+            lease: Duration::from_millis(9),
+        };
+        assert_eq!(Welcome::read(&welcome.message()), Some(welcome));
+        let full = Welcome { group: None, ..welcome };
+        assert_eq!(Welcome::read(&full.message()), Some(full));
+        assert_eq!(Welcome::read(&[0; 16]), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! A reader's place: the view that it asks, and its slot there.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use spirit_mem::PinSlot;
+
+use crate::index::Index;
+use crate::lease::LeaseExpired;
+use crate::reader::TooManyReaders;
+use crate::search::SearchError;
+use crate::view::View;
+
+/// How often a question is asked anew of another view before it is given up.
+const TRIES: usize = 8;
+
+/// A view, and a slot in it.
+pub(crate) struct Seat {
+    view: Arc<View>,
+    /// There is one until the seat is given up.
+    slot: Option<PinSlot>,
+    /// As of which sequence number the last question was asked.
+    as_of: u64,
+}
+
+/// Unpins the slot, whatever comes of a question.
+struct Pinned<'s>(&'s Seat);
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+impl Seat {
+    pub(crate) fn take(view: Arc<View>, readers_max: usize) -> Result<Seat, TooManyReaders> {
+        let slot = view.pins.acquire().ok_or(TooManyReaders { readers_max })?;
+        Ok(Seat { view, slot: Some(slot), as_of: 0 })
+    }
+
+    /// One past the sequence number of the newest operation that the last answer saw, at least.
+    pub(crate) fn as_of(&self) -> u64 {
+        self.as_of
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn slot(&self) -> &PinSlot {
+        self.slot.as_ref().expect("a seat has a slot")
+    }
+
+    /// Asks what is seen now.
+    pub(crate) fn ask<T>(
+        &mut self,
+        index: &Index,
+        mut question: impl FnMut(&View) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
+        self.answered(index, Self::leave, &mut question)
+    }
+
+    /// The same, but what the answer leads to stays: the slot is held.
+    pub(crate) fn ask_and_hold<T>(
+        &mut self,
+        index: &Index,
+        mut question: impl FnMut(&View) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
+        self.answered(index, Self::hold, &mut question)
+    }
+
+    fn answered<T>(
+        &mut self,
+        index: &Index,
+        end: fn(&Seat) -> bool,
+        question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
+        if !self.view.follows() {
+            self.view.pins.pin(self.slot());
+            self.as_of = self.view.sequence();
+            let pinned = Pinned(self);
+            let answer = question(&self.view)?;
+            std::mem::forget(pinned);
+            end(self);
+            return Ok(answer);
+        }
+        for _ in 0..TRIES {
+            self.as_of = self.view.sequence();
+            if let Some(answer) = self.try_to_answer(end, question) {
+                return answer;
+            }
+            self.move_on(index)?;
+        }
+        let why = format!("the answer was taken away {TRIES} times; this process may be too slow");
+        Err(SearchError::Unreadable { why })
+    }
+
+    /// Asks once; none if what was read may not be what was stored there. What goes wrong then does not count.
+    fn try_to_answer<T>(
+        &self,
+        end: fn(&Seat) -> bool,
+        question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
+    ) -> Option<Result<T, SearchError>> {
+        self.view.pins.pin(self.slot());
+        let answer = catch_unwind(AssertUnwindSafe(|| question(&self.view)));
+        let end = if matches!(answer, Ok(Ok(_))) { end } else { Self::leave };
+        if !end(self) {
+            return None;
+        }
+        Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    /// Leaves the view; false if what was read there may be anything.
+    pub(crate) fn leave(&self) -> bool {
+        self.view.pins.unpin(self.slot()) && !self.view.is_outdated()
+    }
+
+    /// Stays, but may be revoked; false if what was read may be anything.
+    fn hold(&self) -> bool {
+        if self.view.pins.hold(self.slot()) && !self.view.is_outdated() {
+            return true;
+        }
+        self.leave();
+        false
+    }
+
+    /// Reads more of what was found, while it is held.
+    pub(crate) fn read<T>(
+        &self,
+        index: &Index,
+        read: impl FnOnce(&View) -> T,
+    ) -> Result<T, LeaseExpired> {
+        let expired = || LeaseExpired { lease: index.options.reader_lease };
+        if self.view.is_outdated() || !self.view.pins.resume(self.slot()) {
+            return Err(expired());
+        }
+        let reading = Reading(self);
+        let read = if self.view.follows() {
+            catch_unwind(AssertUnwindSafe(|| read(&self.view)))
+        } else {
+            Ok(read(&self.view))
+        };
+        std::mem::forget(reading);
+        if !self.view.pins.hold(self.slot()) || self.view.is_outdated() {
+            return Err(expired());
+        }
+        Ok(read.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    /// Goes to what is seen now.
+    fn move_on(&mut self, index: &Index) -> Result<(), SearchError> {
+        if !self.view.is_outdated() {
+            // The slot was revoked, and may be pinned anew.
+            return Ok(());
+        }
+        let unreadable = |why: String| SearchError::Unreadable { why };
+        let view = index.view_after(&self.view).map_err(|error| unreadable(error.to_string()))?;
+        let readers_max = index.options.readers_max;
+        let seat = Seat::take(view, readers_max).map_err(|error| unreadable(error.to_string()))?;
+        *self = seat;
+        Ok(())
+    }
+}
+
+/// The slot of some hits is held again when this is dropped.
+struct Reading<'s>(&'s Seat);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.view.pins.hold(self.0.slot());
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.view.pins.release(slot);
+        }
+    }
+}

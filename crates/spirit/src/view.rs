@@ -1,0 +1,102 @@
+//! What readers see of an index: the memory of its executors, and whose slots keep it as it is.
+//!
+//! The process that writes has one view for ever. One that only reads has the view of a writer's memory, or of its own copy of
+//! what the file holds, and takes another when a writer has started since ([`follower`](crate::follower)).
+
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::fence;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spirit_index::nvm::root;
+use spirit_index::snapshot::Snapshot;
+use spirit_mem::{Medium, PinSlot, Pins, Region};
+use spirit_query::Hit;
+
+use crate::fields::Fields;
+use crate::index::Index;
+use crate::shared::Shared;
+
+/// What readers see.
+pub(crate) struct View {
+    /// Of each executor.
+    pub(crate) parts: Box<[Arc<Shared>]>,
+    pub(crate) pins: Arc<Pins>,
+    pub(crate) fields: Arc<Fields>,
+    /// The reader slot of whoever asks for statistics.
+    stats_pin: Mutex<PinSlot>,
+    /// How it is told that it is out of date; none in the process that writes.
+    followed: Option<Followed>,
+}
+
+/// What a process that only reads goes by.
+pub(crate) struct Followed {
+    /// What the index's file begins with.
+    pub(crate) roots: Region,
+    /// The start that either slot of the root may say, and the one of the writer.
+    pub(crate) starts: [u64; 2],
+    pub(crate) start: u64,
+    pub(crate) medium: Medium,
+    /// Never looked at: it is there for as long as the view is.
+    pub(crate) _source: Source,
+}
+
+/// Where a process that only reads finds the index.
+#[expect(dead_code, reason = "what is in it is kept, and ends with the view")]
+pub(crate) enum Source {
+    /// In the memory of the process that writes it, which ends the connection when it ends.
+    Writer(UnixStream),
+    /// In memory of its own, and in the file.
+    Own(Box<Index>),
+}
+
+impl View {
+    pub(crate) fn new(
+        parts: Box<[Arc<Shared>]>,
+        pins: Arc<Pins>,
+        fields: Arc<Fields>,
+        stats_pin: PinSlot,
+        followed: Option<Followed>,
+    ) -> View {
+        View { parts, pins, fields, stats_pin: Mutex::new(stats_pin), followed }
+    }
+
+    /// Whether it is of a process that only reads.
+    #[inline(always)]
+    pub(crate) fn follows(&self) -> bool {
+        self.followed.is_some()
+    }
+
+    pub(crate) fn followed(&self) -> Option<&Followed> {
+        self.followed.as_ref()
+    }
+
+    /// Whether another process has started to write since, and may have stored something: what was read before this is called
+    /// may be anything then.
+    ///
+    /// A writer says so in the root before it stores anything else. So who has read something that it stored sees that it said
+    /// so: its stores are in order, and the fence keeps our loads so.
+    #[inline]
+    pub(crate) fn is_outdated(&self) -> bool {
+        let Some(Followed { roots, starts, start, .. }) = &self.followed else { return false };
+        fence(Acquire);
+        let now = root::starts(roots);
+        now != *starts && (0..2).any(|slot| now[slot] != starts[slot] && now[slot] != *start)
+    }
+
+    /// One past the sequence number of the newest operation that a query which begins now sees, at least.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.parts.iter().map(|part| part.memory.sequence()).max().unwrap_or(0)
+    }
+
+    /// The sequence number of a hit. The reader that has it is pinned.
+    pub(crate) fn sequence_of(&self, hit: Hit) -> u64 {
+        let memory = &self.parts[hit.executor as usize].memory;
+        Snapshot::take(memory).of(hit.segment).sequence(hit.local)
+    }
+
+    /// The reader slot of whoever asks for statistics.
+    pub(crate) fn stats_pin(&self) -> MutexGuard<'_, PinSlot> {
+        self.stats_pin.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
