@@ -322,7 +322,7 @@ pub(crate) struct ReadingArgs {
 }
 
 /// How the index is made. All but --dram and --dictionary is kept with an index in a directory.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of the index")]
 pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
@@ -359,7 +359,7 @@ pub(crate) struct IndexArgs {
     /// Refuse documents with fields that are not in the schema
     #[arg(long)]
     pub(crate) strict_schema: bool,
-    /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
+    /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: refuse]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
     /// How long documents are kept after they came: 90s, 12h, 7days [default: for as long as there is room]

@@ -8,6 +8,7 @@ use spirit::{AddAllError, AddError, Index};
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
 use crate::failure::Failure;
+use crate::full;
 use crate::input::{Line, Lines, Step};
 use crate::interrupt::Interrupt;
 use crate::output::report;
@@ -47,6 +48,10 @@ pub(crate) struct Loader<'a> {
     is_resumable: bool,
     chunk: Chunk,
     totals: Totals,
+    /// Bad lines that were reported when the same files were read before.
+    reported: u64,
+    /// A document found no room.
+    is_full: bool,
 }
 
 impl<'a> Loader<'a> {
@@ -66,7 +71,20 @@ impl<'a> Loader<'a> {
             is_resumable: false,
             chunk,
             totals: Totals::default(),
+            reported: 0,
+            is_full: false,
         }
+    }
+
+    /// Does not report the first `count` bad lines: that was done before.
+    pub(crate) fn reported(mut self, count: u64) -> Loader<'a> {
+        self.reported = count;
+        self
+    }
+
+    /// Whether a document found no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Stops when `interrupt` says so: what was read before goes in.
@@ -219,10 +237,11 @@ impl<'a> Loader<'a> {
         let line = self.chunk.line(index);
         match error {
             // Nothing that follows would fare better.
-            AddError::HeapFull
-            | AddError::DictionaryFull
-            | AddError::KeysFull
-            | AddError::SyncFailed
+            AddError::HeapFull | AddError::DictionaryFull | AddError::KeysFull => {
+                self.is_full = true;
+                Err(Failure::Work(place(path, line, &full::said(self.index, error))))
+            }
+            AddError::SyncFailed
             | AddError::Poisoned
             | AddError::OffsetNotKept
             | AddError::OffsetTooLong { .. }
@@ -237,7 +256,9 @@ impl<'a> Loader<'a> {
         if self.reading.strict {
             return Err(Failure::Work(reason));
         }
-        report(reason);
+        if self.totals.refused > self.reported {
+            report(reason);
+        }
         Ok(())
     }
 }
