@@ -244,7 +244,7 @@ pub(crate) struct DeleteArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
     /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
@@ -322,13 +322,13 @@ pub(crate) struct ReadingArgs {
 }
 
 /// How the index is made. All but --dram and --dictionary is kept with an index in a directory.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of the index")]
 pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
-    /// DRAM for the whole index, a hard cap: 512MiB, 2GiB. It is of this call, not kept [default: 1GiB, or what the segments of
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
     /// an index that is there need, if that is more]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
@@ -359,7 +359,7 @@ pub(crate) struct IndexArgs {
     /// Refuse documents with fields that are not in the schema
     #[arg(long)]
     pub(crate) strict_schema: bool,
-    /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: drop]
+    /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: refuse]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
     /// How long documents are kept after they came: 90s, 12h, 7days [default: for as long as there is room]
@@ -393,7 +393,7 @@ pub(crate) struct TierArgs {
     /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,
-    /// The file of the whole index, a hard cap: 512MiB, 2GiB [default: eight times --dram]
+    /// The file of the whole index, a hard cap: 512M, 1.5GiB [default: eight times --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
 }

@@ -1,6 +1,7 @@
 //! Why a command did not do what was asked, and the exit code that says so.
 //!
-//! 1: the work failed. 2: wrong usage. 130, 143: interrupted, by Ctrl-C or by SIGTERM. Each is one line on standard error.
+//! 1: the work failed. 2: wrong usage. 130, 143, 129: interrupted, by Ctrl-C, by SIGTERM or
+//! by SIGHUP. Each is one line on standard error.
 
 use std::fmt::Display;
 use std::io;

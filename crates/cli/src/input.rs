@@ -1,10 +1,12 @@
 //! Lines of a file, of a zstd-compressed file or of standard input, with their numbers.
 //!
-//! A line is held whole, so its length is bounded: what is longer is passed over, however long it is.
+//! A line is held whole, so its length is bounded: what is longer is passed over, however long it is. Input that trickles in says
+//! when nothing more is there at once, so that what was read need not wait for it.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
 
@@ -19,11 +21,26 @@ pub(crate) enum Line<'a> {
     TooLong,
 }
 
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    /// A line with its number, from 1.
+    Line(u64, Line<'a>),
+    /// Nothing more is there yet: the next step waits for it.
+    Pause,
+    End,
+}
+
 pub(crate) struct Lines {
     reader: Box<dyn BufRead>,
+    /// The last line, or what was read so far of the next.
     line: Vec<u8>,
     number: u64,
     bytes_max: usize,
+    /// The next line is too long: the rest of it is passed over.
+    is_cut: bool,
+    /// The line was read to its end.
+    is_whole: bool,
 }
 
 impl Lines {
@@ -32,49 +49,96 @@ impl Lines {
         Lines::open_until(&Interrupt::default(), path, bytes_max)
     }
 
-    /// The same; standard input ends when the process is asked to end, which may be within a line.
+    /// Like [`open`](Self::open), but pipes end when the process is asked to end, which may be within a line.
     pub(crate) fn open_until(
         interrupt: &Interrupt,
         path: &Path,
         bytes_max: usize,
     ) -> io::Result<Lines> {
-        let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, interrupt.end(io::stdin())))
-        } else if path.extension().is_some_and(|e| e == "zst") {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::new(File::open(path)?)?))
+        let source = source(interrupt, path)?;
+        let reader: Box<dyn BufRead> = if path.extension().is_some_and(|e| e == "zst") {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::new(source)?))
         } else {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?))
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, source))
         };
         Ok(Lines::of(reader, bytes_max))
     }
 
     fn of(reader: Box<dyn BufRead>, bytes_max: usize) -> Lines {
-        Lines { reader, line: Vec::new(), number: 0, bytes_max }
+        Lines { reader, line: Vec::new(), number: 0, bytes_max, is_cut: false, is_whole: false }
     }
 
     /// The next line with its number, from 1, or `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
-        self.line.clear();
-        // Two more than a line may have: for its ending.
-        let limit = self.bytes_max as u64 + 2;
-        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
-        if read == 0 {
-            return Ok(None);
+        while !self.read_line()? {}
+        Ok(self.take_line())
+    }
+
+    /// Like [`next`](Self::next), but says once that nothing is there before it waits.
+    pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
+        if !self.read_line()? {
+            return Ok(Step::Pause);
         }
-        self.number += 1;
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            self.line.pop_if(|byte| *byte == b'\r');
-        } else if read as u64 == limit {
+        Ok(self.take_line().map_or(Step::End, |(number, line)| Step::Line(number, line)))
+    }
+
+    /// Reads on to the end of the next line. False if the rest of it is not there yet.
+    fn read_line(&mut self) -> io::Result<bool> {
+        if self.is_whole {
+            self.line.clear();
+            (self.is_whole, self.is_cut) = (false, false);
+        }
+        match self.read_to_end_of_line() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            read => read.map(|()| true),
+        }
+    }
+
+    /// May fail in the middle of a line, and be called again: nothing is lost.
+    fn read_to_end_of_line(&mut self) -> io::Result<()> {
+        // Two more than a line may have: for its ending.
+        let limit = self.bytes_max + 2;
+        if !self.is_cut {
+            let left = (limit - self.line.len()) as u64;
+            self.reader.by_ref().take(left).read_until(b'\n', &mut self.line)?;
+            self.is_cut = self.line.len() == limit && self.line.last() != Some(&b'\n');
+        }
+        if self.is_cut {
             self.reader.skip_until(b'\n')?;
         }
+        self.is_whole = true;
+        Ok(())
+    }
+
+    /// The line that was read, unless nothing was.
+    fn take_line(&mut self) -> Option<(u64, Line<'_>)> {
+        if self.line.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        if self.line.pop_if(|byte| *byte == b'\n').is_some() {
+            self.line.pop_if(|byte| *byte == b'\r');
+        }
         if self.line.len() > self.bytes_max {
-            return Ok(Some((self.number, Line::TooLong)));
+            return Some((self.number, Line::TooLong));
         }
         let first = self.number == 1;
         let bytes = self.line.strip_prefix(BYTE_ORDER_MARK).filter(|_| first).unwrap_or(&self.line);
-        Ok(Some((self.number, Line::Bytes(bytes))))
+        Some((self.number, Line::Bytes(bytes)))
     }
+}
+
+/// What `path` leads to. A pipe is read, and opened, by another thread.
+fn source(interrupt: &Interrupt, path: &Path) -> io::Result<Box<dyn Read>> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(interrupt.end(|| Ok(io::stdin()))));
+    }
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_fifo() || kind.is_char_device() {
+        let path = PathBuf::from(path);
+        return Ok(Box::new(interrupt.end(move || File::open(path))));
+    }
+    Ok(Box::new(File::open(path)?))
 }
 
 #[cfg(test)]
@@ -111,5 +175,37 @@ mod tests {
         }
         assert_eq!(lines(b"123456", 4), [None]);
         assert_eq!(lines(b"12345", 4), [None]);
+    }
+
+    /// Gives a piece at a time, and says before each that nothing is there.
+    struct Trickle(Vec<&'static [u8]>, bool);
+
+    impl Read for Trickle {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            if self.0.is_empty() { Ok(0) } else { self.0.remove(0).read(to) }
+        }
+    }
+
+    #[test]
+    fn lines_that_trickle_in_are_whole_and_come_before_the_pause() {
+        let pieces: Vec<&[u8]> = vec![b"one\ntw", b"o\nth", b"ree is too l", b"ong", b"\n4", b"\n"];
+        let mut lines = Lines::of(Box::new(BufReader::new(Trickle(pieces, false))), 5);
+        let mut seen = Vec::new();
+        loop {
+            seen.push(match lines.step().unwrap() {
+                Step::Line(number, Line::Bytes(bytes)) => {
+                    format!("{number} {}", String::from_utf8_lossy(bytes))
+                }
+                Step::Line(number, Line::TooLong) => format!("{number} too long"),
+                Step::Pause => "-".to_owned(),
+                Step::End => break,
+            });
+        }
+        let expected = "-|1 one|-|2 two|-|-|-|3 too long|-|4 4|-";
+        assert_eq!(seen.join("|"), expected);
     }
 }

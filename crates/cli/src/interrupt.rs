@@ -1,14 +1,15 @@
 //! Ctrl-C, and what else asks a process to end: what is under way comes to an orderly end first. Asked twice it ends at once.
+//! A terminal that goes away asks too, unless the process was started not to mind it, as by `nohup`.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::failure::Failure;
@@ -17,6 +18,8 @@ use crate::failure::Failure;
 const EXIT_BASE: i32 = 128;
 /// How long whoever waits for input does not look whether he was asked to end.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Input that comes within this time counts as there: whoever writes fast is not to be read line by line.
+const AT_ONCE: Duration = Duration::from_millis(1);
 /// Pieces of input read ahead.
 const PIECES: usize = 2;
 const PIECE_BYTES: usize = 256 << 10;
@@ -32,7 +35,10 @@ impl Interrupt {
     /// From now on signals ask, where they had ended the process.
     pub(crate) fn caught() -> Result<Interrupt, Failure> {
         let interrupt = Interrupt::default();
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && is_ignored(signal) {
+                continue;
+            }
             interrupt.catch(signal).map_err(|error| {
                 Failure::work(format_args!("signal {signal} cannot be caught: {error}"))
             })?;
@@ -61,11 +67,19 @@ impl Interrupt {
         Err(Failure::Interrupted(EXIT_BASE as u8 + self.signal.load(Relaxed) as u8))
     }
 
-    /// The same input, which ends when the process is asked to end, though nothing may come from it any more: another thread
-    /// waits for that.
-    pub(crate) fn end(&self, mut input: impl Read + Send + 'static) -> Ending {
+    /// What `open` opens, read by another thread: it ends when the process is asked to end, though nothing may come from it any
+    /// more. Before a read waits it says so once, by an error of kind [`WouldBlock`](io::ErrorKind::WouldBlock).
+    pub(crate) fn end<R: Read>(
+        &self,
+        open: impl FnOnce() -> io::Result<R> + Send + 'static,
+    ) -> Ending {
         let (give, pieces) = sync_channel(PIECES);
         thread::spawn(move || {
+            let mut input = match open() {
+                Ok(input) => input,
+                // Nobody may want it any more.
+                Err(error) => return drop(give.send(Err(error))),
+            };
             loop {
                 let mut piece = vec![0; PIECE_BYTES];
                 let read = input.read(&mut piece).map(|bytes| piece.truncate(bytes));
@@ -76,8 +90,17 @@ impl Interrupt {
                 }
             }
         });
-        Ending { interrupt: self.clone(), pieces, piece: Vec::new(), at: 0 }
+        let interrupt = self.clone();
+        Ending { interrupt, pieces, piece: Vec::new(), at: 0, has_paused: true }
     }
+}
+
+/// Whether the process was started so that it does not mind `signal`: the kernel keeps a mask of those.
+fn is_ignored(signal: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Input that ends when the process is asked to end.
@@ -87,19 +110,41 @@ pub(crate) struct Ending {
     piece: Vec<u8>,
     /// So much of the piece was taken.
     at: usize,
+    /// It was said that nothing is there, since something was.
+    has_paused: bool,
+}
+
+impl Ending {
+    /// The next piece; an empty one is the end.
+    fn next_piece(&mut self) -> io::Result<Vec<u8>> {
+        match self.pieces.try_recv() {
+            Ok(piece) => return piece,
+            Err(TryRecvError::Disconnected) => return Ok(Vec::new()),
+            Err(TryRecvError::Empty) => {}
+        }
+        let mut patience = if self.has_paused { PATIENCE } else { AT_ONCE };
+        loop {
+            match self.pieces.recv_timeout(patience) {
+                Ok(piece) => return piece,
+                Err(RecvTimeoutError::Timeout) if self.interrupt.is_asked() => {
+                    return Ok(Vec::new());
+                }
+                Err(RecvTimeoutError::Timeout) if !self.has_paused => {
+                    self.has_paused = true;
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                Err(RecvTimeoutError::Timeout) => patience = PATIENCE,
+                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
+            }
+        }
+    }
 }
 
 impl Read for Ending {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.piece.len() {
-            match self.pieces.recv_timeout(PATIENCE) {
-                Ok(piece) => (self.piece, self.at) = (piece?, 0),
-                Err(RecvTimeoutError::Timeout) if !self.interrupt.is_asked() => continue,
-                Err(_) => return Ok(0),
-            }
-            if self.piece.is_empty() {
-                return Ok(0);
-            }
+        if self.at == self.piece.len() {
+            (self.piece, self.at) = (self.next_piece()?, 0);
+            self.has_paused &= self.piece.is_empty();
         }
         let taken = (&self.piece[self.at..]).read(to)?;
         self.at += taken;
@@ -109,7 +154,7 @@ impl Read for Ending {
 
 #[cfg(test)]
 mod tests {
-    use std::io::pipe;
+    use std::io::{Write, pipe};
 
     use super::*;
 
@@ -118,7 +163,10 @@ mod tests {
         let bytes: Vec<u8> = (0..1_000_000u32).map(|n| (n % 251) as u8).collect();
         let mut read = Vec::new();
         let input = io::Cursor::new(bytes.clone());
-        Interrupt::default().end(input).read_to_end(&mut read).unwrap();
+        let mut ending = Interrupt::default().end(|| Ok(input));
+        while let Err(error) = ending.read_to_end(&mut read) {
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        }
         assert!(read == bytes);
     }
 
@@ -126,8 +174,30 @@ mod tests {
     fn input_that_does_not_come_is_not_waited_for() {
         let (input, _open) = pipe().unwrap();
         let interrupt = Interrupt::default();
-        let mut ending = interrupt.end(input);
+        let mut ending = interrupt.end(|| Ok(input));
         interrupt.asked.store(true, Relaxed);
         assert_eq!(ending.read(&mut [0; 8]).unwrap(), 0);
+    }
+
+    #[test]
+    fn input_that_waits_says_so_once_and_is_read_when_it_comes() {
+        let (input, mut writer) = pipe().unwrap();
+        let mut ending = Interrupt::default().end(|| Ok(input));
+        let mut bytes = [0; 8];
+        for text in ["red", "blue"] {
+            writer.write_all(text.as_bytes()).unwrap();
+            assert_eq!(ending.read(&mut bytes).unwrap(), text.len());
+            let error = ending.read(&mut bytes).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        }
+        drop(writer);
+        assert_eq!(ending.read(&mut bytes).unwrap(), 0);
+    }
+
+    #[test]
+    fn an_error_of_the_opening_is_one_of_the_reading() {
+        let open = || std::fs::File::open("no/such.pipe");
+        let error = Interrupt::default().end(open).read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -8,7 +8,8 @@ use spirit::{AddAllError, AddError, Index};
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
 use crate::failure::Failure;
-use crate::input::{Line, Lines};
+use crate::full;
+use crate::input::{Line, Lines, Step};
 use crate::interrupt::Interrupt;
 use crate::output::report;
 use crate::progress::Progress;
@@ -47,6 +48,10 @@ pub(crate) struct Loader<'a> {
     is_resumable: bool,
     chunk: Chunk,
     totals: Totals,
+    /// Bad lines that were reported when the same files were read before.
+    reported: u64,
+    /// A document found no room.
+    is_full: bool,
 }
 
 impl<'a> Loader<'a> {
@@ -66,7 +71,20 @@ impl<'a> Loader<'a> {
             is_resumable: false,
             chunk,
             totals: Totals::default(),
+            reported: 0,
+            is_full: false,
         }
+    }
+
+    /// Does not report the first `count` bad lines: that was done before.
+    pub(crate) fn reported(mut self, count: u64) -> Loader<'a> {
+        self.reported = count;
+        self
+    }
+
+    /// Whether a document found no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Stops when `interrupt` says so: what was read before goes in.
@@ -105,7 +123,16 @@ impl<'a> Loader<'a> {
         let failed = |error| Failure::file(path, &error);
         let mut lines =
             Lines::open_until(&self.interrupt, path, format.line_bytes_max()).map_err(failed)?;
-        while let Some((number, line)) = lines.next().map_err(failed)? {
+        loop {
+            let (number, line) = match lines.step().map_err(failed)? {
+                Step::Line(number, line) => (number, line),
+                Step::Pause => {
+                    // What was read is found, and kept, before more comes.
+                    self.commit(path)?;
+                    continue;
+                }
+                Step::End => break,
+            };
             if self.interrupt.is_asked() {
                 // The line may have been cut off.
                 break;
@@ -210,10 +237,11 @@ impl<'a> Loader<'a> {
         let line = self.chunk.line(index);
         match error {
             // Nothing that follows would fare better.
-            AddError::HeapFull
-            | AddError::DictionaryFull
-            | AddError::KeysFull
-            | AddError::SyncFailed
+            AddError::HeapFull | AddError::DictionaryFull | AddError::KeysFull => {
+                self.is_full = true;
+                Err(Failure::Work(place(path, line, &full::said(self.index, error))))
+            }
+            AddError::SyncFailed
             | AddError::Poisoned
             | AddError::OffsetNotKept
             | AddError::OffsetTooLong { .. }
@@ -228,7 +256,9 @@ impl<'a> Loader<'a> {
         if self.reading.strict {
             return Err(Failure::Work(reason));
         }
-        report(reason);
+        if self.totals.refused > self.reported {
+            report(reason);
+        }
         Ok(())
     }
 }

@@ -12,11 +12,17 @@ use crate::failure::Failure;
 use crate::load::Reading;
 use crate::order::Order;
 use crate::output::note;
+use crate::size::Size;
 
 impl IndexArgs {
     /// Opens an index in memory.
     pub(crate) fn open(&self) -> Result<Index, Failure> {
         Ok(self.options().open()?)
+    }
+
+    /// The same with this much DRAM.
+    pub(crate) fn with_dram(&self, dram: Option<Size>) -> IndexArgs {
+        IndexArgs { dram, ..self.clone() }
     }
 
     pub(crate) fn options(&self) -> Options {

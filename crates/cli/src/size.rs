@@ -1,4 +1,4 @@
-//! Sizes as people type and read them: `512MiB`, `2GiB`, `64KiB`, plain bytes.
+//! Sizes as people write and read them: `512MiB`, `1.5G`, `64k`, `100 MB`, plain bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,53 @@ use std::str::FromStr;
 pub(crate) struct Size(pub(crate) u64);
 
 const UNITS: [(&str, u32); 4] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
+/// Digits behind the point that count: what is behind them is less than a byte of a TiB.
+const DECIMALS_MAX: usize = 12;
 
 impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Size, String> {
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let shift = match &text[digits.len()..] {
-            "" | "B" => Some(0),
-            unit => UNITS.iter().find(|(name, _)| *name == unit).map(|(_, shift)| *shift),
-        };
-        shift
-            .zip(digits.trim_end().parse::<u64>().ok())
-            .and_then(|(shift, number)| number.checked_mul(1 << shift))
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        shift_of(&text[number.len()..])
+            .and_then(|shift| bytes_of(number.trim(), shift))
             .map(Size)
-            .ok_or_else(|| format!("`{text}` is no size: write 512MiB, 2GiB, 64KiB or plain bytes"))
+            .ok_or_else(|| {
+                format!(
+                    "`{text}` is no size: write a number with K, M, G or T (powers of 1,024), as in 512M, 1.5GiB, \
+                     100 MB, or plain bytes"
+                )
+            })
     }
+}
+
+/// The power of two that a unit stands for: `K`, `KB`, `Ki` and `KiB` are the same, in capitals or not.
+fn shift_of(unit: &str) -> Option<u32> {
+    let unit = unit.to_ascii_lowercase();
+    if unit.is_empty() || unit == "b" {
+        return Some(0);
+    }
+    let prefix = unit.trim_end_matches('b').trim_end_matches('i');
+    let is_of = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        unit == name || unit == name[..2] || (prefix == &name[..1] && unit.len() <= 2)
+    };
+    UNITS.iter().find(|(name, _)| is_of(name)).map(|(_, shift)| *shift)
+}
+
+/// `number`, which may have a fraction, times 2 to the power of `shift`, in whole bytes.
+fn bytes_of(number: &str, shift: u32) -> Option<u64> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let has_fraction = number.len() > whole.len();
+    if !is_number(whole) || (has_fraction && (!is_number(decimals) || shift == 0)) {
+        return None;
+    }
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    let decimals = &decimals[..decimals.len().min(DECIMALS_MAX)];
+    let parts = 10u128.pow(decimals.len() as u32);
+    let fraction = (u128::from(decimals.parse::<u64>().unwrap_or(0)) << shift) / parts;
+    whole.checked_add(u64::try_from(fraction).ok()?)
 }
 
 impl fmt::Display for Size {
@@ -54,6 +85,17 @@ mod tests {
             ("2GiB", 2 << 30),
             ("2 GiB", 2 << 30),
             ("1TiB", 1 << 40),
+            ("1G", 1 << 30),
+            ("1g", 1 << 30),
+            ("1GB", 1 << 30),
+            ("1Gi", 1 << 30),
+            ("512m", 512 << 20),
+            ("100 MiB", 100 << 20),
+            ("100 mb", 100 << 20),
+            ("1.5GiB", 3 << 29),
+            ("0.5k", 512),
+            ("1.1KiB", 1126),
+            ("2.00000000000000000000001G", 2 << 30),
         ] {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
         }
@@ -61,10 +103,31 @@ mod tests {
 
     #[test]
     fn what_is_no_size_is_refused() {
-        for text in
-            ["", "MiB", "1.5GiB", "-1", "10MB", "10mib", "99999999999999999999", "17179869184GiB"]
-        {
-            assert!(text.parse::<Size>().is_err(), "{text}");
+        for text in [
+            "",
+            "MiB",
+            "-1",
+            "+1",
+            "1.5",
+            "1.5B",
+            ".5G",
+            "1.G",
+            "1..5G",
+            "1e3",
+            "10X",
+            "10GG",
+            "10Gbb",
+            "10i",
+            "10Gii",
+            "10iB",
+            "10ib",
+            "1,5G",
+            "99999999999999999999",
+            "17179869184GiB",
+            "16777216T",
+        ] {
+            let refused = text.parse::<Size>().unwrap_err();
+            assert!(refused.contains("as in 512M, 1.5GiB"), "{refused}");
         }
     }
 

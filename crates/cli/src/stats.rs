@@ -56,6 +56,8 @@ pub(crate) struct Documents {
     pub(crate) accepted: u64,
     /// Replaced or deleted, over the index's life.
     pub(crate) deleted: u64,
+    /// Dropped to make room or by age, over the index's life.
+    pub(crate) dropped: u64,
 }
 
 /// The segments in one state.
@@ -121,8 +123,12 @@ pub(crate) struct Partition {
 impl Stats {
     pub(crate) fn of(index: &Index) -> Result<Stats, Failure> {
         let stats = index.stats().map_err(Failure::work)?;
-        let documents =
-            Documents { live: stats.documents, accepted: stats.accepted, deleted: stats.deleted };
+        let documents = Documents {
+            live: stats.documents,
+            accepted: stats.accepted,
+            deleted: stats.deleted,
+            dropped: stats.expired,
+        };
         let schema = index.schema();
         let fields = schema.fields().iter();
         let sections = stats.sections.iter().copied().filter(|(_, bytes)| *bytes > 0);
@@ -164,6 +170,7 @@ impl Stats {
         line("documents ever accepted", grouped(self.documents.accepted));
         line("documents replaced or deleted", grouped(self.documents.deleted));
         line("as of operation", grouped(self.sequence));
+        line("documents dropped", grouped(self.documents.dropped));
         line("tokens", grouped(self.tokens));
         line("postings", grouped(self.postings));
         line("terms in the dictionary", grouped(self.dictionary.terms));

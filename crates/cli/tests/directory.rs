@@ -206,7 +206,7 @@ fn an_option_that_the_index_was_not_made_with_is_a_mistake() {
         ("--analyzer", "english", "standard"),
         ("--segment", "128KiB", "64 KiB"),
         ("--positions", "yes", "no"),
-        ("--on-full", "wait", "drop"),
+        ("--on-full", "wait", "refuse"),
         ("--mode", "graceful", "crash"),
         ("--durability", "os", "process"),
         ("--nvm", "60MiB", "32.0 MiB"),
@@ -221,7 +221,7 @@ fn an_option_that_the_index_was_not_made_with_is_a_mistake() {
     assert!(line.starts_with("spirit: --executors 1: "), "{line}");
     assert_eq!(count(&directory, "*"), "1\n");
     // As it was made, all of it may be said again; how the space was taken is of no matter then.
-    let again = [&SMALL[..], &options, &["--reserve", "full", "--on-full", "drop"]].concat();
+    let again = [&SMALL[..], &options, &["--reserve", "full", "--on-full", "refuse"]].concat();
     let run = ingest_into(&directory, &again, "blue\n");
     assert_eq!(
         run.err,

@@ -84,16 +84,16 @@ fn an_index_in_memory_that_is_refused_level_os_leaves_nothing() {
 }
 
 #[test]
-fn who_refuses_says_why_and_takes_more_when_there_is_space() {
+fn who_is_told_nothing_refuses_says_why_and_takes_more_when_there_is_space() {
     for disk in disks("refusing on a full disk") {
         let directory = directory(&disk);
-        ingest_into(&directory, &[&SMALL[..], &["--on-full", "refuse"]].concat(), "").done();
+        ingest_into(&directory, &SMALL, "").done();
         let filler = disk.fill(1 << 20);
         let run = ingest(&directory, &["--ack"], &lines(DOCUMENTS));
         let taken = acknowledged(&run.out);
         assert!(taken > 0 && taken < DOCUMENTS, "{taken}");
         let said = run.failed(1);
-        let why = format!("documents.txt:{}: the heap is full, or the disk", taken + 1);
+        let why = format!("documents.txt:{}: the disk that {directory} is on is full, ", taken + 1);
         assert!(said.contains(&why), "{said}");
         check_count(&directory, taken);
         std::fs::remove_file(filler).unwrap();

@@ -19,7 +19,8 @@ fn the_summary_is_one_json_line() {
     assert_eq!(counts(&out[0]), (3, 0, 16));
     assert!(out[0]["seconds"].as_f64().unwrap() > 0.0);
     assert!(out[0]["documents_per_second"].as_f64().unwrap() > 0.0);
-    assert_eq!(out[0].as_object().unwrap().len(), 5);
+    assert_eq!(out[0]["dropped"], 0);
+    assert_eq!(out[0].as_object().unwrap().len(), 6);
 }
 
 #[test]
@@ -171,19 +172,79 @@ fn empty_documents_are_documents() {
     assert_eq!(spirit(&["count", "--in", &file, "*"]).done(), "3\n");
 }
 
+/// More than fits in the smallest heaps.
+fn many() -> String {
+    (0..60_000).map(|n| format!("word{n} other{} red fox\n", n * 7)).collect()
+}
+
+const SMALL: [&str; 4] = ["--dram", "4MiB", "--segment", "128KiB"];
+
 #[test]
-fn a_full_heap_drops_the_oldest() {
+fn a_full_heap_that_is_told_to_drop_says_how_many_went() {
     let folder = Folder::new();
-    let text: String = (0..60_000).map(|n| format!("word{n} other{} red fox\n", n * 7)).collect();
-    let file = folder.file("a.txt", text);
-    let small = ["--dram", "4MiB", "--segment", "128KiB"];
+    let file = folder.file("a.txt", many());
     let queries = folder.file("queries.txt", "*\nword59999\nword0\n");
-    let asked = [&small[..], &[&file, "--queries", &queries, "--json"]].concat();
-    let out = ingest(&asked).json();
+    let drop = ["--on-full", "drop", &file, "--queries", &queries, "--json"];
+    let run = ingest(&[&SMALL[..], &drop].concat());
+    let said = run.err.clone();
+    let out = run.json();
     assert_eq!(out[0]["documents"], 60_000);
     let live = out[1]["count"].as_u64().unwrap();
     assert!(0 < live && live < 60_000, "{live}");
     assert_eq!((&out[2]["count"], &out[3]["count"]), (&1.into(), &0.into()));
+    assert_eq!(out[0]["dropped"], 60_000 - live);
+    assert!(said.contains(" documents were dropped, to make room or by age"), "{said}");
+}
+
+#[test]
+fn a_full_heap_loses_nothing_unless_it_is_told_to() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", many());
+    let run = ingest(&[&SMALL[..], &[&file]].concat());
+    let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
+    let taken = summary["documents"].as_u64().unwrap();
+    assert!(0 < taken && taken < 60_000, "{taken}");
+    assert_eq!(summary["dropped"], 0);
+    let line = run.failed(1);
+    let place = format!("a.txt:{}: all 4 MiB of DRAM are full: give more with --dram", taken + 1);
+    assert!(line.contains(&place), "{line}");
+    for command in [&["count"][..], &["search"]] {
+        let line = spirit(&[command, &SMALL, &["--in", &file, "*"]].concat()).failed(1);
+        assert!(line.contains("give more with --dram"), "{line}");
+    }
+}
+
+#[test]
+fn a_full_file_loses_nothing_unless_it_is_told_to_and_counts_what_went() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", many());
+    let small = [&SMALL[..], &["--nvm", "10MiB"]].concat();
+    let (refuses, drops) = (folder.path("refuses"), folder.path("drops"));
+    let run = spirit(&[&["ingest", "-d", &refuses, &file], &small[..]].concat());
+    let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
+    let line = run.failed(1);
+    assert!(line.contains("--nvm") || line.contains("--dram"), "{line}");
+    let count = |directory: &str| spirit(&["count", "-d", directory, "*"]).done();
+    assert_eq!(count(&refuses), format!("{}\n", summary["documents"]));
+    let drop = ["ingest", "-d", &drops, "--on-full", "drop", &file];
+    let summary = &spirit(&[&drop[..], &small].concat()).json()[0];
+    let live: u64 = count(&drops).trim().parse().unwrap();
+    assert_eq!(summary["dropped"], 60_000 - live);
+    assert!(live < 60_000);
+    let stats = &spirit(&["stats", "-d", &drops, "--json"]).json()[0];
+    assert_eq!(stats["documents"]["dropped"], 60_000 - live);
+}
+
+/// What the usual DRAM has no room for gets what the machine has. Bad lines are reported once all the same.
+#[test]
+fn files_that_are_asked_are_asked_whole() {
+    let folder = Folder::new();
+    let lines: String = (0..2_400_000).map(|n| format!("line of text number {n}\n")).collect();
+    let file = folder.file("a.txt", ["line\n", &lines].concat());
+    let bad = folder.file("bad.txt", b"one\n\xff\xfe\nthree\n");
+    let run = spirit(&["count", "--in", &bad, &file, "*"]);
+    assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    assert_eq!(run.done(), "2400003\n");
 }
 
 #[test]
@@ -224,7 +285,7 @@ fn what_is_wrong_in_a_configuration_file_is_named() {
     let file = folder.file("a.txt", "red\n");
     for (content, reason) in [
         ("analyser = \"simple\"\n", "unknown key `analyser`"),
-        ("dram = \"10MB\"\n", "`dram`: `10MB` is no size"),
+        ("dram = \"10XB\"\n", "`dram`: `10XB` is no size"),
         ("mode = \"eternal\"\n", "`mode`: `eternal`: choose one of volatile, graceful, crash"),
         ("executors = \"two\"\n", "`executors`: "),
         ("strict = \"maybe\"\n", "`strict`: "),

@@ -41,14 +41,15 @@ fn who_is_interrupted_closes_the_index_and_says_what_is_in_it() {
     }
 }
 
-/// A reader that waits for a pipe nobody opens cannot be asked politely.
+/// Who waits for queries from a pipe that nobody opens cannot be asked politely.
 #[test]
 fn who_is_interrupted_twice_ends_at_once() {
     let folder = Folder::new();
     let directory = folder.path("index");
     let pipe = folder.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let args = [&["ingest", "-d", &directory, &pipe], &SMALL[..]].concat();
+    let file = folder.file("a.txt", "red\n");
+    let args = [&["ingest", "-d", &directory, &file, "--queries", &pipe], &SMALL[..]].concat();
     let mut writer = Writer::of(&args);
     while !Path::new(&directory).join("heap").exists() {
         std::thread::yield_now();

@@ -51,7 +51,7 @@ fn unknown_commands_and_options_are_wrong_usage() {
         &["search", "--in", &file, "--after", "x", "a"],
         &["search", "--in", &file, "--algorithm", "magic", "a"],
         &["search", "--in", &file, "--analyzer", "magic", "a"],
-        &["search", "--in", &file, "--dram", "10MB", "a"],
+        &["search", "--in", &file, "--dram", "10XB", "a"],
         &["search", "--in", &file],
         &["search", "a"],
         &["count", "a"],

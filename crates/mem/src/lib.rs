@@ -20,6 +20,7 @@
 
 pub mod buddies;
 pub mod bulk;
+pub mod disk;
 pub mod heap_file;
 pub mod line;
 pub mod persist;
@@ -39,6 +40,7 @@ mod test_directory;
 mod zeroed;
 
 pub use buddies::Buddies;
+pub use disk::disk_free;
 pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};

@@ -23,7 +23,8 @@
 //!
 //! A [`Reader`] belongs to one thread. Its queries take no lock, make no system call and allocate nothing;
 //! what they find stays readable until the [`Hits`] are dropped, while the stream goes on; only who keeps them for longer
-//! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index drops its oldest segment, waits or refuses, as [`OnFull`] says.
+//! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index refuses documents,
+//! waits, or drops its oldest segment, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
 mod backup;
@@ -112,7 +113,7 @@ pub use spirit_index::geometry::GeometryError;
 pub use spirit_index::lengths::Statistics;
 pub use spirit_index::nvm::Corrupt;
 pub use spirit_index::packed::Postings;
-pub use spirit_mem::{HeapFileError, Medium};
+pub use spirit_mem::{HeapFileError, Medium, disk_free};
 pub use spirit_query::{
     Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,
     Explanation, FACETS_MAX, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator,

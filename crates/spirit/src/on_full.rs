@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFull {
     /// The oldest segment is dropped: the index holds the newest documents that fit.
-    #[default]
     DropOldest,
     /// `add` waits until there is room.
     Wait,
-    /// `add` returns [`AddError::HeapFull`](crate::AddError::HeapFull).
+    /// `add` returns [`AddError::HeapFull`](crate::AddError::HeapFull). The default: nothing is lost unless somebody asked for it.
+    #[default]
     Refuse,
 }
 

@@ -2,7 +2,7 @@
 
 mod second_tier;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -220,7 +220,7 @@ impl Options {
         self
     }
 
-    /// What happens when the heap is full. Default: the oldest segment is dropped.
+    /// What happens when the heap is full. Default: [`OnFull::Refuse`].
     pub fn on_full(mut self, policy: OnFull) -> Self {
         self.on_full = policy;
         self
@@ -311,6 +311,11 @@ impl Options {
     /// How long documents are kept, if that was set.
     pub fn get_retain(&self) -> Option<Duration> {
         self.retain
+    }
+
+    /// Where the index is kept, if it is.
+    pub fn get_directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// Reserves the memory and starts the stages.

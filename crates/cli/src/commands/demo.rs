@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use spirit::{Analyzer, Index};
 
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, IndexArgs};
+use crate::choice::OnFullName;
 use crate::demo::asker::Asker;
 use crate::demo::corpus::Corpus;
 use crate::demo::live::Live;
@@ -23,7 +24,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let time_max = time_max(args)?;
-    let index = args.index.open()?;
+    // The stream is to go on: how many documents made room is among the figures.
+    let on_full = args.index.on_full.unwrap_or(OnFullName::Drop);
+    let index = IndexArgs { on_full: Some(on_full), ..args.index.clone() }.open()?;
     let (corpus, mut source) = corpus(args)?;
     let live = Live::new();
     let streamed = watch(&index, &corpus, time_max, args.seed, &live)?;

@@ -12,7 +12,7 @@ use crate::directory;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::load::{Loader, Totals};
-use crate::output::{Out, json_line, out, rate, rounded};
+use crate::output::{Out, grouped, json_line, note, out, rate, rounded};
 use crate::progress::Progress;
 use crate::queries::Queries;
 
@@ -23,6 +23,8 @@ struct Summary {
     seconds: f64,
     documents_per_second: f64,
     bytes: u64,
+    /// Documents that went meanwhile, to make room or since they were there for long enough.
+    dropped: u64,
 }
 
 pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
@@ -46,6 +48,7 @@ fn ingest(
     if args.queries.is_some() {
         args.answering.check_texts(index)?;
     }
+    let dropped_before = dropped(index)?;
     let mut progress = Progress::new(args.progress);
     let mut loader =
         Loader::new(index, (&args.reading).into(), &mut progress).until(interrupt.clone());
@@ -59,7 +62,15 @@ fn ingest(
     if matches!(loaded, Err(Failure::OutputClosed)) {
         return loaded;
     }
-    json_line(out, &summary(totals, progress.elapsed()))?;
+    // What cannot be told of an index that failed is not what failed.
+    let dropped = dropped(index).map_or(0, |dropped| dropped - dropped_before);
+    json_line(out, &summary(totals, progress.elapsed(), dropped))?;
+    if dropped > 0 {
+        let count = grouped(dropped);
+        note(format_args!(
+            "{count} documents were dropped, to make room or by age, as the index was told"
+        ));
+    }
     out.flush()?;
     loaded?;
     let Some(queries) = args.queries.clone().map(Queries::File) else { return Ok(()) };
@@ -68,12 +79,18 @@ fn ingest(
     answered
 }
 
-fn summary(totals: Totals, time: Duration) -> Summary {
+/// Documents that were ever dropped.
+fn dropped(index: &Index) -> Result<u64, Failure> {
+    Ok(index.stats().map_err(Failure::work)?.expired)
+}
+
+fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary {
     Summary {
         documents: totals.documents,
         refused: totals.refused,
         seconds: rounded(time.as_secs_f64(), 6),
         documents_per_second: rounded(rate(totals.documents, time), 1),
         bytes: totals.bytes,
+        dropped,
     }
 }

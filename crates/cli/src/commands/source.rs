@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use spirit::Index;
 
 use crate::args::{IndexArgs, ReadingArgs, SourceArgs};
+use crate::choice::OnFullName;
 use crate::directory;
 use crate::failure::Failure;
 use crate::load::Loader;
 use crate::progress::Progress;
 use crate::queries::Queries;
+use crate::room;
+use crate::size::Size;
 
 /// Where the documents are.
 #[derive(Debug)]
@@ -41,11 +44,7 @@ impl Source {
                 check_nothing_is_read(reading)?;
                 directory::open_to_ask(directory, index)
             }
-            Source::Files(files) => {
-                let index = index.open()?;
-                Loader::new(&index, reading.into(), &mut Progress::silent()).load(files)?;
-                Ok(index)
-            }
+            Source::Files(files) => indexed(files, reading, index),
         }
     }
 
@@ -53,6 +52,30 @@ impl Source {
         match self {
             Source::Directory(directory) => Some(directory),
             Source::Files(_) => None,
+        }
+    }
+}
+
+/// An index in memory of all that is in `files`. Unless it was said how much DRAM there is, or what goes where there is too little, they
+/// get what they need.
+fn indexed(files: &[PathBuf], reading: &ReadingArgs, args: &IndexArgs) -> Result<Index, Failure> {
+    let executors = args.executors.unwrap_or(1).max(1) as u64;
+    let sizes = match (args.dram, args.on_full) {
+        (None, None | Some(OnFullName::Refuse)) => room::sizes(files, executors),
+        _ => Vec::new(),
+    };
+    let mut sizes = sizes.into_iter().peekable();
+    let mut reported = 0;
+    loop {
+        let dram = sizes.next().map(Size).or(args.dram);
+        let index = args.with_dram(dram).open()?;
+        let mut progress = Progress::silent();
+        let mut loader = Loader::new(&index, reading.into(), &mut progress).reported(reported);
+        match loader.load(files) {
+            Err(_) if loader.is_full() && sizes.peek().is_some() => {
+                reported = loader.totals().refused;
+            }
+            loaded => return loaded.map(|()| index),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit::{
-    Analyzer, EngravePolicy, Index, Mode, OpenError, Options, PointerUpdate, Postings, Trace,
+    Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, PointerUpdate, Postings,
+    Trace,
 };
 use spirit_door::sim::Image;
 use spirit_index::nvm::field_list::PARTS_START;
@@ -78,6 +79,7 @@ impl Setup {
             .pointer_update(self.pointer_update)
             .merge_after(self.merge_after)
             .analyzer(Analyzer::Simple)
+            .on_full(OnFull::DropOldest)
             .readers_max(4)
             .source(|place| String::from_utf8(place.to_vec()).map_err(std::io::Error::other))
             .reader_lease(self.reader_lease);

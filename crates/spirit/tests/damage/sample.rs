@@ -22,6 +22,7 @@ pub(crate) fn options(directory: &Directory) -> Options {
         .readers_max(4)
         .store(true)
         .analyzer(Analyzer::Simple)
+        .on_full(OnFull::DropOldest)
         .field("channel", FieldKind::Keyword)
 }
 

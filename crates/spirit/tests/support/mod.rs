@@ -17,18 +17,19 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};
 
 use following::PATIENCE;
-use spirit::{Analyzer, Options};
+use spirit::{Analyzer, OnFull, Options};
 
 /// The smallest segment there is.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
 
-/// Options for an index of the smallest segments, with this much heap for each executor.
+/// Options for an index of the smallest segments, with this much heap for each executor, which drops the oldest when that is full.
 pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Options {
     Options::default()
         .dram_bytes(executors as u64 * bytes_each)
         .segment_bytes(SEGMENT_BYTES)
         .executors(executors)
         .analyzer(Analyzer::Simple)
+        .on_full(OnFull::DropOldest)
 }
 
 /// How large a run is: what the environment variable `name` says, else `bounded`.

@@ -1,0 +1,112 @@
+//! DRAM for files that are indexed in memory: what they need, up to what the machine has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::size::Size;
+
+/// DRAM that an index has unless it is said how much.
+const USUAL: u64 = 1 << 30;
+/// DRAM for a byte of text. Posts take 4 to 8; lines of a few rare words each take more, and are indexed again with all there is.
+const OF_TEXT: u64 = 16;
+/// How much longer than compressed a text is taken to be.
+const OF_COMPRESSED: u64 = 10;
+/// What is left to others, of the memory that is free.
+const LEFT: u64 = 16;
+/// The most that an executor can address.
+const EXECUTOR_MAX: u64 = 60 << 30;
+
+/// Sizes to try, one after the other: the later ones if the files do not fit. Files that can be read once only get all there is.
+pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
+    let most = free_bytes().unwrap_or(USUAL);
+    let most =
+        most.saturating_sub(most / LEFT).clamp(USUAL, EXECUTOR_MAX.saturating_mul(executors));
+    match needed(files) {
+        Some(needed) if needed < most => vec![needed.max(USUAL), most],
+        _ => vec![most],
+    }
+}
+
+/// What files need that can be read again.
+fn needed(files: &[PathBuf]) -> Option<u64> {
+    let of = |path: &PathBuf| {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let is_compressed = path.extension().is_some_and(|ending| ending == "zst");
+        Some(metadata.len().saturating_mul(if is_compressed { OF_COMPRESSED } else { 1 }))
+    };
+    let bytes = files.iter().map(of).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)));
+    Some(bytes?.saturating_mul(OF_TEXT))
+}
+
+/// Memory that the machine has free, or the control group that the process is in, if that is less.
+fn free_bytes() -> Option<u64> {
+    let machine = available(&fs::read_to_string("/proc/meminfo").ok()?)?;
+    Some(of_groups().into_iter().fold(machine, u64::min))
+}
+
+/// What `/proc/meminfo` says is available.
+fn available(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// What the control groups leave, from the process's own up to the root, in either version of them.
+fn of_groups() -> Vec<u64> {
+    let Ok(groups) = fs::read_to_string("/proc/self/cgroup") else { return Vec::new() };
+    let mut left = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, names) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", ["memory.max", "memory.current"])
+        } else if controllers.split(',').any(|name| name == "memory") {
+            ("/sys/fs/cgroup/memory", ["memory.limit_in_bytes", "memory.usage_in_bytes"])
+        } else {
+            continue;
+        };
+        let group = Path::new(root).join(path.trim_start_matches('/'));
+        left.extend(group.ancestors().take_while(|at| at.starts_with(root)).filter_map(|at| {
+            let [limit, used] = names.map(|name| number(&at.join(name)));
+            Some(limit?.saturating_sub(used?))
+        }));
+    }
+    left
+}
+
+/// The number that a file consists of; without a limit it has a word.
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// What to do where `dram_bytes` are not enough for an index in memory.
+pub(crate) fn remedy(dram_bytes: u64) -> String {
+    format!(
+        "all {} of DRAM are full: give more with --dram, keep the index in a directory (`spirit ingest -d DIR`), or let the \
+         oldest documents go with --on-full drop",
+        Size(dram_bytes)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_says_what_is_free() {
+        let text = "MemTotal:       24000000 kB\nMemAvailable:   1000 kB\n";
+        assert_eq!(available(text), Some(1_024_000));
+        assert_eq!(available("MemFree: 1 kB\n"), None);
+        assert!(free_bytes().is_some_and(|bytes| bytes > 1 << 20));
+    }
+
+    #[test]
+    fn small_files_get_the_usual_and_those_that_are_read_once_all_there_is() {
+        let own = PathBuf::from(file!()).file_name().map(|name| Path::new("src").join(name));
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(own.unwrap());
+        let small = sizes(&[own], 1);
+        assert_eq!(small[0], USUAL);
+        let once = sizes(&[PathBuf::from("/dev/null")], 1);
+        assert_eq!(once.len(), 1);
+        assert!(once[0] >= small[0]);
+    }
+}
