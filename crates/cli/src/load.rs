@@ -237,7 +237,7 @@ impl<'a> Loader<'a> {
         let line = self.chunk.line(index);
         match error {
             // Nothing that follows would fare better.
-            AddError::HeapFull | AddError::DictionaryFull | AddError::KeysFull => {
+            AddError::HeapFull | AddError::KeysFull => {
                 self.is_full = true;
                 Err(Failure::Work(place(path, line, &full::said(self.index, error))))
             }

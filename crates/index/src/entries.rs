@@ -138,12 +138,6 @@ impl Entries {
         (0..self.len()).find(|i| self.segment(region, *i) == segment)
     }
 
-    /// How many are of segments before `segment`, which is one of the newest.
-    pub fn count_before(&self, region: &Region, segment: SegmentId) -> usize {
-        let newer = (0..self.len()).rev().take_while(|i| self.segment(region, *i) >= segment);
-        self.len() - newer.count()
-    }
-
     /// The segment of the entry at `index`.
     #[inline(always)]
     pub fn segment(&self, region: &Region, index: usize) -> SegmentId {

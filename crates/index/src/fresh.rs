@@ -215,9 +215,7 @@ impl FreshWriter {
             taken += 1;
         }
         self.note(memory);
-        let next = batch.documents().get(taken);
-        if taken == room && next.is_some_and(|next| next.token_end as usize <= resolved) {
-            // It is for want of a row, though documents behind it may have words that do not fit.
+        if taken == room && taken < batch.documents().len() && stop.is_ok() {
             let full = self.rows() >= memory.geometry().rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }

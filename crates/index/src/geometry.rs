@@ -194,10 +194,6 @@ pub struct Geometry {
     pub row_chunks_max: u64,
     /// Vector chunks a segment may have.
     pub vector_chunks_max: u64,
-    /// Row chunks that a rewritten segment may have, which takes over what lives in several.
-    pub row_entries: u64,
-    /// Vector chunks that it may have.
-    pub vector_entries: u64,
     /// log2 of the words of text in a chunk.
     pub text_shift: u32,
     /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
@@ -214,8 +210,8 @@ pub const RECORD_PLACE_BYTES: u64 = 4;
 pub const COUNT_BYTES: u64 = 8;
 /// Bytes of what says where a row's text is: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
-/// What a rewritten segment may have of rows, vectors and texts, in those of one that is being filled.
-const REWRITTEN: u64 = 4;
+/// What a rewritten segment may have of texts, in those of one that is being filled.
+const REWRITTEN_TEXTS: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
@@ -294,10 +290,6 @@ impl Geometry {
         let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
         let text_chunk = (segment_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
         let text_chunks_max = if settings.store { segment_bytes.div_ceil(text_chunk) } else { 0 };
-        let row_chunks_max = rows_max >> row_shift;
-        let vector_chunks_max = (segment_bytes / 2) >> vector_shift;
-        // What is engraved has directories of the same size, and is not rewritten.
-        let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
         Geometry {
             settings,
             nvm,
@@ -314,13 +306,11 @@ impl Geometry {
             fresh_slots: (segment_bytes / 128).next_power_of_two(),
             row_shift,
             vector_shift,
-            row_chunks_max,
-            vector_chunks_max,
-            row_entries: row_chunks_max * rewritten,
-            vector_entries: vector_chunks_max * rewritten,
+            row_chunks_max: rows_max >> row_shift,
+            vector_chunks_max: (segment_bytes / 2) >> vector_shift,
             text_shift: (text_chunk / 8).ilog2(),
             text_chunks_max,
-            text_entries: text_chunks_max * REWRITTEN,
+            text_entries: text_chunks_max * REWRITTEN_TEXTS,
         }
     }
 
@@ -337,7 +327,7 @@ impl Geometry {
 
     /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
     pub fn text_directory_words(&self) -> u64 {
-        if self.settings.store { self.row_entries + self.text_entries } else { 0 }
+        if self.settings.store { self.row_chunks_max + self.text_entries } else { 0 }
     }
 
     /// Rows a segment may have.

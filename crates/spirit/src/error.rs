@@ -211,8 +211,6 @@ pub enum AddError {
     OffsetNotKept,
     /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
-    /// The dictionary of terms in DRAM is full, and the index was told to refuse rather than to wait or to drop.
-    DictionaryFull,
     /// The key table is full.
     KeysFull,
     /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
@@ -264,10 +262,6 @@ impl fmt::Display for AddError {
             AddError::HeapFull => f.write_str(
                 "the heap is full, or the disk that it is kept on; give it more DRAM, make room on the disk, or let the index \
                  drop its oldest segment",
-            ),
-            AddError::DictionaryFull => f.write_str(
-                "the dictionary of terms, a quarter of DRAM, is full; give the index more DRAM (--dram), keep it in a \
-                 directory, or let it drop its oldest segment (--on-full drop)",
             ),
             AddError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")

@@ -135,7 +135,7 @@ impl Executor {
     pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
         match self.engrave_all(options).and_then(|()| self.merge_all()) {
             // What finds no room in segments is in the log.
-            Err(AddError::HeapFull | AddError::DictionaryFull) if options.is_logged() => Ok(()),
+            Err(AddError::HeapFull) if options.is_logged() => Ok(()),
             ended => ended,
         }
     }
@@ -156,7 +156,7 @@ impl Executor {
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
             if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
-                return Err(self.shared.no_room());
+                return Err(AddError::HeapFull);
             }
         }
         Ok(())

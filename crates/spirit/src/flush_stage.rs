@@ -28,9 +28,7 @@ use crate::on_full::OnFull;
 use crate::options::Options;
 use crate::placement::Placement;
 use crate::retention::Arrivals;
-use crate::shared::{Full, Shared};
-
-use room::Room;
+use crate::shared::Shared;
 
 /// What the stage is asked to do.
 #[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
@@ -51,8 +49,6 @@ pub(crate) enum Task {
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
-/// Where nothing may be dropped, one in so many bytes of the dictionary is kept for rewrites.
-const DICTIONARY_RESERVE: u64 = 8;
 /// How long the first answer after a start is left alone.
 const REST: Duration = Duration::from_millis(1);
 
@@ -61,8 +57,6 @@ pub(crate) struct FlushStage {
     rewrite: Option<Rewrite>,
     /// The window's end before which none is begun where the oldest may be dropped.
     no_rewrite_before: Position,
-    /// What the last rewrite found that there was not room enough for.
-    found_no_room: Option<Room>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
@@ -112,9 +106,6 @@ impl FlushStage {
             let settings = shared.memory.geometry().settings;
             let segments = if settings.store { 3 } else { 2 };
             shared.memory.set_reserve(segments * settings.segment_bytes);
-            if settings.nvm.is_none() {
-                shared.memory.dictionary().set_reserve(DICTIONARY_RESERVE);
-            }
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
@@ -123,7 +114,6 @@ impl FlushStage {
             shared,
             rewrite: None,
             no_rewrite_before: 0,
-            found_no_room: None,
             dropped: VecDeque::new(),
             leases,
             lateness,
@@ -209,11 +199,9 @@ impl FlushStage {
         } else {
             let made = self.make_room();
             if self.log_is_full && !made && !self.is_reclaiming() {
-                self.shared.note_stuck(Full::Heap);
+                self.shared.note_stuck();
             }
-            if self.shared.progress() == before {
-                self.shared.memory.wait_for_space();
-            }
+            self.shared.memory.wait_for_space();
         }
         shedding == Some(Shedding::Cutting) || self.shared.progress() != before
     }
@@ -266,7 +254,7 @@ impl FlushStage {
         let is_under_way = self.rewrite.is_some() || !self.dropped.is_empty();
         if !made && !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and is told that there is nothing to wait for.
-            self.shared.note_stuck(Full::Heap);
+            self.shared.note_stuck();
         }
     }
 
@@ -285,14 +273,11 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
-        // Who waits to hand the next one over may do so.
-        self.shared.memory.notify_space();
         let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
-            let before = self.shared.progress();
             // What is waited for may be a reader's, whichever way room is made.
             self.enforce_leases();
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
@@ -301,11 +286,9 @@ impl FlushStage {
             // A run that breaks off leaves garbage, which the next one may find gone.
             let went_on = steps.replace(flush.steps()) != Some(flush.steps());
             if !made && !smaller && !went_on && !self.is_reclaiming() {
-                self.shared.note_stuck(stop.into());
+                self.shared.note_stuck();
             }
-            if !smaller && !went_on && self.shared.progress() == before {
-                self.shared.memory.wait_for_space();
-            }
+            self.shared.memory.wait_for_space();
             self.collect();
         }
         if let Some(arrivals) = &mut self.arrivals {

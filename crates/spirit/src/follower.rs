@@ -187,6 +187,8 @@ fn of_file(
 
 /// What the root says of starts: looked at before anything else is read.
 fn looked_at(file: &HeapFile) -> Result<(Region, [u64; 2]), OpenError> {
+    // Before the file is mapped: one that is too short for a root is refused.
+    trust::find_root(file, &mut Options::default())?;
     let roots = trust::root_region(file)?;
     let starts = root::starts(&roots);
     Ok((roots, starts))

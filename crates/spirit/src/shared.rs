@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use spirit_index::flush::FlushStop;
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
 use spirit_index::roots::Gauge;
@@ -37,25 +36,6 @@ impl Numbers {
         // Whoever did keeps what is behind: then these are left out for ever.
         let Range { start, end } = unused;
         let _ = self.documents.compare_exchange(end, start, Relaxed, Relaxed);
-    }
-}
-
-/// What is full where no room can be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Full {
-    /// The heap, or the disk behind it.
-    Heap,
-    /// The dictionary in DRAM.
-    Dictionary,
-}
-
-impl From<FlushStop> for Full {
-    fn from(stop: FlushStop) -> Full {
-        match stop {
-            FlushStop::DictionaryFull => Full::Dictionary,
-            FlushStop::HeapFull | FlushStop::TermsFull => Full::Heap,
-        }
     }
 }
 
@@ -89,8 +69,6 @@ pub(crate) struct Shared {
     progress: AtomicU64,
     /// One more than there had been when the flush stage found last that it can make none.
     stuck: AtomicU64,
-    /// What was full then: a [`Full`].
-    full: AtomicU8,
     /// Segments that the ingest role handed over, and that are not engraved yet.
     unplaced: AtomicU64,
     /// The log was replayed just now.
@@ -117,7 +95,6 @@ impl Shared {
             poisoned: AtomicBool::new(false),
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
-            full: AtomicU8::new(Full::Heap as u8),
             unplaced: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
@@ -207,10 +184,9 @@ impl Shared {
         }
     }
 
-    /// There may be room now that was not there before. Who waits for it looks at once.
+    /// There may be room now that was not there before.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Release);
-        self.memory.notify_space();
     }
 
     /// How much of it there was. Whoever looks for room looks here first.
@@ -218,20 +194,9 @@ impl Shared {
         self.progress.load(Acquire)
     }
 
-    /// The flush stage can make no room where this is full.
-    pub(crate) fn note_stuck(&self, full: Full) {
-        self.full.store(full as u8, Relaxed);
+    /// The flush stage can make no room.
+    pub(crate) fn note_stuck(&self) {
         self.stuck.store(self.progress() + 1, Release);
-    }
-
-    /// What whoever finds no room is told, once the stage has said that it can make none.
-    pub(crate) fn no_room(&self) -> AddError {
-        // It was stored before the stage said so.
-        if self.full.load(Relaxed) == Full::Dictionary as u8 {
-            AddError::DictionaryFull
-        } else {
-            AddError::HeapFull
-        }
     }
 
     /// Whether the flush stage can make no room, and has made none since there was so much progress: who has looked for room

@@ -30,11 +30,7 @@ impl Ingester {
             // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
             // got room by others.
             match self.end_segment() {
-                Err(AddError::HeapFull | AddError::DictionaryFull)
-                    if self.shared.progress() != progress =>
-                {
-                    continue;
-                }
+                Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
                 ended => ended?,
             }
             let _ = self.tasks.try_send(Task::EngraveAll);
@@ -145,13 +141,12 @@ impl Ingester {
             return Err(self.shared.refusal());
         }
         let refuses = match self.shared.on_full {
-            // The oldest goes once what it waits for has: a disk that is full, a merge.
             OnFull::DropOldest => false,
             OnFull::Wait => self.is_closing,
             OnFull::Refuse => true,
         };
         if refuses && self.shared.is_stuck_since(progress) {
-            return Err(self.shared.no_room());
+            return Err(AddError::HeapFull);
         }
         self.shared.memory.wait_for_space();
         Ok(())
@@ -172,8 +167,13 @@ impl Ingester {
 
     /// The long-term partition is full: what now is the policy's matter.
     pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
-        // A full queue means that the stage is at work, which makes room as well.
-        let _ = self.tasks.try_send(Task::MakeRoom);
+        match self.shared.on_full {
+            // A full queue means that the stage is at work, which makes room as well.
+            _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
+            OnFull::DropOldest => drop(self.tasks.try_send(Task::MakeRoom)),
+            OnFull::Refuse => return Err(AddError::HeapFull),
+            OnFull::Wait => {}
+        }
         self.wait_for_stage(progress)
     }
 }
