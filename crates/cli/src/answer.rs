@@ -32,13 +32,14 @@ struct Answer<'a> {
     count: u64,
     /// Whether `count` is of all matches.
     exact: bool,
-    /// What was acknowledged as operations below this number was searched.
-    sequence: u64,
     took_us: f64,
     hits: Vec<Hit>,
     /// Where the next page begins, if there may be one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    /// What was acknowledged as operations below this number was searched. Of an index in a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u64>,
     /// Only if it is to be explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Planned>,
@@ -163,7 +164,7 @@ fn answer_once<'a>(
         query: asked.text,
         count: total.count(),
         exact: total.is_exact(),
-        sequence: hits.as_of(),
+        sequence: index.is_read_only().then(|| hits.as_of()),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: cursor.map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, highlighter.as_mut())?,

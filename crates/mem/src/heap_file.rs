@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom};
 use rustix::mm::{self, MapFlags, ProtFlags};
 
 /// What a heap file lies on.
@@ -358,6 +358,28 @@ impl HeapFile {
             self.file.write_all_at(piece, at).map_err(|e| self.failed("write zeros to it", e))?;
         }
         Ok(())
+    }
+
+    /// Where something was stored of `bytes` bytes from `start`, a multiple of a page: start and length of each piece, in whole pages.
+    pub(crate) fn data(&self, start: u64, bytes: u64) -> io::Result<Vec<(u64, u64)>> {
+        const PAGE: u64 = 4096;
+        let (mut pieces, mut at, end) = (Vec::new(), start, (start + bytes).min(self.bytes));
+        while at < end {
+            let from = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
+                Ok(from) => from / PAGE * PAGE,
+                // There is nothing behind.
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(reason) => return Err(reason.into()),
+            };
+            let from = from.max(at);
+            if from >= end {
+                break;
+            }
+            let to = rustix::fs::seek(&self.file, SeekFrom::Hole(from))?;
+            at = to.next_multiple_of(PAGE).min(end);
+            pieces.push((from, at - from));
+        }
+        Ok(pieces)
     }
 
     /// Waits until all that was stored is on the medium, and what the file system knows of the file.

@@ -160,8 +160,17 @@ impl Region {
         let bytes = usize::try_from(part.bytes).ok().filter(|bytes| *bytes <= self.bytes);
         let bytes =
             bytes.ok_or_else(|| not_mapped(part.bytes, io::ErrorKind::OutOfMemory.into()))?;
-        self.map(0, bytes, part.file.access(), part.file.fd(), part.start)?;
         self.nvm_bytes = bytes;
+        if !part.file.is_private() {
+            return self.map(0, bytes, part.file.access(), part.file.fd(), part.start);
+        }
+        // Where the file has holes anonymous memory stays: it is zeros too, and what is stored there needs no block of the disk,
+        // as reading a hole does of a file in memory.
+        let data = part.file.data(part.start, part.bytes).map_err(|e| not_mapped(part.bytes, e))?;
+        for (start, bytes) in data {
+            let at = (start - part.start) as usize;
+            self.map(at, bytes as usize, part.file.access(), part.file.fd(), start)?;
+        }
         Ok(())
     }
 

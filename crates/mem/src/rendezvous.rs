@@ -32,12 +32,11 @@ pub type Message = [u64; MESSAGE_WORDS];
 pub struct Rendezvous {
     listener: UnixListener,
     path: PathBuf,
-    device_inode: (u64, u64),
 }
 
 impl Rendezvous {
-    /// Makes the socket in `directory`, in place of one that a writer before left there. There is no other writer. Whoever may
-    /// read a file of `mode` may connect.
+    /// Makes the socket in `directory`, in place of one that a writer before left there. There is no other writer for as long as
+    /// this lives. Whoever may read a file of `mode` may connect.
     pub fn bind(directory: &Path, mode: u32) -> io::Result<Rendezvous> {
         let path = directory.join(NAME);
         match std::fs::remove_file(&path) {
@@ -45,11 +44,12 @@ impl Rendezvous {
             _ => {}
         }
         let listener = by_short_name(directory, |path| UnixListener::bind(path))?;
-        listener.set_nonblocking(true)?;
+        // From here on what fails removes it.
+        let made = Rendezvous { listener, path };
+        made.listener.set_nonblocking(true)?;
         let readers = mode & 0o444;
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(readers | readers >> 1))?;
-        let device_inode = identity(&path)?;
-        Ok(Rendezvous { listener, path, device_inode })
+        std::fs::set_permissions(&made.path, PermissionsExt::from_mode(readers | readers >> 1))?;
+        Ok(made)
     }
 
     /// Waits until somebody comes, one of `guests` leaves, or `wake` can be read.
@@ -78,17 +78,9 @@ impl Rendezvous {
 
 impl Drop for Rendezvous {
     fn drop(&mut self) {
-        // Another writer's is left alone; what stays behind refuses connections.
-        if identity(&self.path).is_ok_and(|found| found == self.device_inode) {
-            let _ = std::fs::remove_file(&self.path);
-        }
+        // What stays behind refuses connections.
+        let _ = std::fs::remove_file(&self.path);
     }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let found = std::fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
 }
 
 /// Whether the other side of a connection has ended. It sends nothing more.

@@ -33,6 +33,8 @@ const ROOT_SPACE: u8 = 0;
 
 /// An open index directory.
 pub(crate) struct Store {
+    /// What processes that only read are let in by. First, so that it is gone before the file is unlocked.
+    live: Option<Live>,
     file: Arc<HeapFile>,
     root: Arc<OpenRoot>,
     trace: Option<Arc<Trace>>,
@@ -41,8 +43,6 @@ pub(crate) struct Store {
     failure: Failure,
     /// There was more DRAM the last time.
     has_less_dram: bool,
-    /// What processes that only read are let in by.
-    live: Option<Live>,
     /// Of the documents.
     fields: Arc<Fields>,
 }

@@ -16,8 +16,9 @@ use crate::queries::{Asked, Queries, Refused};
 struct Count<'a> {
     query: &'a str,
     count: u64,
-    /// What was acknowledged as operations below this number was counted.
-    sequence: u64,
+    /// What was acknowledged as operations below this number was counted. Of an index in a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u64>,
     /// Only if it need not be.
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<bool>,
@@ -49,7 +50,7 @@ fn count_all<W: Write>(
         let query = asked.text;
         let (total, warnings) = count(&mut reader, asked, up_to, args.lenient)?;
         let (count, exact) = (total.count(), up_to.map(|_| total.is_exact()));
-        let sequence = reader.as_of();
+        let sequence = index.is_read_only().then(|| reader.as_of());
         match (json, total) {
             (true, _) => json_line(out, &Count { query, count, sequence, exact, warnings })?,
             (false, Total::Exact(_)) => writeln!(out, "{count}")?,

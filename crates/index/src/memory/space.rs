@@ -211,6 +211,9 @@ impl Memory {
         for done in (0..bytes).step_by(STEP as usize) {
             for (start, bytes) in partitions {
                 let step = STEP.min(bytes.saturating_sub(done)) / 4096 * 4096;
+                if step == 0 {
+                    continue;
+                }
                 // What cannot be had now is had, or not, when it is stored to.
                 if !wanted() || self.region.make_resident(start + done, step).is_err() {
                     return;
