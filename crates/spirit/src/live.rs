@@ -143,10 +143,11 @@ impl Live {
     /// Lets in whoever comes, from now on: the index is as it was acknowledged.
     pub(crate) fn serve(self, welcome: Welcome) -> io::Result<Host> {
         let (stop, wake) = UnixStream::pair()?;
+        let _processes = self.processes();
         let thread = std::thread::Builder::new()
             .name("spirit-live".into())
             .spawn(move || Serving { live: self, welcome, groups: Vec::new() }.run(&wake))?;
-        Ok(Host { stop: Some(stop), thread: Some(thread) })
+        Ok(Host { stop: Some(stop), thread: Some(thread), _processes })
     }
 }
 
@@ -154,6 +155,8 @@ impl Live {
 pub(crate) struct Host {
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
+    /// The last to have it, so that it goes when all threads that had it have ended.
+    _processes: Arc<[AtomicI32; GROUPS]>,
 }
 
 impl Drop for Host {
