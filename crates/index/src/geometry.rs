@@ -34,7 +34,7 @@ pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
 /// Fresh extents: one being filled, one being flushed, one that readers may still hold.
 const FRESH_EXTENTS: u64 = 3;
 /// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
-const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
+pub const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
 
 /// What the caller decides.
 #[derive(Clone, Copy, Debug)]

@@ -89,7 +89,8 @@ impl Shared {
             memory,
             numbers,
             fields,
-            on_full: options.on_full,
+            // A copy for reading holds what the index holds.
+            on_full: if options.private { OnFull::Refuse } else { options.on_full },
             vectors: options.vectors,
             keys,
             poisoned: AtomicBool::new(false),

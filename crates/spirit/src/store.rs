@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
-use spirit_index::geometry::Geometry;
+use spirit_index::geometry::{EXECUTOR_BYTES_MAX, Geometry};
 use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use spirit_index::nvm::root::Root;
@@ -135,13 +135,15 @@ impl Store {
         Ok(store)
     }
 
-    /// A copy of the index at `path`: what is stored stays in this process. With as much DRAM as its writer had, since what the
-    /// log holds came from there.
+    /// A copy of the index at `path`: what is stored stays in this process. It drops nothing, so it has room for all that its
+    /// writer had in DRAM, which the log holds, beside what it makes room for ahead of need.
     fn open_private(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open_private(path).map_err(OpenError::File)?;
         let (found, region) = trust::find_root(&file, options)?;
         trust::check(&file, options, &found)?;
-        options.dram_bytes = options.dram_bytes.max(found.dram_bytes);
+        let dram_max = EXECUTOR_BYTES_MAX * found.executors;
+        let dram_wanted = found.dram_bytes.saturating_mul(2).min(dram_max);
+        options.dram_bytes = options.dram_bytes.max(dram_wanted);
         Self::with_root(file, region, options, next_root(&found), found.state == CLOSED)
     }
 
