@@ -37,7 +37,7 @@ struct Answer<'a> {
     /// Where the next page begins, if there may be one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
-    /// What was acknowledged as operations below this number was searched. Of an index in a directory.
+    /// All acknowledged operations below this sequence number were searched; only for an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     sequence: Option<u64>,
     /// Only if it is to be explained.

@@ -41,7 +41,7 @@ pub(crate) fn open(directory: &Path, args: &IndexArgs) -> Result<Index, Failure>
     open_or_make(directory, args, &TierArgs::default())
 }
 
-/// The same for a command that only asks: it changes nothing and keeps nobody out, whether or not a process writes the index.
+/// Like [`open`], but only for reading: changes nothing and keeps no other process out.
 pub(crate) fn open_to_ask(directory: &Path, args: &IndexArgs) -> Result<Index, Failure> {
     check_present(directory)?;
     let options = args.options().directory(directory).while_recovering(shown(directory));
@@ -61,7 +61,7 @@ pub(crate) fn open_or_make(
     let options = tier.added_to(args.options()).directory(directory);
     let index = options
         .while_recovering(shown(directory))
-        .while_waiting(told_of(directory))
+        .while_waiting(report_late(directory))
         .open()
         .map_err(|error| failed(directory, error))?;
     if present {
@@ -84,7 +84,7 @@ fn shown(directory: &Path) -> impl Fn(Recovering) + Send + Sync + 'static {
 }
 
 /// Says which reader the index waits for.
-fn told_of(directory: &Path) -> impl Fn(LateReader) + Send + Sync + 'static {
+fn report_late(directory: &Path) -> impl Fn(LateReader) + Send + Sync + 'static {
     let name = directory.display().to_string();
     move |late| {
         let whose = match late.process {

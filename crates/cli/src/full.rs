@@ -1,4 +1,4 @@
-//! What is full where a document finds no room, and what to do about it.
+//! Names the part of an index that is full when a document finds no room, and the option that helps.
 
 use spirit::{AddError, Index, PartitionStats, disk_free};
 
@@ -7,7 +7,7 @@ use crate::size::Size;
 
 /// A disk with less than this is full: a segment takes more.
 const DISK_FREE_MIN: u64 = 8 << 20;
-/// Of a partition that is full, this share is in use: what is left is too small for what is to go there.
+/// A partition counts as full from this share on: the rest is too small for a segment.
 const FULL_SHARE: [u64; 2] = [3, 4];
 
 /// Why `index` takes nothing more. Nobody else adds to it.
@@ -36,7 +36,7 @@ pub(crate) fn said(index: &Index, error: &AddError) -> String {
     format!("{error}; {} of DRAM were given: give more with --dram", Size(stats.dram_bytes))
 }
 
-/// Whether segments in the second tier leave no room there.
+/// True if segments fill the second tier.
 fn is_full(partition: &PartitionStats) -> bool {
     let [share, of] = FULL_SHARE;
     let is_of_segments = ["nvm long-term", "nvm short-term"].contains(&partition.name);

@@ -21,7 +21,7 @@ pub(crate) enum Line<'a> {
     TooLong,
 }
 
-/// What comes next.
+/// The next piece of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
     /// A line with its number, from 1.
@@ -128,7 +128,7 @@ impl Lines {
     }
 }
 
-/// What `path` leads to. A pipe is read, and opened, by another thread.
+/// Opens `path`. A pipe is read, and opened, by another thread.
 fn source(interrupt: &Interrupt, path: &Path) -> io::Result<Box<dyn Read>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(interrupt.end(|| Ok(io::stdin()))));

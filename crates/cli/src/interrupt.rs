@@ -18,7 +18,7 @@ use crate::failure::Failure;
 const EXIT_BASE: i32 = 128;
 /// How long whoever waits for input does not look whether he was asked to end.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Input that comes within this time counts as there: whoever writes fast is not to be read line by line.
+/// Input that comes within this time counts as there, so that a fast writer is read in large pieces.
 const AT_ONCE: Duration = Duration::from_millis(1);
 /// Pieces of input read ahead.
 const PIECES: usize = 2;
@@ -95,7 +95,7 @@ impl Interrupt {
     }
 }
 
-/// Whether the process was started so that it does not mind `signal`: the kernel keeps a mask of those.
+/// True if the process was started with `signal` ignored (`SigIgn` in `/proc/self/status`).
 fn is_ignored(signal: i32) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

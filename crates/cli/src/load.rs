@@ -82,7 +82,7 @@ impl<'a> Loader<'a> {
         self
     }
 
-    /// Whether a document found no room.
+    /// True if a document found no room.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -127,7 +127,7 @@ impl<'a> Loader<'a> {
             let (number, line) = match lines.step().map_err(failed)? {
                 Step::Line(number, line) => (number, line),
                 Step::Pause => {
-                    // What was read is found, and kept, before more comes.
+                    // Add what was read before waiting for more.
                     self.commit(path)?;
                     continue;
                 }

@@ -41,7 +41,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Says which fields a command that only asks was told of that the index does not have.
+/// Names the fields in the options of an asking command that the index lacks.
 pub(crate) fn tell_of_missing_fields(index: &Index, directory: &Path, args: &IndexArgs) {
     let schema = index.schema();
     let analyzer = index.options().get_analyzer();

@@ -31,7 +31,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) enum Unanswered {
     /// Because of what it is: the next may have one.
     Refused(String),
-    /// What was found went away before it was read: another process has started to write the index. Asked again it has one.
+    /// The hits became invalid before they were read, since another process started to write the index: ask again.
     Expired(LeaseExpired),
     /// None has.
     Failed(Failure),

@@ -7,16 +7,17 @@ use crate::size::Size;
 
 /// DRAM that an index has unless it is said how much.
 const USUAL: u64 = 1 << 30;
-/// DRAM for a byte of text. Posts take 4 to 8; lines of a few rare words each take more, and are indexed again with all there is.
+/// Bytes of DRAM for a byte of text. Posts take 4 to 8; lines of a few rare words take more, and are then indexed again with all
+/// free memory.
 const OF_TEXT: u64 = 16;
 /// How much longer than compressed a text is taken to be.
 const OF_COMPRESSED: u64 = 10;
-/// What is left to others, of the memory that is free.
+/// The share of free memory that is left to other processes.
 const LEFT: u64 = 16;
 /// The most that an executor can address.
 const EXECUTOR_MAX: u64 = 60 << 30;
 
-/// Sizes to try, one after the other: the later ones if the files do not fit. Files that can be read once only get all there is.
+/// Sizes to try in turn, a larger one if the files did not fit. Files that can be read only once get all free memory.
 pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
     let most = free_bytes().unwrap_or(USUAL);
     let most =
@@ -27,7 +28,7 @@ pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
     }
 }
 
-/// What files need that can be read again.
+/// The size to try first for files that can be read again.
 fn needed(files: &[PathBuf]) -> Option<u64> {
     let of = |path: &PathBuf| {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -44,13 +45,13 @@ fn free_bytes() -> Option<u64> {
     Some(of_groups().into_iter().fold(machine, u64::min))
 }
 
-/// What `/proc/meminfo` says is available.
+/// Available memory, by `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What the control groups leave, from the process's own up to the root, in either version of them.
+/// Memory that the control groups (version 1 or 2) leave, from the process's own up to the root.
 fn of_groups() -> Vec<u64> {
     let Ok(groups) = fs::read_to_string("/proc/self/cgroup") else { return Vec::new() };
     let mut left = Vec::new();
@@ -78,7 +79,7 @@ fn number(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// What to do where `dram_bytes` are not enough for an index in memory.
+/// The remedy if `dram_bytes` are not enough for an index in memory.
 pub(crate) fn remedy(dram_bytes: u64) -> String {
     format!(
         "all {} of DRAM are full: give more with --dram, keep the index in a directory (`spirit ingest -d DIR`), or let the \

@@ -20,7 +20,7 @@ impl IndexArgs {
         Ok(self.options().open()?)
     }
 
-    /// The same with this much DRAM.
+    /// These settings with this much DRAM.
     pub(crate) fn with_dram(&self, dram: Option<Size>) -> IndexArgs {
         IndexArgs { dram, ..self.clone() }
     }

@@ -265,7 +265,7 @@ fn dram_may_be_another_each_time() {
     }
     let line = ingest_into(&directory, &["--dram", "256KiB"], "red\n").failed(2);
     assert!(line.contains("too small"), "{line}");
-    // Who only asks takes as much as the writer had, at least.
+    // A process that only asks takes at least as much as the writer had.
     let run = spirit(&["count", "-d", &directory, "--dram", "256KiB", "red"]);
     assert_eq!(run.done(), "5000\n");
 }

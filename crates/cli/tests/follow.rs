@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use common::{Folder, command, number_of, spirit};
+use common::{Folder, command, number_of, signal, spirit};
 use following::{follow, wait_until};
 use serde_json::Value;
 use spirit::{Reader, Search};
@@ -183,7 +183,7 @@ fn commands_that_ask_find_what_was_acknowledged() {
     assert_eq!(ask(&["search", "--json", "-k", "1", "all"]).json()[0]["hits"][0]["key"], "2999");
 }
 
-/// Whoever has read that a document was acknowledged finds it with the next query, in whatever process.
+/// A process that has read an acknowledgement finds the document with its next query.
 #[test]
 fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
     let folder = Folder::new();
@@ -214,15 +214,21 @@ fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
     writer.end();
 }
 
-/// A process that is stopped in the middle of a query keeps the writer waiting for a while, and no longer. What it answers when
-/// it goes on is right.
-#[test]
-fn a_reader_that_is_stopped_is_let_go_of() {
-    let folder = Folder::new();
+/// A writer of an index, and a file of queries that take seconds.
+fn writer_and_long_queries(folder: &Folder) -> (Writer, String, String) {
     let directory = folder.path("index");
     let mut writer = Writer::start(&directory, "lines");
     writer.add(numbered(0..4000));
     let queries = folder.file("queries.txt", "all AND m3\n".repeat(200_000));
+    (writer, directory, queries)
+}
+
+/// A process that is stopped in the middle of a query keeps the writer waiting for a bounded time. What it answers when
+/// it goes on is right.
+#[test]
+fn a_reader_that_is_stopped_is_let_go_of() {
+    let folder = Folder::new();
+    let (mut writer, directory, queries) = writer_and_long_queries(&folder);
     let mut next = 4000;
     // Most of its time it is inside a query, but it may be stopped between two: then nobody waits.
     let named = (0..20).find_map(|attempt| {
@@ -233,7 +239,7 @@ fn a_reader_that_is_stopped_is_let_go_of() {
         wait_until(|| std::fs::metadata(&answers).unwrap().len() > 0);
         signal(&reader, "STOP");
         let begun = Instant::now();
-        // More than there is room for goes by.
+        // Ingest more documents than the index has room for.
         (next..next + 36_000).step_by(500).for_each(|n| writer.add(numbered(n..n + 500)));
         next += 36_000;
         let has_waited = begun.elapsed() > Duration::from_secs(20);
@@ -249,11 +255,6 @@ fn a_reader_that_is_stopped_is_let_go_of() {
     let named = named.expect("one of them was stopped in the middle of a query");
     let said = writer.end();
     assert!(said.contains(&named), "{said}");
-}
-
-fn signal(child: &Child, name: &str) {
-    let mut kill = std::process::Command::new("kill");
-    assert!(kill.args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
 
 /// Seen through a mount that cannot be written, in another mount namespace.
@@ -313,10 +314,7 @@ fn each_key_has_one_version_while_writers_are_killed() {
 #[test]
 fn a_reader_that_is_killed_keeps_nothing() {
     let folder = Folder::new();
-    let directory = folder.path("index");
-    let mut writer = Writer::start(&directory, "lines");
-    writer.add(numbered(0..4000));
-    let queries = folder.file("queries.txt", "all AND m3\n".repeat(200_000));
+    let (mut writer, directory, queries) = writer_and_long_queries(&folder);
     for from in (4000..24_000).step_by(1000) {
         let args = ["count", "-d", &directory, "--queries", &queries];
         let mut reader =

@@ -172,7 +172,7 @@ fn empty_documents_are_documents() {
     assert_eq!(spirit(&["count", "--in", &file, "*"]).done(), "3\n");
 }
 
-/// More than fits in the smallest heaps.
+/// More documents than fit in the smallest heaps.
 fn many() -> String {
     (0..60_000).map(|n| format!("word{n} other{} red fox\n", n * 7)).collect()
 }
@@ -229,14 +229,14 @@ fn a_full_file_loses_nothing_unless_it_is_told_to_and_counts_what_went() {
     let drop = ["ingest", "-d", &drops, "--on-full", "drop", &file];
     let summary = &spirit(&[&drop[..], &small].concat()).json()[0];
     let live: u64 = count(&drops).trim().parse().unwrap();
-    // What closing drops comes after the summary.
+    // Closing may drop more, after the summary.
     let dropped = summary["dropped"].as_u64().unwrap();
     assert!((1..=60_000 - live).contains(&dropped), "{dropped} dropped, {live} live");
     let stats = &spirit(&["stats", "-d", &drops, "--json"]).json()[0];
     assert_eq!(stats["documents"]["dropped"], 60_000 - live);
 }
 
-/// What the usual DRAM has no room for gets what the machine has. Bad lines are reported once all the same.
+/// Files that do not fit in the usual DRAM get more. Bad lines are still reported once.
 #[test]
 fn files_that_are_asked_are_asked_whole() {
     let folder = Folder::new();

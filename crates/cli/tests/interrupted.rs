@@ -41,7 +41,7 @@ fn who_is_interrupted_closes_the_index_and_says_what_is_in_it() {
     }
 }
 
-/// Whoever waits for queries from a pipe that nobody opens ends when it is asked twice, if not at once.
+/// A command that waits for queries from a pipe without a writer ends at the second interrupt at the latest.
 #[test]
 fn who_waits_for_queries_ends_when_interrupted() {
     let folder = Folder::new();

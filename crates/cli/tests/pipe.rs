@@ -1,4 +1,4 @@
-//! Input that trickles in through a pipe: each line is in the index as soon as it was read, whatever else was asked for.
+//! Input that trickles in through a pipe: each line is in the index as soon as it was read, with every option.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Folder, command, spirit};
+use common::{Folder, command, signal, spirit};
 
 const SMALL: [&str; 6] = ["--dram", "8MiB", "--segment", "128KiB", "--nvm", "32MiB"];
 /// Long after a line was written, and long before the next.
@@ -29,11 +29,6 @@ fn wait_for(directory: &str) {
         sleep(Duration::from_millis(5));
     }
     sleep(SOON);
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
 /// Writes line after line, kills the process a moment after the last, and counts what is there.

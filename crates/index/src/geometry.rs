@@ -357,7 +357,7 @@ impl Geometry {
         number * (self.bytes.next_multiple_of(REGION_ALIGN) + REGION_ALIGN) + offset
     }
 
-    /// What tells it from a geometry that another version, or another setting, makes of the same sizes.
+    /// A hash that differs if another version or another setting makes a geometry of the same sizes.
     pub fn fingerprint(&self) -> u64 {
         // When pages come, and how lists are engraved, say nothing of where anything is.
         let (residency, postings) = (Residency::OnTouch, Postings::Raw);

@@ -197,7 +197,7 @@ impl Memory {
     #[inline(always)]
     pub fn publish(&self, rows: u64, sequence: u64) {
         let roots = self.roots();
-        // Whoever sees the rows sees it too: the store that follows is a release.
+        // The release store that follows publishes it together with the rows.
         roots.sequence().store(sequence, Relaxed);
         roots.visible().store(rows, Release);
     }

@@ -1,14 +1,14 @@
-//! The few words that readers start from, in the executor's DRAM: whoever maps that memory, in this process or another, finds
-//! everything from here.
+//! The words that readers start from, in the first page of the executor's DRAM. A reader that maps that memory, in this process
+//! or another, finds everything else from here.
 //!
 //! | words | |
 //! |---|---|
 //! | 0, 1 | rows visible, and the sequence that they reach |
 //! | 16, 32, 48 | window, what is superseded, what the dictionary covers: each alone on its cache lines |
-//! | 64 .. | what is seldom stored |
-//! | 128 .. | [`Gauge`]: what is told by statistics alone |
+//! | 64 .. | words that are seldom stored |
+//! | 128 .. | [`Gauge`]: numbers for statistics only |
 //!
-//! How they are ordered is argued in [`memory`](crate::memory) and [`coverage`](crate::nvm::coverage).
+//! Their orderings are argued in [`memory`](crate::memory) and [`coverage`](crate::nvm::coverage).
 
 use std::sync::atomic::AtomicU64;
 
@@ -17,7 +17,7 @@ pub const ROOT_WORDS: u64 = 512;
 /// Where the gauges begin.
 const GAUGES: usize = 128;
 
-/// What is told of an executor by statistics alone: numbers that one thread at a time stores, and that follow what they are of.
+/// Numbers of an executor for statistics only. One thread at a time stores each, shortly after the fact that it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Gauge {
@@ -35,11 +35,11 @@ pub enum Gauge {
     MergedLines,
     /// Segments engraved since the start.
     Engraved,
-    /// Nanoseconds that took.
+    /// Nanoseconds of that work.
     EngravedTime,
     /// Segments merged since the start.
     Merged,
-    /// Nanoseconds that took.
+    /// Nanoseconds of that work.
     MergedTime,
     /// Segments dropped since the start.
     DroppedSegments,
@@ -49,15 +49,15 @@ pub enum Gauge {
     SkippedTokens,
     /// Bytes of the log that no engraved segment covers.
     LogBytes,
-    /// Bytes of the partitions in use.
+    /// Bytes of the short-term partition in use.
     Short,
-    /// Of the long-term partition.
+    /// Bytes of the long-term partition in use.
     Long,
-    /// Of the second tier's short-term partition.
+    /// Bytes of the second tier's short-term partition in use.
     NvmShort,
-    /// Of the second tier's long-term partition.
+    /// Bytes of the second tier's long-term partition in use.
     NvmLong,
-    /// Of the segment being filled: its id, and one more than that, so that 0 is none.
+    /// The id of the segment being filled, plus one; 0 if there is none. The gauges below describe it.
     FreshSegment,
     /// Its terms.
     FreshTerms,
@@ -96,7 +96,7 @@ words! {
     sequence = 1;
     /// The segments that the dictionary holds.
     window = 16;
-    /// What readers skip.
+    /// The segments that readers skip.
     superseded = 32;
     /// The first position that the dictionary covers.
     terms_from = 48;

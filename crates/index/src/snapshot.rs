@@ -48,7 +48,7 @@ pub struct Snapshot<'a> {
     visible: u64,
 }
 
-/// A snapshot without the memory that it is of: for whoever keeps room for several.
+/// The words of a [`Snapshot`] without the reference to its memory, for callers that reuse room for several.
 #[derive(Clone, Copy)]
 pub struct Seen {
     window: Window,
@@ -81,13 +81,13 @@ impl<'a> Snapshot<'a> {
         Snapshot { memory, window, covered, superseded, visible }
     }
 
-    /// The same without its memory.
+    /// The words of this snapshot.
     pub fn seen(&self) -> Seen {
         let Snapshot { window, covered, superseded, visible, .. } = *self;
         Seen { window, covered, superseded, visible }
     }
 
-    /// What was seen of `memory`.
+    /// The snapshot of `memory` that these words were taken from.
     pub fn again(memory: &'a Memory, seen: Seen) -> Snapshot<'a> {
         let Seen { window, covered, superseded, visible } = seen;
         Snapshot { memory, window, covered, superseded, visible }

@@ -112,7 +112,7 @@ pub struct HeapFile {
     access: Access,
 }
 
-/// What is done with a file.
+/// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     /// It is written.
@@ -171,7 +171,7 @@ impl HeapFile {
         Self::open_as(path, Access::Read)
     }
 
-    /// Opens a file for reading. What is stored to a mapping of it is this process's own, and never in the file.
+    /// Opens a file for reading, mapped copy-on-write: stores stay in this process and never reach the file.
     pub fn open_private(path: &Path) -> Result<HeapFile, HeapFileError> {
         Self::open_as(path, Access::Copy)
     }
@@ -182,7 +182,7 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
-    /// Whether somebody has it open for writing. Keeps nobody out: a writer that starts at this moment tries again.
+    /// True if a process has it open for writing. A writer that starts at this moment tries again, so it is not kept out.
     pub fn has_writer(&self) -> Result<bool, HeapFileError> {
         let asked = |operation| match rustix::fs::flock(&self.file, operation) {
             Ok(()) => Ok(true),
@@ -204,7 +204,7 @@ impl HeapFile {
     }
 
     fn lock(&self) -> Result<(), HeapFileError> {
-        // Whoever only looks whether it is locked has done so in a moment.
+        // `has_writer` holds the lock for a moment.
         const TRIES: usize = 20;
         const PAUSE: Duration = Duration::from_millis(2);
         for _ in 0..TRIES {
@@ -220,7 +220,7 @@ impl HeapFile {
     fn measured(mut self) -> Result<HeapFile, HeapFileError> {
         let stat =
             rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
-        // Whoever may read an index trusts its owner to leave the file as long as it is.
+        // A reader trusts the owner not to shorten the file while it is mapped.
         let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
         if self.access == Access::Write && !is_own {
             return Err(HeapFileError::ForeignOwner { path: self.path });
@@ -299,7 +299,7 @@ impl HeapFile {
         self.medium
     }
 
-    /// Whether what is stored to a mapping of it is this process's own.
+    /// True if stores to a mapping of it stay in this process.
     pub fn is_private(&self) -> bool {
         self.access == Access::Copy
     }
@@ -331,7 +331,7 @@ impl HeapFile {
     /// piece needs blocks for all of it. On a full disk a piece that was reserved in part would be a signal.
     pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         if self.is_private() {
-            // What is stored takes memory, not blocks.
+            // Stores take memory, not blocks.
             return Ok(());
         }
         const PIECE: u64 = 2 << 20;
@@ -459,7 +459,7 @@ mod tests {
         assert!(reader.has_writer().unwrap());
         drop(file);
         assert!(!reader.has_writer().unwrap());
-        assert!(HeapFile::open(&path).is_ok(), "whoever looks keeps nobody out");
+        assert!(HeapFile::open(&path).is_ok(), "looking keeps no writer out");
         let error = HeapFile::create(&path, 4096).unwrap_err();
         assert!(error.to_string().contains("cannot create it"), "{error}");
     }

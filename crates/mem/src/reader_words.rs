@@ -54,7 +54,7 @@ impl ReaderWords {
         Ok(Arc::new(ReaderWords { memory, region }))
     }
 
-    /// What is handed to a process that reads.
+    /// The descriptor for a process that reads.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.memory.as_fd()
     }

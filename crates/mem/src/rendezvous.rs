@@ -1,9 +1,9 @@
 //! Where processes that read an index meet the one that writes it: a socket in the index's directory, through which the writer
 //! hands over descriptors of its memory.
 //!
-//! One message is sent, by the writer, when somebody has come; nothing is sent for a query. Either side learns from the open
-//! connection that the other has ended, since the kernel closes it, whatever namespaces they are in. A socket that nobody listens
-//! to refuses connections, so one that a killed writer left behind is told from one in use.
+//! The writer sends one message to each process that connects; a query sends nothing. The connection stays open, and the kernel
+//! closes it when either side ends, in every namespace. A socket without a listener refuses connections, so a socket that a
+//! killed writer left behind cannot be mistaken for one in use.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -25,7 +25,7 @@ pub const MESSAGE_WORDS: usize = 16;
 /// Descriptors of a message.
 pub const DESCRIPTORS: usize = 2;
 
-/// What the writer says to whoever comes.
+/// The message of the writer to a process that connects.
 pub type Message = [u64; MESSAGE_WORDS];
 
 /// The writer's end.
@@ -35,8 +35,8 @@ pub struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// Makes the socket in `directory`, in place of one that a writer before left there. There is no other writer for as long as
-    /// this lives. Whoever may read a file of `mode` may connect.
+    /// Makes the socket in `directory`, in place of one that an earlier writer left there. The caller is the only writer for as
+    /// long as this lives. Users who may read a file of `mode` may connect.
     pub fn bind(directory: &Path, mode: u32) -> io::Result<Rendezvous> {
         let path = directory.join(NAME);
         match std::fs::remove_file(&path) {
@@ -63,7 +63,7 @@ impl Rendezvous {
         }
     }
 
-    /// Whoever has come, if somebody has.
+    /// Accepts the next process that waits, if there is one.
     pub fn accept(&self) -> io::Result<Option<UnixStream>> {
         match self.listener.accept() {
             Ok((guest, _)) => {
@@ -78,12 +78,12 @@ impl Rendezvous {
 
 impl Drop for Rendezvous {
     fn drop(&mut self) {
-        // What stays behind refuses connections.
+        // If that fails, the socket stays and refuses connections.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Whether the other side of a connection has ended. It sends nothing more.
+/// True if the other side of a connection has ended.
 pub fn has_ended(guest: &UnixStream) -> bool {
     let mut byte = [0];
     match rustix::net::recv(guest, &mut byte, RecvFlags::DONTWAIT | RecvFlags::PEEK) {
@@ -98,7 +98,7 @@ pub fn process_of(guest: &UnixStream) -> Option<i32> {
     Some(credentials.pid.as_raw_nonzero().get())
 }
 
-/// Tells whoever has come.
+/// Sends the message and its descriptors.
 pub fn tell(
     guest: &UnixStream,
     message: &Message,

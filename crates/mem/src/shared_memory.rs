@@ -2,7 +2,7 @@
 //!
 //! It is a file in memory (`memfd`) of fixed length, sealed: it can neither shrink nor grow, so no access behind a successful
 //! mapping is a signal. It lives for as long as any process has it open or mapped, and takes pages as they are touched. It is
-//! handed to other processes as a descriptor ([`rendezvous`](crate::rendezvous)), which works whatever namespaces they are in.
+//! handed to other processes as a descriptor ([`rendezvous`](crate::rendezvous)), in every namespace.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ pub struct SharedMemory {
     read_only: bool,
 }
 
-/// What a region's DRAM is.
+/// The memory behind a region's DRAM.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Dram<'a> {
     /// Anonymous memory, which this process alone sees.
@@ -68,7 +68,7 @@ impl SharedMemory {
         self.bytes
     }
 
-    /// Whether it can only be read through this.
+    /// True if this mapping is read-only.
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }

@@ -76,7 +76,7 @@ impl<A: Atom64> Shared<A> {
     }
 }
 
-/// Takes a group, before its process is told of it. The writer only.
+/// Takes a group, before its process learns of it; called by the writer only.
 pub fn enter<A: Atom64>(words: &dyn SharedPins<A>, group: usize) {
     clear(words, group);
     change_mask(words.groups(), |mask| mask | 1 << group);

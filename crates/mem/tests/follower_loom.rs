@@ -1,5 +1,5 @@
 //! The protocol of `shared_pins.rs`, model-checked: a writer unlinks something, retires it and reuses its memory; a process
-//! that reads pins, goes by what it finds, and leaves. If it is stopped within a query the writer revokes its slot.
+//! that reads pins, follows what it finds, and leaves. If it is stopped within a query the writer revokes its slot.
 
 mod modelled;
 

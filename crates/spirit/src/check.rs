@@ -153,7 +153,7 @@ pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
     loop {
         let image = Image::open(path)?;
         let report = check_image(&image);
-        // What a writer did that has come meanwhile is no damage.
+        // A difference is no damage if a writer has started meanwhile.
         if image.in_use || !image.has_changed() {
             return report;
         }

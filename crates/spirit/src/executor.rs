@@ -30,7 +30,7 @@ use crate::waiting::Waiting;
 /// An index that closes leaves at most this much to be ingested again.
 pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
 
-/// A log of so many bytes is replayed while another thread asks for the pages that it needs: by the experiment `restart`.
+/// Bytes of log from which on another thread takes pages ahead of the replay (experiment `restart`).
 const PAGES_AHEAD: u64 = 256 << 10;
 
 /// Segments that wait between ingest and flush.
@@ -44,7 +44,7 @@ pub(crate) struct Executor {
     flusher: Option<JoinHandle<()>>,
 }
 
-/// What all executors of an index have in common.
+/// The parts that all executors of an index share.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     pub(crate) numbers: &'a Arc<Numbers>,
@@ -244,7 +244,7 @@ impl Executor {
     }
 }
 
-/// Does `work`, which takes DRAM for a log of so many bytes, while another thread asks for its pages.
+/// Runs `work`, which replays a log of `bytes` bytes, while another thread takes the pages that it will store to.
 fn with_pages_ahead<T>(shared: &Shared, bytes: u64, work: impl FnOnce() -> T) -> T {
     let wanted = AtomicBool::new(true);
     std::thread::scope(|scope| {

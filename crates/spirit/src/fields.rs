@@ -27,7 +27,7 @@ pub(crate) struct Fields {
     current: RwLock<Arc<Schema>>,
     /// How often it has grown: queries look at this, and at the schema when it is another number.
     growths: AtomicU64,
-    /// What the index's file begins with, and which list was read, if another process writes it.
+    /// The index's first bytes and the generation of the list that was read, if another process writes it.
     followed: Option<(Region, AtomicU64)>,
     /// Held while it grows.
     kept: Mutex<Kept>,
@@ -120,7 +120,7 @@ impl Fields {
         if let Some((region, read)) = &self.followed
             && field_list::newest(region) != read.load(Acquire)
         {
-            // What is damaged is told by whoever reads a document that has such a field.
+            // A damaged list is reported by the reader of a document that has such a field.
             let _ = self.catch_up();
         }
         self.growths.load(Acquire)
@@ -158,7 +158,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Reads the list again, if another process writes it. What is visible when this begins has its fields in it.
+    /// Reads the list again, if another process writes it. Documents that were visible before the call have their fields in it.
     #[cold]
     pub(crate) fn catch_up(&self) -> Result<(), Corrupt> {
         let Some((region, read)) = &self.followed else { return Ok(()) };

@@ -58,12 +58,12 @@ impl Follower {
         Ok(Follower { directory: directory.into(), asked, current: Mutex::new(view) })
     }
 
-    /// What is seen now.
+    /// The current view.
     pub(crate) fn view(&self) -> Arc<View> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What is seen of the writer that made `outdated` so.
+    /// The view of the writer that made `outdated` out of date.
     pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         // Another reader may have been faster.
@@ -163,7 +163,7 @@ fn of_file(
     options: &mut Options,
 ) -> Result<Option<View>, OpenError> {
     let (roots, starts) = looked_at(file)?;
-    // What is engraved lies in memory of this process as well, so only where DRAM runs short.
+    // Engraving here only moves bytes within this process's memory: do it only if DRAM runs short.
     let asked = asked.clone().engrave(EngravePolicy::Lazy);
     let opened = Index::open_private(asked);
     let has_changed = || root::starts(&roots) != starts;
@@ -185,7 +185,7 @@ fn of_file(
     Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
 }
 
-/// What the root says of starts: looked at before anything else is read.
+/// Maps the root and loads its start numbers, before anything else is read.
 fn looked_at(file: &HeapFile) -> Result<(Region, [u64; 2]), OpenError> {
     // Before the file is mapped: one that is too short for a root is refused.
     trust::find_root(file, &mut Options::default())?;

@@ -18,7 +18,7 @@ use crate::lease::LeaseExpired;
 use crate::seat::Seat;
 use crate::view::View;
 
-/// What was found stays while this lives, or until its lease is over.
+/// The hits stay readable while this lives, or until their lease is over.
 pub(crate) struct Held<'r>(&'r Seat);
 
 impl Drop for Held<'_> {

@@ -1,4 +1,4 @@
-//! An index's file as whoever only reads it sees it: mapped for reading, its root looked at. Nobody is kept out.
+//! An index's file mapped for reading, with its root. It takes no lock, so it keeps no process out.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl Image {
         Ok(Image { file, root, options, in_use, region, starts })
     }
 
-    /// Whether somebody has opened it for writing since, and may have stored something.
+    /// True if a writer has started since, and may have stored something.
     pub(crate) fn has_changed(&self) -> bool {
         root::starts(&self.region) != self.starts
     }

@@ -39,15 +39,15 @@ pub struct Index {
     start_report: StartReport,
     /// Where the index is kept, if it is. Behind the executors: it outlives them.
     pub(crate) store: Option<Store>,
-    /// What lets other processes read, if they can.
+    /// The thread that lets other processes read, if they can.
     host: Option<Host>,
 }
 
-/// What readers see.
+/// The view of its readers.
 enum Seen {
     /// Memory of this process, which writes it.
     Own(Arc<View>),
-    /// What another process writes, or wrote.
+    /// Follows another process that writes, or wrote.
     Followed(Box<Follower>),
 }
 
@@ -128,7 +128,7 @@ impl Index {
         Self::open(Options { read_only: false, private: true, ..options })
     }
 
-    /// What is seen now.
+    /// The current view.
     pub(crate) fn view(&self) -> Arc<View> {
         match &self.seen {
             Seen::Own(view) => view.clone(),
@@ -144,7 +144,7 @@ impl Index {
         }
     }
 
-    /// What is seen after the writer has started that made `outdated` so.
+    /// The view of the writer that made `outdated` out of date.
     pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
         match &self.seen {
             Seen::Own(view) => Ok(view.clone()),
@@ -152,7 +152,7 @@ impl Index {
         }
     }
 
-    /// Whether it was opened for reading only.
+    /// True if it was opened for reading only.
     pub fn is_read_only(&self) -> bool {
         matches!(self.seen, Seen::Followed(_))
     }

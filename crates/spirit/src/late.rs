@@ -1,4 +1,4 @@
-//! Readers that memory waits for: who they are, and who is told.
+//! Readers that memory waits for, and the callback that names them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use spirit_mem::reader_words::GROUPS;
 
 use crate::lease::Leases;
 
-/// A reader that has been in the way for less is not told of; nor is it told of again before.
+/// The least time before a reader counts as late, and between two calls of the callback.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// A reader that keeps memory from being used again, of this process or of another one.
@@ -27,7 +27,7 @@ pub struct LateReader {
     pub lease: Duration,
 }
 
-/// Who is told of late readers.
+/// The callback for late readers.
 #[derive(Clone)]
 pub(crate) struct LateWatcher(Arc<dyn Fn(LateReader) + Send + Sync>);
 
@@ -43,12 +43,12 @@ impl fmt::Debug for LateWatcher {
     }
 }
 
-/// Tells of readers that are late, now and then.
+/// Calls back while a reader is late, once in a [`PERIOD`].
 pub(crate) struct Lateness {
     watcher: Option<LateWatcher>,
-    /// Whose each group of shared slots is, if there are any.
+    /// The process of each group of shared slots, if there are such slots.
     processes: Option<Arc<[AtomicI32; GROUPS]>>,
-    told: Instant,
+    called: Instant,
 }
 
 impl Lateness {
@@ -56,18 +56,18 @@ impl Lateness {
         watcher: Option<LateWatcher>,
         processes: Option<Arc<[AtomicI32; GROUPS]>>,
     ) -> Lateness {
-        Lateness { watcher, processes, told: Instant::now() }
+        Lateness { watcher, processes, called: Instant::now() }
     }
 
-    /// Tells of the reader that has been in the way for longest, if it is late.
+    /// Names the reader that has been in the way for longest, if it is late.
     pub(crate) fn tell(&mut self, leases: &Leases, pins: &Pins) {
         let Some(LateWatcher(watch)) = &self.watcher else { return };
         let Some((slot, since)) = leases.longest() else { return };
         let (now, waited) = (Instant::now(), since.elapsed());
-        if waited < PERIOD || now - self.told < PERIOD {
+        if waited < PERIOD || now - self.called < PERIOD {
             return;
         }
-        self.told = now;
+        self.called = now;
         let group = pins.group_of(slot).zip(self.processes.as_ref());
         let process = group.map(|(group, processes)| processes[group].load(Relaxed));
         let process = process.filter(|process| *process != 0);

@@ -1,12 +1,12 @@
 //! The readers' lease: how long results that nobody looks at may keep memory from being used again.
 //!
 //! Results stay readable while they are kept, since their reader's slot is held. If memory that was retired since waits
-//! for one and the same hold for longer than the lease, the flush stage revokes it, and whoever comes back to those
-//! results gets [`LeaseExpired`]. A query of this process that is being answered is never disturbed, so a reader reads nothing
+//! for one and the same hold for longer than the lease, the flush stage revokes it, and the next look at those
+//! results returns [`LeaseExpired`]. A query of this process that is being answered is never disturbed, so a reader reads nothing
 //! that was reused.
 //!
-//! The same goes for readers in other processes. These may be stopped in the middle of a query as well: one that is in the way
-//! for [three leases](PINNED_LEASES) is let go of, and its answer is given up when it goes on.
+//! Results in other processes have the same lease. Such a process may be stopped in the middle of a query as well. If it is in the way
+//! for [three leases](PINNED_LEASES) its slot is revoked, and it asks again when it goes on.
 
 use std::fmt;
 use std::time::{Duration, Instant};

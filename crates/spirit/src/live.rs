@@ -1,5 +1,5 @@
 //! How the process that writes an index lets others read it: its DRAM lies in memory that they can map, and a thread hands it to
-//! whoever comes to the [socket](spirit_mem::rendezvous) in the index's directory.
+//! each process that connects to the [socket](spirit_mem::rendezvous) in the index's directory.
 //!
 //! | word of the message | |
 //! |---|---|
@@ -37,7 +37,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV1");
 /// How long the thread rests where nobody can be let in: the process has too many files open, say.
 const REST: Duration = Duration::from_millis(50);
 
-/// What the writer says to whoever comes.
+/// The message of the writer to a process that connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Welcome {
     /// None: there are as many processes as there can be.
@@ -80,7 +80,7 @@ impl Welcome {
         words
     }
 
-    /// What a message says; none if it is of another version.
+    /// Reads a message; none if it is of another version.
     pub(crate) fn read(words: &Message) -> Option<Welcome> {
         let [magic, is_full, group, start, fingerprint, device, inode, dram_bytes, fixed, ms, ..] =
             *words;
@@ -96,12 +96,12 @@ impl Welcome {
     }
 }
 
-/// What the writer shares with processes that read.
+/// The memory that the writer shares with processes that read, and the socket.
 pub(crate) struct Live {
     memory: SharedMemory,
     words: Arc<ReaderWords>,
     rendezvous: Rendezvous,
-    /// Whose each group is, as this process sees their numbers; 0 is nobody's.
+    /// The process of each group, by its number in our namespace; 0: none.
     processes: Arc<[AtomicI32; GROUPS]>,
 }
 
@@ -112,7 +112,7 @@ impl Live {
         let failed = |action| {
             move |reason| HeapFileError::System { path: directory.join("live"), action, reason }
         };
-        // What cannot be divided is refused when the executors take their memory.
+        // Impossible sizes are refused later, when the executors take their memory.
         let bytes = match Geometry::new(options.memory()) {
             Ok(geometry) => geometry.shared_start(options.executors as u64),
             Err(_) => 0,
@@ -135,12 +135,12 @@ impl Live {
         self.words.clone()
     }
 
-    /// Whose each group of slots is.
+    /// The process of each group of slots.
     pub(crate) fn processes(&self) -> Arc<[AtomicI32; GROUPS]> {
         self.processes.clone()
     }
 
-    /// Lets in whoever comes, from now on: the index is as it was acknowledged.
+    /// Lets processes in from now on: the index has all that was acknowledged.
     pub(crate) fn serve(self, welcome: Welcome) -> io::Result<Host> {
         let (stop, wake) = UnixStream::pair()?;
         let _processes = self.processes();
@@ -163,7 +163,7 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // What it does cannot panic but by a bug, which has been printed.
+            // A panic there is a bug, and has been printed.
             let _ = thread.join();
         }
     }
@@ -172,7 +172,7 @@ impl Drop for Host {
 struct Serving {
     live: Live,
     welcome: Welcome,
-    /// Of each process that is connected.
+    /// The group of each process that is connected.
     groups: Vec<usize>,
 }
 
@@ -215,7 +215,7 @@ impl Serving {
             let group = (0..GROUPS).find(|group| taken >> group & 1 == 0);
             let welcome = Welcome { group, ..self.welcome };
             let Some(group) = group else {
-                // Who does not hear it finds the connection closed.
+                // If the message is lost, the process finds the connection closed.
                 let _ = rendezvous::tell(&guest, &welcome.message(), &[]);
                 continue;
             };

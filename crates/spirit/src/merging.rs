@@ -17,7 +17,7 @@ const AFTER_SYNCED: usize = 8;
 pub(crate) struct Merging {
     /// So many come together before they are merged.
     after: usize,
-    /// What the start found is merged at once.
+    /// Segments that the start found are merged at once.
     begins_with_found: bool,
     /// The oldest segment when the index was opened.
     oldest: Position,

@@ -166,7 +166,7 @@ impl Options {
         self
     }
 
-    /// Is told of a reader that memory waits for, once a second while it does: of this process, or of another one that may have been
+    /// Is called once a second while memory waits for a reader: of this process, or of another one that may have been
     /// stopped.
     pub fn while_waiting(mut self, watch: impl Fn(LateReader) + Send + Sync + 'static) -> Self {
         self.late_watcher = Some(LateWatcher::new(watch));

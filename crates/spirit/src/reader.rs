@@ -88,7 +88,7 @@ impl Memory {
     }
 }
 
-/// What was seen of each executor at one moment.
+/// The words of a snapshot of each executor, taken at one moment.
 pub(crate) struct Snapshots(Vec<Seen>);
 
 impl Snapshots {
@@ -248,7 +248,7 @@ impl<'i> Reader<'i> {
         let Reader { index, seat, memory, .. } = self;
         let settings = Settings { level: index.options.vectors, ..Settings::default() };
         let scratch = &mut memory.scratch;
-        let counted = seat.ask(index, |view| {
+        let counted = seat.ask(index, Seat::leave, |view| {
             let snapshot = Snapshot::take(&view.parts[0].memory);
             Ok(spirit_query::count_finding(snapshot, query, settings, scratch, older)?)
         });
@@ -278,7 +278,7 @@ fn count(
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, algorithm, limits, ..Settings::default() };
-    seat.ask(index, |view| {
+    seat.ask(index, Seat::leave, |view| {
         let mut count = 0;
         for part in &view.parts {
             let snapshot = snapshot_for(&part.memory, query);
@@ -299,7 +299,7 @@ fn total(
     let Memory { limits, scratch, .. } = memory;
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, limits, ..Settings::default() };
-    seat.ask(index, |view| {
+    seat.ask(index, Seat::leave, |view| {
         let mut tally = Tally::up_to(up_to);
         for part in &view.parts {
             tally.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
@@ -325,7 +325,7 @@ fn answer<'r>(
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
     let (how, total) =
-        seat.ask_and_hold(index, |view| find(index, view, memory, schema, query, &search))?;
+        seat.ask(index, Seat::hold, |view| find(index, view, memory, schema, query, &search))?;
     let Memory { hits, scored, counts, first, .. } = memory;
     let found = match how {
         How::Newest => Found::Newest,

@@ -19,11 +19,11 @@ pub(crate) struct Seat {
     view: Arc<View>,
     /// There is one until the seat is given up.
     slot: Option<PinSlot>,
-    /// As of which sequence number the last question was asked.
+    /// The sequence number that the last question saw, at least.
     as_of: u64,
 }
 
-/// Unpins the slot, whatever comes of a question.
+/// Unpins the slot when it is dropped, also while a panic unwinds.
 struct Pinned<'s>(&'s Seat);
 
 impl Drop for Pinned<'_> {
@@ -51,29 +51,13 @@ impl Seat {
         self.slot.as_ref().expect("a seat has a slot")
     }
 
-    /// Asks what is seen now.
+    /// Asks the current view, and ends the question by [`leave`](Self::leave), or by [`hold`](Self::hold) if the hits
+    /// are to stay readable.
     pub(crate) fn ask<T>(
         &mut self,
         index: &Index,
-        mut question: impl FnMut(&View) -> Result<T, SearchError>,
-    ) -> Result<T, SearchError> {
-        self.answered(index, Self::leave, &mut question)
-    }
-
-    /// The same, but what the answer leads to stays: the slot is held.
-    pub(crate) fn ask_and_hold<T>(
-        &mut self,
-        index: &Index,
-        mut question: impl FnMut(&View) -> Result<T, SearchError>,
-    ) -> Result<T, SearchError> {
-        self.answered(index, Self::hold, &mut question)
-    }
-
-    fn answered<T>(
-        &mut self,
-        index: &Index,
         end: fn(&Seat) -> bool,
-        question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
+        mut question: impl FnMut(&View) -> Result<T, SearchError>,
     ) -> Result<T, SearchError> {
         if !self.view.follows() {
             self.view.pins.pin(self.slot());
@@ -86,7 +70,7 @@ impl Seat {
         }
         for _ in 0..TRIES {
             self.as_of = self.view.sequence();
-            if let Some(answer) = self.try_to_answer(end, question) {
+            if let Some(answer) = self.try_to_answer(end, &mut question) {
                 return answer;
             }
             self.move_on(index)?;
@@ -95,7 +79,7 @@ impl Seat {
         Err(SearchError::Unreadable { why })
     }
 
-    /// Asks once; none if what was read may not be what was stored there. What goes wrong then does not count.
+    /// Asks once; none, even after a panic, if the memory may have been reused while it was read.
     fn try_to_answer<T>(
         &self,
         end: fn(&Seat) -> bool,
@@ -110,13 +94,13 @@ impl Seat {
         Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    /// Leaves the view; false if what was read there may be anything.
+    /// Leaves the view; false if the memory may have been reused meanwhile.
     pub(crate) fn leave(&self) -> bool {
         self.view.pins.unpin(self.slot()) && !self.view.is_outdated()
     }
 
-    /// Stays, but may be revoked; false if what was read may be anything.
-    fn hold(&self) -> bool {
+    /// Stays, but may be revoked; false if the memory may have been reused meanwhile.
+    pub(crate) fn hold(&self) -> bool {
         if self.view.pins.hold(self.slot()) && !self.view.is_outdated() {
             return true;
         }
@@ -147,7 +131,7 @@ impl Seat {
         Ok(read.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    /// Goes to what is seen now.
+    /// Moves to the current view.
     fn move_on(&mut self, index: &Index) -> Result<(), SearchError> {
         if !self.view.is_outdated() {
             // The slot was revoked, and may be pinned anew.

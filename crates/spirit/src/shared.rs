@@ -102,7 +102,7 @@ impl Shared {
         }
     }
 
-    /// A number that statistics tell, in whatever process.
+    /// A number for statistics, in every process.
     pub(crate) fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
         self.memory.gauge(gauge)
     }

@@ -159,7 +159,7 @@ pub struct Stats {
 }
 
 impl Index {
-    /// What is where, now. In a process that only reads: of what it sees.
+    /// The sizes and counts of the index at this moment. In a process that only reads: of its current view.
     ///
     /// # Errors
     /// If the index takes nothing more.
@@ -171,7 +171,7 @@ impl Index {
         }
         let mut view = self.view();
         let mut stats = self.stats_of(&view);
-        // What was told of memory that is another's by now is told anew, unless there is nothing to be told any more.
+        // Numbers of memory that a new writer may have reused are taken again, as long as there is a newer view.
         while let Some(next) = view.is_outdated().then(|| self.view_after(&view).ok()).flatten() {
             view = next;
             stats = self.stats_of(&view);
@@ -233,7 +233,7 @@ impl Adding<'_> {
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
     }
 
-    /// What the segment being filled holds, as far as it is told; of one that was just begun nothing is yet.
+    /// Counts the segment being filled by its gauges, which are zero for a moment after it was begun.
     fn count_fresh(&self, segment: &Segment<'_>, stats: &mut SegmentStats) {
         let memory = &self.shared.memory;
         let rows = u64::from(segment.rows());

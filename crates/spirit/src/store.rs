@@ -33,7 +33,7 @@ const ROOT_SPACE: u8 = 0;
 
 /// An open index directory.
 pub(crate) struct Store {
-    /// What processes that only read are let in by. First, so that it is gone before the file is unlocked.
+    /// Lets processes in that only read. First, so that it is gone before the file is unlocked.
     live: Option<Live>,
     file: Arc<HeapFile>,
     root: Arc<OpenRoot>,
@@ -59,7 +59,7 @@ impl Store {
         if !is_there()? {
             make_directory(directory)?;
         }
-        // Whoever else wants to make the index here waits, and finds it.
+        // Another process that wants to make the index here waits, and then finds it.
         let _held = lock_directory(directory)?;
         if is_there()? {
             Self::open_existing(&path, options)
@@ -189,12 +189,12 @@ impl Store {
         &self.fields
     }
 
-    /// What processes that only read are let in by, for whoever serves them.
+    /// Takes what lets processes in that only read, to serve them.
     pub(crate) fn take_live(&mut self) -> Option<Live> {
         self.live.take()
     }
 
-    /// What they are told.
+    /// The message for them.
     pub(crate) fn welcome(
         &self,
         options: &Options,

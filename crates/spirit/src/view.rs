@@ -1,4 +1,4 @@
-//! What readers see of an index: the memory of its executors, and whose slots keep it as it is.
+//! What readers see of an index: the memory of its executors, and the slots that protect it from reuse.
 //!
 //! The process that writes has one view for ever. One that only reads has the view of a writer's memory, or of its own copy of
 //! what the file holds, and takes another when a writer has started since ([`follower`](crate::follower)).
@@ -17,21 +17,21 @@ use crate::fields::Fields;
 use crate::index::Index;
 use crate::shared::Shared;
 
-/// What readers see.
+/// A view of an index.
 pub(crate) struct View {
-    /// Of each executor.
+    /// The shared state of each executor.
     pub(crate) parts: Box<[Arc<Shared>]>,
     pub(crate) pins: Arc<Pins>,
     pub(crate) fields: Arc<Fields>,
-    /// The reader slot of whoever asks for statistics.
+    /// The reader slot for statistics.
     stats_pin: Mutex<PinSlot>,
-    /// How it is told that it is out of date; none in the process that writes.
+    /// How it knows that it is out of date; none in the process that writes.
     followed: Option<Followed>,
 }
 
-/// What a process that only reads goes by.
+/// What a process that only reads compares to know that a writer has started.
 pub(crate) struct Followed {
-    /// What the index's file begins with.
+    /// The first pages of the index's file.
     pub(crate) roots: Region,
     /// The start that either slot of the root may say, and the one of the writer.
     pub(crate) starts: [u64; 2],
@@ -61,7 +61,7 @@ impl View {
         View { parts, pins, fields, stats_pin: Mutex::new(stats_pin), followed }
     }
 
-    /// Whether it is of a process that only reads.
+    /// True in a process that only reads.
     #[inline(always)]
     pub(crate) fn follows(&self) -> bool {
         self.followed.is_some()
@@ -71,11 +71,10 @@ impl View {
         self.followed.as_ref()
     }
 
-    /// Whether another process has started to write since, and may have stored something: what was read before this is called
-    /// may be anything then.
+    /// True if another process has started to write since. Then the loads before this call may have read its stores.
     ///
-    /// A writer says so in the root before it stores anything else. So who has read something that it stored sees that it said
-    /// so: its stores are in order, and the fence keeps our loads so.
+    /// A writer stores its start number in the root before anything else. If a load before this call read one of its later
+    /// stores, the loads here read the number: the writer's stores are in order, and the fence keeps our loads in order.
     #[inline]
     pub(crate) fn is_outdated(&self) -> bool {
         let Some(Followed { roots, starts, start, .. }) = &self.followed else { return false };
@@ -95,7 +94,7 @@ impl View {
         Snapshot::take(memory).of(hit.segment).sequence(hit.local)
     }
 
-    /// The reader slot of whoever asks for statistics.
+    /// Locks the reader slot for statistics.
     pub(crate) fn stats_pin(&self) -> MutexGuard<'_, PinSlot> {
         self.stats_pin.lock().unwrap_or_else(PoisonError::into_inner)
     }

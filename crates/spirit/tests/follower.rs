@@ -92,7 +92,7 @@ fn is_found_while_it_is_written(postings: Postings) {
                 let mut reader = followers[n % 2].reader().unwrap();
                 let (mut seen, mut looks) = (0, 0);
                 while !done.load(Relaxed) {
-                    // Whatever was acknowledged before a query is found by it.
+                    // A query finds all that was acknowledged before it.
                     seen = seen.max(acknowledged.load(Acquire).saturating_sub(1));
                     check_range(&mut reader, &mut seen);
                     looks += 1;
@@ -123,7 +123,7 @@ fn is_found_while_it_is_written(postings: Postings) {
     }
 }
 
-/// After each operation, whatever it was, a follower's answers are the writer's.
+/// After each operation of every kind a follower's answers equal the writer's.
 #[test]
 fn a_follower_answers_as_the_writer_after_each_operation() {
     for (seed, executors) in [(1, 1), (2, 1), (3, 2)] {
@@ -231,7 +231,7 @@ fn an_index_that_nobody_writes_can_be_read() {
     }
 }
 
-/// What only the log holds is found too, and what is replayed leaves nothing behind.
+/// A private copy finds operations that only the log holds, and its replay leaves the directory unchanged.
 #[test]
 fn what_a_killed_writer_acknowledged_is_read_without_one() {
     let directory = Directory::new();
@@ -323,7 +323,7 @@ fn what_a_writer_would_not_trust_is_refused() {
     assert!(matches!(open(), Err(OpenError::Unclean { .. })));
 }
 
-/// Whoever asks sees each key once, whichever writer it is asked of, while writers are killed and replaced.
+/// Each query sees each key once, from every writer, while writers are killed and replaced.
 #[test]
 fn a_death_is_seen_with_the_version_that_follows() {
     const KEYS: u64 = 300;

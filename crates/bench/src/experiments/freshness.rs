@@ -211,7 +211,7 @@ fn round(index: &Index, corpus: &Corpus, cores: Cores, turn: usize) -> Fallible<
     both_threads(cores, |number| texts.add(index, number), found)
 }
 
-/// The same where another process asks.
+/// Time from an add to its answer in another process.
 fn round_apart(
     index: &Index,
     directory: &Path,

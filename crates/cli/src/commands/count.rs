@@ -16,7 +16,7 @@ use crate::queries::{Asked, Queries, Refused};
 struct Count<'a> {
     query: &'a str,
     count: u64,
-    /// What was acknowledged as operations below this number was counted. Of an index in a directory.
+    /// All acknowledged operations below this sequence number were counted; only for an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     sequence: Option<u64>,
     /// Only if it need not be.

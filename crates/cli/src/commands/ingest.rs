@@ -62,13 +62,13 @@ fn ingest(
     if matches!(loaded, Err(Failure::OutputClosed)) {
         return loaded;
     }
-    // What cannot be told of an index that failed is not what failed.
+    // The failure of the index is reported elsewhere; this count is only additional.
     let dropped = dropped(index).map_or(0, |dropped| dropped - dropped_before);
     json_line(out, &summary(totals, progress.elapsed(), dropped))?;
     if dropped > 0 {
         let count = grouped(dropped);
         note(format_args!(
-            "{count} documents were dropped, to make room or by age, as the index was told"
+            "{count} documents were dropped, to make room or by age, as its options say"
         ));
     }
     out.flush()?;

@@ -149,8 +149,7 @@ impl Writer {
 
     /// Sends it a signal.
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+        signal(&self.child, name);
     }
 
     /// Adds a document, and waits until it is in.
@@ -160,4 +159,10 @@ impl Writer {
         self.acks.read_line(&mut ack).unwrap();
         assert!(ack.starts_with("ack "), "{ack}");
     }
+}
+
+/// Sends a process the signal of this name.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }

@@ -32,7 +32,7 @@ impl Answers {
         let args = [&args[..], options].concat();
         loop {
             let run = spirit(&args);
-            // Whoever reads what nobody writes ingests the log too, and says so if that takes long.
+            // A private copy replays the log, and reports progress if that takes long.
             let is_progress = |line: &str| line.contains(": recovering, ");
             assert!(run.err.lines().all(is_progress), "{}", run.err);
             let answers = run.json();

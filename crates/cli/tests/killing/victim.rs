@@ -116,7 +116,7 @@ fn wait_for(moment: Moment, started: Instant, acknowledged: &Receiver<()>) {
 fn left(mut child: Child, args: &[&str], failed: bool) -> (bool, String) {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    // Who was told to drop the oldest says how many went.
+    // A process that drops the oldest says how many it dropped.
     let is_count = |line: &&str| line.contains(" documents were dropped, ");
     let said: String = said.lines().filter(|line| !is_count(line)).collect::<Vec<_>>().join("\n");
     let status = child.wait().unwrap();

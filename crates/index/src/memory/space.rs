@@ -214,7 +214,7 @@ impl Memory {
                 if step == 0 {
                     continue;
                 }
-                // What cannot be had now is had, or not, when it is stored to.
+                // Stop quietly: the first store to the page takes it, or fails and says why.
                 if !wanted() || self.region.make_resident(start + done, step).is_err() {
                     return;
                 }

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::descriptor::Position;
 use crate::roots::Roots;
 
-/// What is in DRAM of the segments in the second tier.
+/// The structures in DRAM that cover segments of the second tier.
 #[derive(Clone, Copy)]
 pub struct Coverage<'a>(pub(crate) Roots<'a>);
 

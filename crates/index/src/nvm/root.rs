@@ -210,7 +210,7 @@ pub fn read(region: &Region) -> Result<Root, RootError> {
     }
 }
 
-/// The starts that the two slots say, whatever else they do: two loads.
+/// Loads the start numbers of both slots, valid or not: two loads.
 #[inline]
 pub fn starts(region: &Region) -> [u64; 2] {
     [0, 1].map(|slot| {

@@ -12,6 +12,7 @@ use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
 use crate::cursor;
 use crate::recency;
 use crate::search::{Order, Search, SearchError};
+use crate::seat::Seat;
 use crate::shared::Shared;
 
 impl Reader<'_> {
@@ -32,7 +33,7 @@ impl Reader<'_> {
             Order::Relevance(_) => Wanted::Best,
             Order::Field { .. } => Wanted::ByField,
         };
-        seat.ask(index, |view| {
+        seat.ask(index, Seat::leave, |view| {
             let schema = view.fields.current();
             let plan = |part: &Arc<Shared>| {
                 let snapshot = snapshot_for(&part.memory, query);
@@ -74,7 +75,7 @@ impl Reader<'_> {
         let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
         let settings = super::of_all(search.settings(index.options.vectors, limits.begin()));
-        seat.ask(index, |view| {
+        seat.ask(index, Seat::leave, |view| {
             let schema = view.fields.current();
             let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
             let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());

@@ -6,6 +6,7 @@ use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings, snapshot_for}
 
 use super::{Memory, Reader, check};
 use crate::search::SearchError;
+use crate::seat::Seat;
 
 impl Reader<'_> {
     /// Parses `text` and [aggregates](Self::aggregate) what matches.
@@ -46,7 +47,7 @@ impl Reader<'_> {
         let Memory { limits, scratch, .. } = memory;
         let (level, limits) = (index.options.vectors, limits.begin());
         let settings = Settings { level, limits, ..Settings::default() };
-        seat.ask(index, |view| {
+        seat.ask(index, Seat::leave, |view| {
             let mut aggregation = Aggregation::new(facets, &view.fields.current())?;
             for part in &view.parts {
                 aggregation.add(snapshot_for(&part.memory, query), query, settings, scratch)?;

@@ -14,7 +14,7 @@ use super::{LOST, MARKS, marker};
 use crate::Fallible;
 use crate::engine;
 
-/// What the program calls itself with.
+/// The first argument of the process that asks.
 pub(crate) const ASK: &str = "--ask-for-marked";
 
 /// A process that was started to ask.
@@ -52,7 +52,7 @@ impl Asker {
     }
 }
 
-/// What the process does: `arguments` are the directory and the turn.
+/// Runs the process that asks. `arguments` are the directory and the turn.
 pub(crate) fn ask(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     let directory = arguments.next().ok_or("no directory")?;
     let turn: usize = arguments.next().ok_or("no turn")?.parse()?;
