@@ -393,7 +393,8 @@ pub(crate) struct TierArgs {
     /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,
-    /// The file of the whole index, a hard cap: 512M, 1.5GiB [default: eight times --dram]
+    /// The file of the whole index, a hard cap: 512M, 1.5GiB. The file grows as it is needed [default: the size of the disk, if
+    /// --dram can describe so much: 128 GiB for each GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
 }

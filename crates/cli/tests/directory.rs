@@ -467,3 +467,64 @@ fn how_long_documents_are_kept_is_kept_too() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("'soon' for '--retain <TIME>'"), "{}", run.err);
 }
+
+/// What the file of an index takes of the disk, in bytes.
+fn taken(directory: &str) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(Path::new(directory).join("heap")).unwrap().blocks() * 512
+}
+
+/// An index takes of the disk what its documents need, whatever its cap is, and grows as they come.
+#[test]
+fn an_index_is_as_large_as_its_documents_need() {
+    let folder = Folder::new();
+    let lines = |range: std::ops::Range<u32>| {
+        range.map(|n| format!("line {n} of {} about w{}\n", n % 7, n % 20_011)).collect::<String>()
+    };
+    let text = lines(0..60_000);
+    for (name, more) in [
+        ("usual", &[][..]),
+        ("large", &["--nvm", "100GiB"]),
+        ("os", &["--durability", "os"]),
+        ("executors", &["--executors", "2", "--dram", "64MiB"]),
+    ] {
+        let directory = folder.path(name);
+        ingest_into(&directory, more, "ant\nbee\n").done();
+        assert!(taken(&directory) < 32 << 20, "{name}: two lines take {}", taken(&directory));
+        let dram = if name == "executors" { "64MiB" } else { "1GiB" };
+        ingest_into(&directory, &["--dram", dram], &text).done();
+        assert_eq!(count(&directory, "line"), "60000\n", "{name}");
+        assert_eq!(count(&directory, "w77"), "3\n", "{name}");
+        let (bytes, text) = (taken(&directory), text.len() as u64);
+        assert!(bytes < (48 << 20) + 10 * text, "{name}: {text} bytes of text take {bytes}");
+        let report = spirit(&["check", "-d", &directory]).done();
+        assert!(report.ends_with(": sound\n"), "{report}");
+    }
+    let directory = folder.path("full");
+    ingest_into(&directory, &["--nvm", "64MiB", "--dram", "8MiB", "--reserve", "full"], "ant\n")
+        .done();
+    assert!(taken(&directory) >= 64 << 20, "all of it is taken at once");
+}
+
+/// An index has more keys than its DRAM has room for, and is opened with less DRAM than it was made with.
+#[test]
+fn keys_are_not_bounded_by_dram() {
+    let folder = Folder::new();
+    let directory = directory(&folder);
+    let rows = |range: std::ops::Range<u32>| {
+        range.map(|n| format!("id-{n}\tred line {n}\n")).collect::<String>()
+    };
+    let more = ["--format", "tsv", "--nvm", "256MiB", "--segment", "256KiB"];
+    ingest_into(&directory, &[&more[..], &["--dram", "64MiB"]].concat(), &rows(0..150_000)).done();
+    assert_eq!(count(&directory, "red"), "150000\n");
+    let small = ["--format", "tsv", "--dram", "8MiB"];
+    ingest_into(&directory, &small, &rows(149_000..200_000)).done();
+    assert_eq!(count(&directory, "red"), "200000\n");
+    // The oldest, and the newest, replaced by a process that has room for few of them.
+    ingest_into(&directory, &small, &(rows(0..10) + &rows(199_990..200_000))).done();
+    assert_eq!(count(&directory, "red"), "200000\n");
+    assert_eq!(keys(&search(&directory, "key:id-3")), ["id-3"]);
+    let deleted = spirit(&["delete", "-d", &directory, "--dram", "8MiB", "id-7", "id-100000"]);
+    deleted.done();
+    assert_eq!(count(&directory, "red"), "199998\n");
+}

@@ -71,6 +71,18 @@ sites! {
     MarkWriteBack = "engrave.mark-write-back",
     /// The segment is engraved: its operations leave the log.
     MarkFence = "engrave.mark-fence",
+    /// A bucket of a larger array leads to the records that it has.
+    Grow = "merge.grow",
+    /// Its line.
+    GrowWriteBack = "merge.grow-write-back",
+    /// All buckets of the larger array are durable: it may be used.
+    GrowFence = "merge.grow-fence",
+    /// The larger array is in use.
+    GrowCount = "merge.grow-count",
+    /// The line that says so.
+    GrowCountWriteBack = "merge.grow-count-write-back",
+    /// Records may enter it alone.
+    GrowCountFence = "merge.grow-count-fence",
     /// A node's link and record.
     Link = "merge.link",
     /// Their line.

@@ -6,7 +6,11 @@
 //! A slot holds the row's number and a tag of the key's hash; the key itself lies with the row and is compared
 //! there. Rows that are gone leave the table when their segment does. Automatic keys are not in it: they are
 //! numbers in arrival order and are found by binary search.
+//!
+//! Where there is a second tier the table is a cache: if it is full, the key of the oldest row nearby makes room, once its segment
+//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::nvm::coverage) says from where on).
 
+use crate::descriptor::State;
 use crate::geometry::Geometry;
 use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
@@ -45,15 +49,35 @@ impl Keys {
         key: &[u8],
         hash: u64,
     ) -> Option<u64> {
-        // Asked first: a key that is entered meanwhile is found either way.
-        let all_entered = memory.coverage().has_keys();
+        // Loaded before and after: keys may enter the table meanwhile, or leave it.
+        let before = memory.coverage().keys_from();
         let found = self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
                 let row = segment.row_table().row(local);
                 is(&segment, row.key(), key) && !segment.is_dead(local)
             })
         });
-        if all_entered { found } else { found.or_else(|| find_key(memory, snapshot, key, hash)) }
+        found.or_else(|| {
+            let end = before.max(memory.coverage().keys_from());
+            find_key(memory, snapshot, key, hash, end)
+        })
+    }
+
+    /// Makes room for a key with this hash: the oldest row of those nearby leaves, if its segment is engraved or gone. Says whether
+    /// one did. The caller is pinned and holds the key lock.
+    pub fn evict(self, snapshot: &Snapshot<'_>, memory: &Memory, hash: u64) -> bool {
+        self.table.evict(memory.region(), hash, |row| {
+            let Some((segment, _)) = snapshot.locate(row) else { return true };
+            let position = segment.id().position();
+            let state = memory.table().get(position).map(|(_, state)| state);
+            let is_engraved = state.is_none_or(|state| state >= State::Engraved);
+            let coverage = memory.coverage();
+            if is_engraved && position >= coverage.keys_from() {
+                // Before the key leaves the table.
+                coverage.set_keys_from(position + 1);
+            }
+            is_engraved
+        })
     }
 
     /// Enters a key that is not there. Ingest role only.

@@ -153,6 +153,30 @@ impl LineTable {
         true
     }
 
+    /// Takes out the least payload that lies where one under `hash` could, if `leaves` lets it; says whether it did. Writer only.
+    pub fn evict(self, region: &Region, hash: u64, leaves: impl FnOnce(u64) -> bool) -> bool {
+        let (lines, home) = (region.view(self.lines), self.home(hash));
+        let near = (0..=REACH).map(|distance| self.at(home, distance));
+        let slots = near.flat_map(|line| Self::slots(&lines[line]).map(move |slot| (line, slot)));
+        let payload = |slot: &AtomicU64| (slot.load(Relaxed) & PAYLOAD_LIMIT).checked_sub(1);
+        let taken = slots.filter_map(|(line, slot)| Some((payload(slot)?, line, slot)));
+        let Some((least, line, slot)) = taken.min_by_key(|(payload, ..)| *payload) else {
+            return false;
+        };
+        if !leaves(least) {
+            return false;
+        }
+        let distance = slot.load(Relaxed) >> PAYLOAD_BITS & ((1 << DISTANCE_BITS) - 1);
+        slot.store(0, Release);
+        if distance > 0 {
+            let home =
+                (line as u64 + self.lines.len() - distance % self.lines.len()) % self.lines.len();
+            let away = lines[home as usize].pair(0);
+            away.store(away.load(Relaxed) - 1, Release);
+        }
+        true
+    }
+
     /// How many lines there are.
     pub fn lines(self) -> u64 {
         self.lines.len()

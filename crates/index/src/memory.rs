@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use spirit_door::{Barrier, Site};
-use spirit_mem::{Dram, Pins, Region, Residency};
+use spirit_mem::{Dram, Pins, Region};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
@@ -85,11 +85,6 @@ impl Memory {
         if let Some(nvm) = nvm.as_ref().filter(|nvm| nvm.door().barrier() == Barrier::Sync) {
             // Slots, log and dictionary, which are stored to word by word or record by record.
             region.use_single_pages(0, nvm.layout().short.0);
-        }
-        if let (Some(nvm), Residency::Prefault) = (&nvm, settings.residency) {
-            // Of the second tier the ingest role stores to the log alone.
-            let (start, bytes) = nvm.layout().log;
-            region.make_resident(start, bytes).map_err(GeometryError::Reserve)?;
         }
         let dictionary = Mutex::new(DictionaryWriter::new(&geometry));
         Ok(Memory {

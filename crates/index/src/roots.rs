@@ -110,8 +110,8 @@ words! {
     terms_floor = 67;
     /// One past the last position that was there at the start.
     base_end = 68;
-    /// 1 if the keys of those are not in the key table yet.
-    keys_pending = 69;
+    /// The first position from which on the key table has all keys.
+    keys_from = 69;
 }
 
 impl<'a> Roots<'a> {

@@ -3,6 +3,16 @@
 use std::io;
 use std::path::Path;
 
+/// Bytes of the file system of `path`, or of the nearest directory above it that is there; none if it does not say.
+pub fn disk_bytes(path: &Path) -> Option<u64> {
+    let above = path.ancestors().map(|path| match path.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => path,
+    });
+    let found = above.into_iter().find_map(|path| rustix::fs::statvfs(path).ok())?;
+    Some(found.f_blocks.saturating_mul(found.f_frsize))
+}
+
 /// Bytes that are free on the file system of `path`, for who is no superuser.
 pub fn disk_free(path: impl AsRef<Path>) -> io::Result<u64> {
     let found = rustix::fs::statvfs(path.as_ref())?;

@@ -40,7 +40,7 @@ mod test_directory;
 mod zeroed;
 
 pub use buddies::Buddies;
-pub use disk::disk_free;
+pub use disk::{disk_bytes, disk_free};
 pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};

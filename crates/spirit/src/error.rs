@@ -211,7 +211,7 @@ pub enum AddError {
     OffsetNotKept,
     /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
     HeapFull,
-    /// The key table is full.
+    /// The key table of an index in memory is full, or a group's own keys fill the part of it that they fall on.
     KeysFull,
     /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
     /// there after the next start, and this operation may be.

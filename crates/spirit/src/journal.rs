@@ -232,10 +232,11 @@ impl Journal {
 
     /// With room left for a cancellation, which cannot wait; and where the application's offset takes `kept` bytes, for that.
     fn fits_beside(&self, shared: &Shared, bytes: u64, kept: u64) -> bool {
-        let head = shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
+        let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         // One more for the gap before one of them.
         let kept = if kept > 0 { (KEPT + 1) * kept } else { 0 };
-        self.writer.has_room(head, bytes, 2 * HEADER_BYTES + kept)
+        let end = self.writer.end_with(nvm.log_head(), bytes, 2 * HEADER_BYTES + kept);
+        end.is_some_and(|end| nvm.back_log(&shared.memory, self.writer.position(), end))
     }
 
     /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable

@@ -1,5 +1,5 @@
-//! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room.
-//! Until all keys are in it, one that is not is looked for in each segment that the start found.
+//! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room: the newest
+//! segment's keys first. A key that is not in it is looked for in each segment before those.
 
 use spirit_index::keys;
 use spirit_index::nvm::import::Importer;
@@ -8,19 +8,21 @@ use spirit_index::snapshot::Snapshot;
 
 use crate::shared::Shared;
 
-/// Enters the keys of the next rows in the key table; says whether it can go on. If the table has no room the keys stay where
-/// they are, and are looked for there. Nobody drops segments meanwhile.
+/// Enters the keys of the next rows in the key table; says whether it can go on. If the table has no room, or keys leave it, the
+/// others stay where they are, and are looked for there. Nobody drops segments meanwhile.
 pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let memory = &shared.memory;
+    // An operation that replaces or deletes a document holds the lock too: a row that lives now is its key's document.
+    let table = shared.keys();
+    if shared.have_keys_left() {
+        return false;
+    }
     let Some((id, first, end)) = importer.rows(memory, memory.window().oldest) else {
-        memory.coverage().set_keys_done();
         return false;
     };
     let segment = Snapshot::of_role(memory, u64::MAX).of(id);
     let rows = segment.row_table();
     let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
-    // Whoever replaces or deletes a document holds the lock too: a row that lives now is its key's document.
-    let table = shared.keys();
     if first == 0 {
         // A cut may have left a death that is not counted, or the start counted one to be on the safe side.
         let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();

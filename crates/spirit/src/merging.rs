@@ -80,9 +80,9 @@ impl Merging {
             return Some(self.note_merged());
         }
         // What was taken out may make room, or fewer segments may fit.
-        let door = memory.nvm()?.door();
-        let went_on =
-            writer.settle(memory.pins(), memory.region(), door) || self.run.shorten(memory, writer);
+        let went_on = self.run.cut(memory, writer)
+            || writer.settle(memory.pins(), memory.region(), memory.nvm()?)
+            || self.run.shorten(memory, writer);
         went_on.then_some(0)
     }
 
@@ -126,10 +126,9 @@ fn opened<'a>(
 ) -> &'a mut MergedWriter {
     writer.get_or_insert_with(|| {
         let nvm = memory.nvm().expect("where segments are placed there is a second tier");
-        let (region, layout) = (memory.region(), nvm.layout());
         match memory.coverage().base_end() {
-            0 => MergedWriter::new(region, layout),
-            _ => MergedWriter::open(region, layout, nvm.door(), memory.pins(), oldest),
+            0 => MergedWriter::new(memory.region(), nvm.layout()),
+            _ => MergedWriter::open(memory.region(), nvm, memory.pins(), oldest),
         }
     })
 }

@@ -205,7 +205,7 @@ impl Placement {
     }
 
     fn wants_keys(&self, memory: &Memory) -> bool {
-        !self.leaves_keys && !memory.coverage().has_keys()
+        !self.leaves_keys && memory.coverage().keys_from() > memory.window().oldest
     }
 
     /// The log is replayed: the keys of what the start found may be entered.

@@ -87,6 +87,10 @@ fn enter_explicit(
         replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
         inserted = table.insert(&shared.memory, hash, row);
     }
+    if inserted.is_err() && table.evict(snapshot, &shared.memory, hash) {
+        shared.note_key_left();
+        inserted = table.insert(&shared.memory, hash, row);
+    }
     let slot = match (inserted, old) {
         (Ok(()), _) => Slot::Own,
         // Still none: the new version takes the old one's place at once, if that has been entered.

@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) vectors: Level,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
+    /// Keys have left the key table to make room: no older ones are brought there.
+    keys_left: AtomicBool,
     /// Steps by which the flush stage may have made room, and segments that it was given to do so with.
     progress: AtomicU64,
     /// One more than there had been when the flush stage found last that it can make none.
@@ -94,6 +96,7 @@ impl Shared {
             vectors: options.vectors,
             keys,
             poisoned: AtomicBool::new(false),
+            keys_left: AtomicBool::new(false),
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
@@ -121,6 +124,16 @@ impl Shared {
     /// is dropped. Queries do not come here; they read the table as it is.
     pub(crate) fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A key has left the key table. The caller holds the key lock.
+    pub(crate) fn note_key_left(&self) {
+        self.keys_left.store(true, Relaxed);
+    }
+
+    /// Whether one has. The caller holds the key lock.
+    pub(crate) fn have_keys_left(&self) -> bool {
+        self.keys_left.load(Relaxed)
     }
 
     /// The pipeline takes nothing more.

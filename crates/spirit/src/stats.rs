@@ -8,6 +8,7 @@ use spirit_index::descriptor::{Descriptor, Position, SegmentId, State};
 use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
 use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
+use spirit_index::nvm::merged::Merged;
 use spirit_index::nvm::section::Kind;
 use spirit_index::nvm::text_index::engraved_bytes;
 use spirit_index::roots::Gauge;
@@ -274,7 +275,7 @@ impl Adding<'_> {
         if let Some(nvm) = memory.nvm() {
             let layout = nvm.layout();
             let merged = gauge(Gauge::MergedLines) * 64;
-            let buckets = layout.buckets.bytes();
+            let buckets = Merged::new(memory.region(), layout).buckets() as u64 * 8;
             partitions.extend([
                 ("nvm log", (gauge(Gauge::LogBytes), layout.log.1)),
                 ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes())),

@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// Makes the index, or leaves nothing that takes space.
-    fn create(directory: &Path, path: &Path, options: &Options) -> Result<Store, OpenError> {
+    fn create(directory: &Path, path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let new = directory.join("heap.new");
         remove_unfinished(&new)?;
         let made = Self::make(&new, options).and_then(|store| {
@@ -84,10 +84,11 @@ impl Store {
     }
 
     /// Makes the index's file under the name `new`: all of it is on the disk then.
-    fn make(new: &Path, options: &Options) -> Result<Store, OpenError> {
+    fn make(new: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let settings = options.memory();
         Geometry::new(settings).map_err(|error| OpenError::Memory(options.told(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
+        options.fix_nvm(nvm);
         let executors = options.executors as u64;
         let file = make_file(new, executors, nvm, settings.segment_bytes, options)?;
         let root = Root {
@@ -267,8 +268,8 @@ fn sync_directory(directory: &Path) -> Result<(), OpenError> {
     synced.map_err(failed(directory, "sync the directory"))
 }
 
-/// Makes the file of an index, with space on the disk for what it always has: root, slots, logs, dictionaries. A level that
-/// the medium cannot keep is refused first.
+/// Makes the file of an index, with space on the disk for root, slots, and the beginning of logs and dictionaries, which
+/// grow. A level that the medium cannot keep is refused first.
 pub(crate) fn make_file(
     path: &Path,
     executors: u64,
@@ -282,11 +283,12 @@ pub(crate) fn make_file(
     let layout = NvmLayout::new(nvm, segment_bytes);
     file.reserve(0, PARTS_START).map_err(OpenError::File)?;
     for number in 0..executors {
-        let bytes = if options.reserve_full { nvm.bytes } else { layout.short.0 };
-        let start = PARTS_START + number * nvm.bytes;
-        file.reserve(start, bytes).map_err(OpenError::File)?;
-        if options.is_os_level() {
-            file.write_zeros(start + layout.log.0, layout.log.1).map_err(OpenError::File)?;
+        let all = [(0, nvm.bytes)];
+        let parts = layout.parts_at_first();
+        let parts: &[_] = if options.reserve_full { &all } else { &parts };
+        for (start, bytes) in parts {
+            let start = PARTS_START + number * nvm.bytes + start;
+            file.reserve(start, *bytes).map_err(OpenError::File)?;
         }
     }
     Ok(file)

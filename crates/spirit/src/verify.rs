@@ -146,7 +146,8 @@ impl<'a> Verifier<'a> {
     ) -> Result<(), BackupError> {
         let (region, door) = (self.region()?, Door::new(Barrier::Order));
         let target = Target::new(&region, &door, &self.geometry);
-        let put = target.put_newest(contents).and_then(|()| target.put_log(reader, contents));
+        let put =
+            target.put_newest(contents).and_then(|()| target.put_log(reader, contents, |_| true));
         put.map_err(|error| self.failed(error))?;
         // What is restored says that it was closed.
         let root = Root { state: CLOSED, ..*self.root };

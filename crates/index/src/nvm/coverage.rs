@@ -11,6 +11,15 @@
 //!   them; for who loaded the higher one they do not count.
 //! * To raise it ([shed](super::shed)): it is stored (release), the epoch is retired, and the entries go when no reader is left
 //!   that pinned before: who pins afterwards loads the higher one.
+//!
+//! # Keys
+//! The [key table](crate::keys) has all keys of the segments from another position on. Older keys are found by each segment's own
+//! sorted hashes, so the table may be smaller than what the index holds. Entries need no retired epoch, since a lookup asks twice:
+//!
+//! * To lower the position, all keys are entered, then it is stored. A lookup that misses loaded it before it looked: either it
+//!   finds the key in the table, or the higher position that it loaded sends it to the segment.
+//! * To raise it, it is stored (release), then an entry is cleared (release). A lookup that misses because of that has loaded the
+//!   cleared slot (acquire), so the position that it loads afterwards is the higher one.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -26,7 +35,7 @@ impl Coverage<'_> {
     pub(crate) fn begin(&self, end: Position) {
         self.0.base_end().store(end.into(), Release);
         self.set_terms_from(end);
-        self.0.keys_pending().store((end > 0).into(), Release);
+        self.0.keys_from().store(end.into(), Release);
     }
 
     /// The first position that the dictionary covers.
@@ -57,14 +66,14 @@ impl Coverage<'_> {
         self.0.base_end().load(Acquire) as Position
     }
 
-    /// Whether the keys of all segments are in the key table.
+    /// The first position from which on the key table has all keys.
     #[inline(always)]
-    pub fn has_keys(&self) -> bool {
-        self.0.keys_pending().load(Acquire) == 0
+    pub fn keys_from(&self) -> Position {
+        self.0.keys_from().load(Acquire) as Position
     }
 
-    /// The keys of all segments are in the key table.
-    pub fn set_keys_done(&self) {
-        self.0.keys_pending().store(0, Release);
+    /// From now on the key table has all keys of the segments from `position` on. The caller holds the key lock.
+    pub fn set_keys_from(&self, position: Position) {
+        self.0.keys_from().store(position.into(), Release);
     }
 }

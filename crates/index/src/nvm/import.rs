@@ -24,7 +24,6 @@ const ROWS: u32 = 4096;
 #[derive(Debug, Default)]
 pub struct Importer {
     terms: Terms,
-    keys_at: Position,
     key_row: u32,
 }
 
@@ -50,7 +49,7 @@ enum Terms {
 #[derive(Debug)]
 enum Next {
     /// Those that links lead to, from this bucket of the merged dictionary on.
-    Linked(usize),
+    Linked(u64),
     /// Those of segments with packed terms, and once more what the same terms have in others.
     Packed(PackedImport),
 }
@@ -86,19 +85,20 @@ impl Importer {
         matches!(state, Terms::Entering { .. } | Terms::Clearing { .. })
     }
 
-    /// The next rows whose keys are to be entered: a segment and its rows. None if all are. `oldest` is retained.
+    /// The next rows whose keys are to be entered, of the newest segment whose keys are not: the segment and its rows. None if all are
+    /// from `oldest` on, which is retained. The caller holds the key lock, and no key has left the table.
     pub fn rows(&mut self, memory: &Memory, oldest: Position) -> Option<(SegmentId, u32, u32)> {
-        if self.keys_at < oldest {
-            (self.keys_at, self.key_row) = (oldest, 0);
-        }
-        while self.keys_at < memory.coverage().base_end() {
-            let segment = Snapshot::of_role(memory, u64::MAX).segment(self.keys_at)?;
+        let coverage = memory.coverage();
+        while coverage.keys_from() > oldest {
+            let position = coverage.keys_from() - 1;
+            let segment = Snapshot::of_role(memory, u64::MAX).segment(position)?;
             let (first, end) = (self.key_row, segment.rows().min(self.key_row + ROWS));
             if first < end {
                 self.key_row = end;
                 return Some((segment.id(), first, end));
             }
-            (self.keys_at, self.key_row) = (self.keys_at + 1, 0);
+            self.key_row = 0;
+            coverage.set_keys_from(position);
         }
         None
     }
@@ -144,15 +144,17 @@ fn enter_next(
     let Some(older) = OlderEntries::new(memory) else { return Ok(None) };
     let mut writer = memory.dictionary();
     match next {
-        Next::Linked(bucket) => {
+        Next::Linked(hash) => {
+            // There may be more buckets than the last time.
             let merged = Merged::new(memory.region(), nvm.layout());
+            let bucket = merged.bucket(hash);
             let end = merged.buckets().min(bucket + BUCKETS);
             enter_buckets(memory, &merged, &older, &mut writer, part, bucket..end)?;
             let is_last = end == merged.buckets();
             Ok(Some(if is_last {
                 Next::Packed(PackedImport::default())
             } else {
-                Next::Linked(end)
+                Next::Linked(merged.first_hash(end))
             }))
         }
         Next::Packed(mut import) => {
@@ -171,7 +173,7 @@ fn enter_buckets(
     buckets: std::ops::Range<usize>,
 ) -> Result<(), DictionaryFull> {
     let (mut bytes, mut entries) = (Vec::new(), Vec::<Entry>::new());
-    for (_, line) in buckets.flat_map(|bucket| merged.chain(bucket)) {
+    for (_, line) in buckets.flat_map(|bucket| merged.records(bucket)) {
         if !merged.is_sound(line) {
             continue;
         }

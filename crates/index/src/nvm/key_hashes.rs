@@ -6,15 +6,21 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::Span;
 
 use super::section::Kind;
+use crate::descriptor::Position;
 use crate::keys;
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 
-/// The row of the document with an explicit key, in a segment that was there at the start: for as long as those keys are
-/// not all in the key table.
-pub fn find_key(memory: &Memory, snapshot: &Snapshot<'_>, key: &[u8], hash: u64) -> Option<u64> {
+/// The row of the document with an explicit key, in one of the engraved segments before position `end`.
+pub fn find_key(
+    memory: &Memory,
+    snapshot: &Snapshot<'_>,
+    key: &[u8],
+    hash: u64,
+    end: Position,
+) -> Option<u64> {
     let nvm = memory.nvm()?;
-    let (window, end) = (snapshot.window(), memory.coverage().base_end());
+    let window = snapshot.window();
     let wanted = hash & 0xFFFF_FFFF;
     for position in (window.oldest..end.min(window.end)).rev() {
         let Ok((_, sections)) = nvm.sections(memory.region(), position) else { continue };

@@ -23,11 +23,22 @@ const DICTIONARY_SHARE: u64 = 8;
 const SHORT_SHARE: u64 = 5;
 /// The largest part: links address it in 33 bits of 32 bytes.
 pub const NVM_BYTES_MAX: u64 = 256 << 30;
-/// Bytes of a bucket and a line.
-const BUCKET_AND_LINE: u64 = (size_of::<AtomicU64>() + size_of::<Line>()) as u64;
-const _: () = assert!(BUCKET_AND_LINE == 72 && SLOT_BYTES.is_multiple_of(64));
+/// log2 of the buckets that a dictionary begins with, unless it is too small: a page of them.
+const BUCKET_BITS_MIN: u32 = 9;
+/// log2 of the buckets that a dictionary has at most: all bits of a hash that choose one.
+const BUCKET_BITS_MAX: u32 = 32;
+/// Bytes of a line and of its two buckets at most: the buckets in use have been half as many before, and so on.
+const LINE_AND_BUCKETS: u64 = (size_of::<Line>() + 2 * size_of::<AtomicU64>()) as u64;
+const _: () = assert!(LINE_AND_BUCKETS == 80 && SLOT_BYTES.is_multiple_of(64));
+/// Slots at least, and at most.
+const SLOTS_MIN: u64 = 64;
+/// See [`NvmLayout::slots_max`].
+pub const SLOTS_MAX: u64 = 4096;
 /// The least log: a few batches.
 pub const LOG_BYTES_MIN: u64 = 16 << 10;
+
+/// Bytes of the log that the disk backs from the first.
+const LOG_BYTES_AT_FIRST: u64 = 1 << 20;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +60,11 @@ pub struct NvmLayout {
     pub slots_max: u64,
     /// Start and bytes of the log.
     pub log: (u64, u64),
-    /// The merged dictionary's buckets.
+    /// The word that says how many buckets of the merged dictionary are in use.
+    pub bucket_count: Span<AtomicU64>,
+    /// log2 of the buckets that it begins with, and may grow to.
+    pub bucket_bits: (u32, u32),
+    /// Its buckets: an array for each number of buckets, the smallest first.
     pub buckets: Span<AtomicU64>,
     /// Its lines.
     pub lines: Span<Line>,
@@ -68,14 +83,46 @@ impl NvmLayout {
         let log = (slot_bytes, settings.log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE));
         let rest = bytes.saturating_sub(log.0 + log.1);
         let dictionary = (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE);
-        // A bucket a line; eights of buckets, so that the lines begin at a line.
-        let lines_max = dictionary / BUCKET_AND_LINE / 8 * 8;
-        let buckets = Span::new(log.0 + log.1, lines_max);
+        let head = size_of::<Line>() as u64;
+        let bucket_count = Span::new(log.0 + log.1, 1);
+        let bits_max = ((dictionary - head) / LINE_AND_BUCKETS).ilog2().min(BUCKET_BITS_MAX);
+        let bucket_bits = (BUCKET_BITS_MIN.min(bits_max), bits_max);
+        let buckets =
+            Span::new(bucket_count.start() + head, buckets_before(bucket_bits, bits_max + 1));
+        let lines_max = (dictionary - head - buckets.bytes()) / size_of::<Line>() as u64;
         let lines = Span::new(buckets.end(), lines_max);
         let short = (log.0 + log.1 + dictionary, rest / SHORT_SHARE / PAGE * PAGE);
         let long = (short.0 + short.1, rest - dictionary - short.1);
         let slots = Span::new(0, slots_max * SLOT_BYTES / 8);
-        NvmLayout { bytes, slots, slots_max, log, buckets, lines, short, long }
+        NvmLayout {
+            bytes,
+            slots,
+            slots_max,
+            log,
+            bucket_count,
+            bucket_bits,
+            buckets,
+            lines,
+            short,
+            long,
+        }
+    }
+
+    /// Start and bytes of the parts that need blocks of the disk from the first: slots with the beginning of the log, and of
+    /// the merged dictionary.
+    pub fn parts_at_first(&self) -> [(u64, u64); 2] {
+        let dictionary = self.bucket_count.start();
+        let log = self.log.1.min(LOG_BYTES_AT_FIRST);
+        [
+            (0, self.log.0 + log),
+            (dictionary, self.bucket_array(self.bucket_bits.0).end() - dictionary),
+        ]
+    }
+
+    /// The array of 2^`bits` buckets.
+    pub fn bucket_array(&self, bits: u32) -> Span<AtomicU64> {
+        let before = buckets_before(self.bucket_bits, bits);
+        Span::new(self.buckets.start() + before * size_of::<AtomicU64>() as u64, 1 << bits)
     }
 
     /// The least part that works with segments of this size: room for two segments, whatever is in them.
@@ -86,8 +133,13 @@ impl NvmLayout {
     }
 
     fn slots_max(bytes: u64, segment_bytes: u64) -> u64 {
-        (bytes / segment_bytes * 2).next_power_of_two().clamp(64, 4096)
+        (bytes / segment_bytes * 2).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX)
     }
+}
+
+/// Buckets in the arrays before that of 2^`bits`.
+fn buckets_before((bits_min, _): (u32, u32), bits: u32) -> u64 {
+    (1 << bits) - (1 << bits_min)
 }
 
 #[cfg(test)]
@@ -99,7 +151,13 @@ mod tests {
         for (bytes, segment, log) in [(1 << 20, 64 << 10, 0), (8 << 30, 64 << 20, 256 << 20)] {
             let layout = NvmLayout::new(NvmSettings { bytes, log_bytes: log }, segment);
             assert!(layout.slots.end() <= layout.log.0);
-            assert_eq!(layout.log.0 + layout.log.1, layout.buckets.start());
+            assert_eq!(layout.log.0 + layout.log.1 + 64, layout.buckets.start());
+            let (first, last) = layout.bucket_bits;
+            assert_eq!(layout.bucket_array(first).start(), layout.buckets.start());
+            assert_eq!(layout.bucket_array(last).end(), layout.buckets.end());
+            for bits in first..last {
+                assert_eq!(layout.bucket_array(bits).end(), layout.bucket_array(bits + 1).start());
+            }
             assert_eq!(layout.lines.start() % 64, 0);
             assert!(layout.lines.end() <= layout.short.0);
             assert_eq!(layout.short.0 + layout.short.1, layout.long.0);

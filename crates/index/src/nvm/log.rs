@@ -311,13 +311,14 @@ impl LogWriter {
         self.space.record_bytes_max()
     }
 
-    /// Whether there is room for such a record, and for short ones of `spare` bytes with the gap before one of them, while the log from
-    /// `head` on must stay.
-    pub fn has_room(&self, head: u64, bytes: u64, spare: u64) -> bool {
+    /// The position behind such a record, and behind short ones of `spare` bytes with the gap before one of them; none if there is no
+    /// room for them while the log from `head` on must stay.
+    pub fn end_with(&self, head: u64, bytes: u64, spare: u64) -> Option<u64> {
         let wanted = HEADER_BYTES + bytes;
         let left = self.space.left(self.position);
         let gap = if left < wanted { left } else { 0 };
-        self.position + gap + wanted + spare <= head + self.space.bytes
+        let end = self.position + gap + wanted + spare;
+        (end <= head + self.space.bytes).then_some(end)
     }
 
     /// Appends a record. Durable on return. There is room for it.

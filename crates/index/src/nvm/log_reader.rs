@@ -321,7 +321,7 @@ mod tests {
                 let bytes = operations.first(group.len());
                 prop_assert!(HEADER_BYTES + bytes.len() as u64 <= writer.record_bytes_max());
                 let head = |kept: &Vec<(u64, _)>| kept.first().map_or(writer.position(), |k| k.0);
-                while !writer.has_room(head(&kept), bytes.len() as u64, 0) {
+                while writer.end_with(head(&kept), bytes.len() as u64, 0).is_none() {
                     kept.remove(0);
                 }
                 let position = writer.position();

@@ -1,9 +1,11 @@
 //! Merging: the terms of engraved segments that follow each other, a *run*, are linked into the merged dictionary, in place,
 //! and no posting is copied (paper §4.9, where a run is one segment).
 //!
+//! 0. *Grow*: if there would be more records than buckets, the dictionary gets [more buckets](super::merged).
 //! 1. *Link*: the nodes of each term lead from newer to older, and the oldest of them to what is the term's head; a term that
-//!    is new gets a record, which leads to its newest node, and to what its bucket leads to. Fence.
-//! 2. *Enter*: each bucket that has new records leads to the last of them.
+//!    is new gets a record, which leads to its newest node. New records that stand side by side in a chain lead to each other, and
+//!    the last of them to what comes behind them there. Fence.
+//! 2. *Enter*: the word before them in the chain leads to the first of them.
 //! 3. *Head*: the head of each term that had a record leads to its newest node here. Fence, for both.
 //! 4. *Mark* the newest segment as merged, which says so of all older ones too. Fence.
 //!
@@ -16,8 +18,8 @@
 //! Why runs: a merge changes a word here and there all over the dictionary, and a disk writes the whole page for each. A run
 //! writes the pages once, and looks each term up once.
 //!
-//! New records lead to what their buckets lead to, so nobody may take a record out of the dictionary between the first step
-//! and the end of the second: who wants to asks the merge to [make way](Merge::make_way).
+//! New records have their places between others, so no record may leave the dictionary between the first step and the end of
+//! the second: before it takes one out, the caller asks the merge to [make way](Merge::make_way).
 
 use spirit_door::{Door, Site};
 use spirit_mem::Region;
@@ -46,6 +48,7 @@ const AHEAD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Step {
+    Grow,
     Link,
     Enter {
         next: usize,
@@ -78,6 +81,8 @@ impl Source {
 pub struct Merge {
     /// Oldest first.
     sources: Vec<Source>,
+    /// Terms of all of them, each as often as segments have it.
+    terms: usize,
     step: Step,
     gather: Gather,
     new: NewRecords,
@@ -87,30 +92,26 @@ pub struct Merge {
     has_linked: bool,
 }
 
-/// Records that no bucket leads to yet.
+/// Records that no chain leads to yet.
 #[derive(Debug, Default)]
 struct NewRecords {
-    /// Buckets that get some, and the last of those.
-    entered: Vec<(usize, u32)>,
-    /// All of them.
+    /// The offsets of words that will lead to some, and the first of those.
+    entered: Vec<(u64, u32)>,
+    /// All of them, in the order of their hashes.
     added: Vec<u32>,
 }
 
 impl NewRecords {
-    /// What a new record leads to: its bucket's chain as that will be.
-    fn chain_from(&self, merged: &Merged<'_>, bucket: usize) -> u64 {
-        let before = self.entered.last().filter(|(last, _)| *last == bucket).map(|(_, line)| *line);
-        let first = before.or_else(|| merged.chain(bucket).next().map(|(_, line)| line));
-        first.map_or(0, chain_word)
-    }
-
-    /// A new record is in front of its bucket's chain as that will be.
-    fn note(&mut self, bucket: usize, line: u32) {
+    /// Notes a record that enters its chain behind the word at `at`; returns the new record that stands there before it, if there
+    /// is one. Hashes do not fall, so that is the last.
+    fn note(&mut self, at: u64, line: u32) -> Option<u32> {
+        let before = self.added.last().copied();
         self.added.push(line);
-        match self.entered.last_mut().filter(|(last, _)| *last == bucket) {
-            Some((_, last)) => *last = line,
-            None => self.entered.push((bucket, line)),
+        if self.entered.last().is_some_and(|(last, _)| *last == at) {
+            return before;
         }
+        self.entered.push((at, line));
+        None
     }
 }
 
@@ -130,11 +131,12 @@ impl Merge {
             }
             self.sources.push(Source { id, sections });
         }
-        self.link_from_the_first();
+        self.terms = terms;
+        self.go_from_the_first();
     }
 
-    fn link_from_the_first(&mut self) {
-        self.step = Step::Link;
+    fn go_from_the_first(&mut self) {
+        self.step = Step::Grow;
         self.gather.begin(self.sources.len());
         self.new.entered.clear();
         self.new.added.clear();
@@ -157,6 +159,12 @@ impl Merge {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let (region, door) = (memory.region(), nvm.door());
         match self.step {
+            Step::Grow => {
+                let records = writer.used() + self.terms as u64;
+                if !writer.grow(region, nvm, memory.pins(), records) {
+                    self.step = Step::Link;
+                }
+            }
             Step::Link => {
                 if !self.link(region, nvm, writer)? {
                     self.has_linked = true;
@@ -190,20 +198,31 @@ impl Merge {
         Ok(self.step == Step::Done)
     }
 
-    /// Lets records be taken out of the dictionary: begins anew if no bucket leads to a new record yet, else comes to its
+    /// Lets records be taken out of the dictionary: begins anew if no chain leads to a new record yet, else comes to its
     /// end, which takes no room.
     pub fn make_way(&mut self, memory: &Memory, writer: &mut MergedWriter) {
-        if self.step == Step::Link {
+        writer.stop_growing();
+        if matches!(self.step, Step::Grow | Step::Link) {
             self.begin_anew(memory, writer, self.sources.len());
         } else {
             while self.advance(memory, writer) == Ok(false) {}
         }
     }
 
+    /// Begins anew if chains can be cut, since the dictionary has no room and lines wait for that; says whether it did.
+    pub fn cut(&mut self, memory: &Memory, writer: &mut MergedWriter) -> bool {
+        let nvm = memory.nvm().expect("there is a second tier to merge in");
+        if !writer.is_cutting() || self.step != Step::Link {
+            return false;
+        }
+        self.begin_anew(memory, writer, self.sources.len());
+        writer.advance_cutting(memory.region(), nvm, memory.pins())
+    }
+
     /// Takes half as many segments, since the dictionary has no room for the terms of all; says whether there was more than
     /// one.
     pub fn shorten(&mut self, memory: &Memory, writer: &mut MergedWriter) -> bool {
-        let can = self.sources.len() > 1 && self.step == Step::Link;
+        let can = self.sources.len() > 1 && matches!(self.step, Step::Grow | Step::Link);
         if can {
             self.begin_anew(memory, writer, self.sources.len() / 2);
         }
@@ -215,13 +234,13 @@ impl Merge {
         self.step == Step::Done
     }
 
-    /// Begins anew with the first `count` segments; no bucket leads to a new record yet.
+    /// Begins anew with the first `count` segments; no chain leads to a new record yet.
     fn begin_anew(&mut self, memory: &Memory, writer: &mut MergedWriter, count: usize) {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let merged = Merged::new(memory.region(), nvm.layout());
         self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));
         self.sources.truncate(count);
-        self.link_from_the_first();
+        self.go_from_the_first();
     }
 
     /// Links the next terms; says whether there were any.
@@ -242,6 +261,7 @@ impl Merge {
         }
         let mut linking = Linking {
             region,
+            nvm,
             door: nvm.door(),
             merged,
             sources: &self.sources,
@@ -277,11 +297,9 @@ impl Merge {
     }
 
     fn enter(&self, region: &Region, nvm: &Nvm, range: std::ops::Range<usize>) {
-        let merged = Merged::new(region, nvm.layout());
-        for (bucket, line) in &self.new.entered[range] {
-            let at = merged.buckets_start + *bucket as u64 * 8;
-            nvm.door().publish(Site::Enter, region, at, chain_word(*line));
-            nvm.door().write_back(Site::EnterWriteBack, region, at, 8);
+        for (at, line) in &self.new.entered[range] {
+            nvm.door().publish(Site::Enter, region, *at, chain_word(*line));
+            nvm.door().write_back(Site::EnterWriteBack, region, *at, 8);
         }
     }
 
@@ -318,6 +336,7 @@ impl Merge {
 /// What linking reads and writes.
 struct Linking<'a> {
     region: &'a Region,
+    nvm: &'a Nvm,
     door: &'a Door,
     merged: Merged<'a>,
     sources: &'a [Source],
@@ -362,12 +381,15 @@ impl Linking<'_> {
             }
             return Ok((line, head));
         }
-        let bucket = self.merged.bucket(oldest.hash());
-        let next = self.new.chain_from(&self.merged, bucket);
-        let writer = &mut *self.writer;
-        let line = writer.add(&self.merged, self.region, self.door, term, next, link);
+        let (at, next) = self.merged.gap(oldest.hash());
+        let line = self.writer.add(&self.merged, self.region, self.nvm, term, next, link);
         let line = line.ok_or(FlushStop::DictionaryFull)?;
-        self.new.note(bucket, line);
+        if let Some(before) = self.new.note(at, line) {
+            // Nothing leads to that one yet.
+            let word = self.merged.place(before);
+            self.door.store(Site::Record, self.region, word, chain_word(line));
+            self.door.write_back(Site::RecordWriteBack, self.region, word, 8);
+        }
         Ok((line, Link::default()))
     }
 

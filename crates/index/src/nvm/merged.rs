@@ -2,6 +2,7 @@
 //!
 //! | partition | |
 //! |---|---|
+//! | count | log2 of the buckets in use (low half; 0: as many as at first) and a checksum of that (high half) |
 //! | buckets | a word each: the first record of a chain |
 //! | lines | records of 64 bytes, and the bytes of long terms |
 //!
@@ -12,15 +13,28 @@
 //! | 2, 3 | key |
 //! | 4 | line of a long term's bytes (low half), checksum of key and line (high half) |
 //!
-//! Every change is one word: a record enters at the front of its chain, leaves by the word before it, and a merged segment
-//! moves the head. So there are no tombstones, and nothing has to grow. A word that leads to a record is its line plus one
-//! (low half; 0: none) and a checksum of that (high half).
+//! Every change is one word: a record enters its chain behind those of lower hashes, leaves by the word before it, and a merged
+//! segment moves the head. So there are no tombstones. A word that leads to a record is its line plus one (low half; 0: none)
+//! and a checksum of that (high half).
+//!
+//! # Growth
+//! The highest bits of a hash choose the bucket, and each chain is in the order of hashes. So the records of a finer bucket stand
+//! side by side in the chain of the coarser one, and *no record moves* when the buckets become more:
+//!
+//! 1. Each bucket of a new array leads to the first record that it has in the old chains. Fence.
+//! 2. The count says that the new array is in use. Fence.
+//! 3. Once all readers of the old array have left, each chain is *cut* behind its last record, where it still leads into the next
+//!    bucket's. Until then, and after a crash before it, lookups read past their bucket's records and find the same.
+//!
+//! A record that is taken out of a chain that was not cut is still led to from the bucket before. So its line is not used again
+//! before the cuts are durable. (Split-ordered lists keep their order for the same reason; here it is that of the merge.)
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use spirit_mem::{Line, Region, Span, prefetch};
 
+use super::Corrupt;
 use super::checksum;
 use super::layout::{NvmLayout, PAGE};
 use super::node::{Link, Node};
@@ -51,10 +65,36 @@ pub(crate) fn chained(word: u64) -> Result<Option<u32>, ()> {
     }
 }
 
-/// The merged dictionary, as its readers see it.
+/// The word that says that 2^`bits` buckets are in use.
+pub(crate) fn count_word(bits: u32) -> u64 {
+    bits as u64 | (checksum(0, &[bits as u64]) as u64) << 32
+}
+
+/// log2 of the buckets in use of a dictionary that is laid out so; an error if no such count was stored.
+pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<u32, ()> {
+    let (first, last) = layout.bucket_bits;
+    match region.view(layout.bucket_count)[0].load(Acquire) {
+        0 => Ok(first),
+        word if (first..=last).contains(&(word as u32)) && count_word(word as u32) == word => {
+            Ok(word as u32)
+        }
+        _ => Err(()),
+    }
+}
+
+/// Looks at the count of buckets in use.
+pub(crate) fn check_count(region: &Region, layout: &NvmLayout) -> Result<(), Corrupt> {
+    let (what, at) = ("count of buckets", layout.bucket_count.start());
+    let why = "its check is wrong, or there are not so many";
+    bucket_bits(region, layout).map(|_| ()).map_err(|()| Corrupt { what, at, why })
+}
+
+/// The merged dictionary, as its readers see it: made after they have loaded which segments are merged, so that it is of the
+/// buckets that these are in, or newer ones.
 #[derive(Clone, Copy)]
 pub struct Merged<'a> {
     region: &'a Region,
+    bits: u32,
     buckets: &'a [AtomicU64],
     pub(crate) buckets_start: u64,
     lines: &'a [Line],
@@ -62,20 +102,33 @@ pub struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// That of `layout`.
+    /// That of `layout`. A damaged count, which a start refuses, is taken for the first.
     pub fn new(region: &'a Region, layout: &NvmLayout) -> Merged<'a> {
+        let bits = bucket_bits(region, layout).unwrap_or(layout.bucket_bits.0);
+        Merged::of_buckets(region, layout, bits)
+    }
+
+    /// The one whose buckets are the array of 2^`bits`.
+    pub(crate) fn of_buckets(region: &'a Region, layout: &NvmLayout, bits: u32) -> Merged<'a> {
+        let buckets = layout.bucket_array(bits);
         Merged {
             region,
-            buckets: region.view(layout.buckets),
-            buckets_start: layout.buckets.start(),
+            bits,
+            buckets: region.view(buckets),
+            buckets_start: buckets.start(),
             lines: region.view(layout.lines),
             lines_start: layout.lines.start(),
         }
     }
 
-    /// How many buckets there are.
+    /// How many buckets are in use.
     pub fn buckets(&self) -> usize {
         self.buckets.len()
+    }
+
+    /// log2 of that.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
     }
 
     /// Those that lead anywhere: few of them do, in a tier that has room yet.
@@ -89,16 +142,56 @@ impl<'a> Merged<'a> {
         self.lines.len()
     }
 
-    /// The bucket of a hash: its low half, scaled.
+    /// The bucket of a hash: the highest bits of its low half.
     pub(crate) fn bucket(&self, hash: u64) -> usize {
-        ((hash as u32 as u64 * self.buckets.len() as u64) >> 32) as usize
+        ((hash as u32 as u64) << self.bits >> 32) as usize
+    }
+
+    /// The least low half of a hash that is in `bucket`.
+    pub(crate) fn first_hash(&self, bucket: usize) -> u64 {
+        (bucket as u64) << 32 >> self.bits
+    }
+
+    /// Where the word of a bucket lies.
+    pub(crate) fn bucket_place(&self, bucket: usize) -> u64 {
+        self.buckets_start + bucket as u64 * 8
+    }
+
+    /// The word of a bucket.
+    pub(crate) fn bucket_word(&self, bucket: usize) -> u64 {
+        self.buckets[bucket].load(Relaxed)
+    }
+
+    /// True if a record is sound and of another bucket: the chain was not cut there.
+    pub(crate) fn is_foreign(&self, bucket: usize, line: u32) -> bool {
+        self.bucket(self.key(line).hash()) != bucket && self.is_sound(line)
+    }
+
+    /// The records of a bucket, as [`chain`](Self::chain) has them.
+    pub(crate) fn records(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
+        let merged = *self;
+        self.chain(bucket).take_while(move |(_, line)| !merged.is_foreign(bucket, *line))
+    }
+
+    /// Where a new record of this hash enters its chain: the offset of the word before it, and the word that it leads on by.
+    pub(crate) fn gap(&self, hash: u64) -> (u64, u64) {
+        let bucket = self.bucket(hash);
+        let mut at = self.bucket_place(bucket);
+        for (_, line) in self.chain(bucket) {
+            // Also where the chain was not cut: readers of coarser buckets go on there.
+            if self.key(line).hash() as u32 > hash as u32 || self.is_foreign(bucket, line) {
+                return (at, chain_word(line));
+            }
+            at = self.place(line);
+        }
+        (at, 0)
     }
 
     /// The words along a bucket's chain, from the bucket's own on: the offset of each and the line that it leads to.
-    /// Ends where a word is not one that was stored.
+    /// Ends where a word is not one that was stored. A chain that was not cut goes on with the next bucket's records.
     pub(crate) fn chain(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
         let merged = *self;
-        let mut at = merged.buckets_start + bucket as u64 * 8;
+        let mut at = merged.bucket_place(bucket);
         std::iter::from_fn(move || {
             let word = merged.region.view(Span::<AtomicU64>::new(at, 1))[0].load(Acquire);
             let line =
@@ -113,8 +206,8 @@ impl<'a> Merged<'a> {
     /// Maps the pages of the buckets of these hashes, if there are enough of them: many pages at a time, which takes a fraction of
     /// what the faults of one by one do.
     pub(crate) fn map_buckets(&self, hashes: std::ops::RangeInclusive<u64>, count: usize) {
-        let [first, last] = [hashes.start(), hashes.end()]
-            .map(|hash| (self.buckets_start + self.bucket(*hash) as u64 * 8) / PAGE);
+        let [first, last] =
+            [hashes.start(), hashes.end()].map(|hash| self.bucket_place(self.bucket(*hash)) / PAGE);
         let pages = last - first + 1;
         if count as u64 >= pages * TERMS_A_PAGE {
             self.region.map_pages(first * PAGE, pages * PAGE);

@@ -4,10 +4,10 @@
 
 use spirit_door::Site;
 
-use super::Corrupt;
 use super::section::{Kind, Sections};
 use super::shape;
 use super::slot::{Entry, Mark, Slots};
+use super::{Corrupt, merged};
 use crate::descriptor::{Position, SegmentId, State, Window};
 use crate::lengths::Statistics;
 use crate::memory::{Memory, Partition};
@@ -76,6 +76,7 @@ fn marks(slots: Slots<'_>) -> Result<Marks, Corrupt> {
 pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     let Some(nvm) = memory.nvm() else { return Ok(Recovered::default()) };
     let slots = Slots::new(memory.region(), nvm.layout());
+    merged::check_count(memory.region(), nvm.layout())?;
     let Marks { window, merged, newest } = marks(slots)?;
     let mut recovered = Recovered { window, ..Recovered::default() };
     let mut living = 0;

@@ -1,21 +1,22 @@
 //! The second tier of an executor, open: its part of the file, the door to it, and how far the disk backs it.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use spirit_door::Door;
-use spirit_mem::{FilePart, HeapFile, Region};
+use spirit_door::{Barrier, Door};
+use spirit_mem::{FilePart, HeapFile, Region, Residency};
 
 use super::Corrupt;
 use super::layout::NvmLayout;
 use super::section::Sections;
 use super::slot::{Entry, Slots};
 use crate::descriptor::Position;
-use crate::memory::Partition;
+use crate::memory::{Memory, Partition};
 
 /// Blocks of the disk are taken this many bytes at a time.
-const BACKED_BYTES: u64 = 4 << 20;
+pub(super) const BACKED_BYTES: u64 = 2 << 20;
 
 /// What a second tier is opened with.
 pub struct Tier {
@@ -35,12 +36,15 @@ pub struct Nvm {
     log_head: AtomicU64,
     /// Up to where blocks of the disk back the short-term and the long-term partition.
     backed: [AtomicU64; 2],
+    /// The positions in the log from which on and up to which blocks back it. The ingest role's alone.
+    log_backed: [AtomicU64; 2],
 }
 
 impl Nvm {
     pub(crate) fn new(layout: NvmLayout, tier: Tier) -> Nvm {
         let backed = [layout.short.0, layout.long.0].map(AtomicU64::new);
-        Nvm { layout, tier, log_head: AtomicU64::new(0), backed }
+        let log_backed = [0, 0].map(AtomicU64::new);
+        Nvm { layout, tier, log_head: AtomicU64::new(0), backed, log_backed }
     }
 
     /// The part of the file that it is.
@@ -84,6 +88,56 @@ impl Nvm {
         Ok((entry, sections))
     }
 
+    /// Backs the log for records from position `from`, where it ends now, up to `end`; says whether the disk has room. The ingest role
+    /// calls it, or a start.
+    pub fn back_log(&self, memory: &Memory, from: u64, end: u64) -> bool {
+        let [first, backed] = self.log_backed.each_ref().map(|word| word.load(Relaxed));
+        let bytes = self.layout.log.1;
+        if end <= backed || (first < backed && backed - first >= bytes) {
+            return true;
+        }
+        let from = from.max(backed);
+        let to = end.next_multiple_of(BACKED_BYTES).min(from + bytes);
+        // The lap ends between the two, if it does.
+        let lap_end = (from + 1).next_multiple_of(bytes).min(to);
+        let is_backed = self.back_lap(memory, from, lap_end) && self.back_lap(memory, lap_end, to);
+        if is_backed {
+            if first == backed {
+                self.log_backed[0].store(from, Relaxed);
+            }
+            self.log_backed[1].store(to, Relaxed);
+        }
+        is_backed
+    }
+
+    /// Backs a part of one lap of the log.
+    fn back_lap(&self, memory: &Memory, from: u64, to: u64) -> bool {
+        if from >= to {
+            return true;
+        }
+        let (start, bytes) = self.layout.log;
+        let place = start + from % bytes;
+        if !self.back_range(place..place + (to - from)) {
+            return false;
+        }
+        // On the first lap there is nothing behind the log's end. Where blocks are only reserved, a sync is dearer.
+        let is_first_lap = to <= bytes;
+        let zero = is_first_lap && self.tier.door.barrier() == Barrier::Sync;
+        if zero && self.tier.file.write_zeros(self.tier.start + place, to - from).is_err() {
+            return false;
+        }
+        if memory.geometry().settings.residency == Residency::Prefault {
+            // Pages that cannot be mapped now are when they are stored to.
+            let _ = memory.region().make_resident(place, to - from);
+        }
+        true
+    }
+
+    /// Backs a part of the tier with blocks of the disk; says whether there are any.
+    pub(crate) fn back_range(&self, range: Range<u64>) -> bool {
+        self.tier.file.reserve(self.tier.start + range.start, range.end - range.start).is_ok()
+    }
+
     /// Backs the part of a partition up to `end` with blocks of the disk; says whether there are any.
     pub(crate) fn back(&self, partition: Partition, end: u64) -> bool {
         let (backed, (start, bytes)) = match partition {
@@ -95,7 +149,7 @@ impl Nvm {
             return true;
         }
         let to = end.next_multiple_of(BACKED_BYTES).min(start + bytes);
-        let done = self.tier.file.reserve(self.tier.start + from, to - from).is_ok();
+        let done = self.back_range(from..to);
         if done {
             backed.store(to, Relaxed);
         }

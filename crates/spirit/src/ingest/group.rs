@@ -61,11 +61,16 @@ impl Ingester {
         }
         loop {
             let before = self.append_whole(end)?;
+            // Then all keys but the group's own can leave the key table.
+            let is_alone = before == 0 && !self.shared.is_anything_unplaced();
             let row = self.writer.base_row() + u64::from(before);
             match self.enter_all(row) {
                 Ok(entered) => return Ok(Placed { before, row, entered }),
-                Err(_) => {
+                Err(full) => {
                     self.give_up(before, self.collected());
+                    if is_alone && self.shared.memory.nvm().is_some() {
+                        return Err(full);
+                    }
                     self.wait_for_keys()?;
                 }
             }

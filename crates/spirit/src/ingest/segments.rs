@@ -152,17 +152,23 @@ impl Ingester {
         Ok(())
     }
 
-    /// The key table is full. If the oldest may be dropped, its keys go with it, and the documents that found no
-    /// place are tried again.
+    /// The key table is full of keys that no engraved segment has. In the second tier segments are engraved, and keys leave; without
+    /// one the oldest segment goes with its keys, if it may. Then the documents that found no place are tried again.
     pub(super) fn wait_for_keys(&mut self) -> Result<(), AddError> {
-        if self.shared.on_full != OnFull::DropOldest {
+        let has_tier = self.shared.memory.nvm().is_some();
+        if !has_tier && self.shared.on_full != OnFull::DropOldest {
             return Err(AddError::KeysFull);
         }
         let window = self.shared.memory.window();
-        if window.oldest == window.end && !self.sealed {
+        let is_last = match has_tier {
+            true => !self.shared.is_anything_unplaced(),
+            false => window.oldest == window.end,
+        };
+        let progress = self.shared.progress();
+        if is_last && !self.sealed {
             self.next_segment()?;
         }
-        self.wait_for_room(self.shared.progress())
+        self.wait_for_room(progress)
     }
 
     /// The long-term partition is full: what now is the policy's matter.

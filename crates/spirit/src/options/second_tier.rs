@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use spirit_door::trace::Trace;
 use spirit_index::geometry::{Geometry, GeometryError};
-use spirit_index::nvm::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE};
+use spirit_index::nvm::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
 use spirit_index::nvm::root::Root;
+use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 
 use super::Options;
@@ -17,8 +18,12 @@ use crate::recovering::{Recovering, Watcher};
 use crate::source::Source;
 use crate::store::name_word;
 
-/// The default second tier, in DRAMs.
+/// The default second tier is at least as large as so many DRAMs.
 const NVM_SHARE: u64 = 8;
+/// DRAM for each place of a segment in the default second tier: what describes the segments takes a sixteenth then.
+const DRAM_A_SLOT: u64 = 16 << 10;
+/// Places that are more than that at least, since segments differ in size.
+const SLOTS_A_SEGMENT: u64 = 2;
 
 impl Options {
     /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
@@ -56,8 +61,9 @@ impl Options {
         self
     }
 
-    /// The second tier for the whole index, in bytes: a hard cap. Default: eight times the DRAM, at most
-    /// 256 GiB an executor.
+    /// The second tier for the whole index, in bytes: a hard cap on its file, which grows as it is needed. Default: as much as
+    /// the disk has in all, if DRAM can describe so many segments (128 GiB for each GiB of DRAM); at least eight times the DRAM,
+    /// and at most 256 GiB an executor.
     pub fn nvm_bytes(mut self, bytes: u64) -> Self {
         self.nvm_bytes = Some(bytes);
         self
@@ -198,10 +204,19 @@ impl Options {
         }
     }
 
-    /// Each executor's part, unless it was said how large it is to be.
+    /// The size of each executor's part unless it is given. Address space is cheap; the file grows as it is needed.
     fn default_nvm(&self) -> u64 {
-        let bytes = self.dram_bytes.saturating_mul(NVM_SHARE) / self.executors as u64;
-        bytes.min(NVM_BYTES_MAX)
+        let executors = self.executors as u64;
+        let dram_bytes = self.dram_bytes / executors;
+        let slots = (dram_bytes / DRAM_A_SLOT).min(SLOTS_MAX);
+        let described = self.segment().saturating_mul(slots / SLOTS_A_SEGMENT);
+        let disk = self.directory.as_deref().and_then(disk_bytes).unwrap_or(0) / executors;
+        described.min(disk).max(dram_bytes.saturating_mul(NVM_SHARE)).min(NVM_BYTES_MAX)
+    }
+
+    /// Keeps the size of the second tier that [`memory`](Self::memory) found: the disk may say another one later.
+    pub(crate) fn fix_nvm(&mut self, nvm: NvmSettings) {
+        self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
     }
 
     /// An error that speaks of what was asked for: where the sizes of segments and tier go by the DRAM, it is that which is too

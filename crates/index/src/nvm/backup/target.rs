@@ -7,6 +7,8 @@
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
+use std::ops::Range;
+
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Ring, Span};
 
@@ -182,11 +184,12 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Puts the log in its place.
+    /// Puts the log in its place, which `back` finds room for on the disk.
     pub fn put_log(
         &self,
         reader: &mut FrameReader<'_>,
         part: &PartContents,
+        back: impl Fn(Range<u64>) -> bool,
     ) -> Result<(), PutError> {
         let (start, bytes) = self.layout.log;
         for piece in &part.log {
@@ -197,7 +200,11 @@ impl<'a> Target<'a> {
                 let why = "it leaves the log";
                 return Err(Corrupt { what: "log", at: start + place, why }.into());
             }
-            self.door.write(Site::LogRecord, self.region, start + place, &frame.payload);
+            let place = start + place;
+            if !back(place..place + frame.payload.len() as u64) {
+                return Err(PutError::NoRoom);
+            }
+            self.door.write(Site::LogRecord, self.region, place, &frame.payload);
         }
         Ok(())
     }
@@ -244,15 +251,15 @@ pub fn restore(
         if segment.is_merged {
             let oldest = part.segments[0].position();
             let writer = writer.get_or_insert_with(|| {
-                let (region, layout) = (memory.region(), nvm.layout());
-                MergedWriter::open(region, layout, nvm.door(), memory.pins(), oldest)
+                MergedWriter::open(memory.region(), nvm, memory.pins(), oldest)
             });
             merge(memory, writer, segment)?;
+            writer.collect(memory.pins());
         }
         step(segment.place.at);
     }
     target.put_newest(part)?;
-    target.put_log(reader, part)
+    target.put_log(reader, part, |range| nvm.back_range(range))
 }
 
 /// Takes the segment's blocks in their rings, and space for them on the disk.

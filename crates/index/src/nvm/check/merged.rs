@@ -9,11 +9,14 @@ use super::terms::is_key_of;
 use super::{Checked, Part};
 use crate::descriptor::Position;
 use crate::nvm::merge::RUN_MAX;
-use crate::nvm::merged::{Merged, RECORD_BYTES, chained, long_lines};
+use crate::nvm::merged::{Merged, RECORD_BYTES, chained, check_count, long_lines};
 use crate::nvm::node::Nodes;
 use crate::term::Term;
 
 pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checked: &mut Checked) {
+    if let Err(corrupt) = check_count(part.region, &part.layout) {
+        return checked.add(corrupt);
+    }
     let merged = Merged::new(part.region, &part.layout);
     let mut walk = Walk {
         part,
@@ -73,7 +76,7 @@ type Verdict = Result<(), &'static str>;
 
 impl Walk<'_> {
     fn chain(&mut self, bucket: usize) {
-        let mut at = self.merged.buckets_start + bucket as u64 * 8;
+        let mut at = self.merged.bucket_place(bucket);
         let mut chain = Vec::new();
         while let Some(word) = self.part.words(at, 8).first().map(|word| word.load(Acquire)) {
             let line = match chained(word) {
@@ -84,6 +87,10 @@ impl Walk<'_> {
                     return self.checked.note("word of the merged dictionary", at, why);
                 }
             };
+            if at != self.merged.bucket_place(bucket) && self.merged.is_foreign(bucket, line) {
+                // The chain was not cut yet.
+                return;
+            }
             if let Err(why) = self.take(line, 1) {
                 return self.checked.note("word of the merged dictionary", at, why);
             }
