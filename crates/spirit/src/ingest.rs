@@ -238,6 +238,8 @@ impl Ingester {
     fn write_some(&mut self) -> Result<(), AddError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
+        // Before keys are entered: a segment that is engraved from now on makes room for some.
+        let progress = self.shared.progress();
         let Appended { before, taken, stop } = self.append()?;
         let row = self.writer.base_row() + u64::from(before);
         if let Some(journal) = &mut self.journal {
@@ -249,7 +251,7 @@ impl Ingester {
         self.batch.drop_front(settled);
         self.publish_settled(settled);
         if unsettled > 0 {
-            return self.wait_for_keys();
+            return self.wait_for_keys(progress);
         }
         if taken == 0 && stop.as_ref().is_some_and(Stopped::is_for_good) {
             let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;

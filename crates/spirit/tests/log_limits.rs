@@ -5,8 +5,9 @@ mod support;
 
 use std::fs;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, OpenError, Options, Reader};
+use spirit::{AddError, Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, Reader};
 use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
 use support::comes_back;
@@ -16,7 +17,10 @@ const REFUSING: [OnFull; 2] = [OnFull::Refuse, OnFull::Wait];
 
 const SEGMENT_BYTES: u64 = 64 << 10;
 const NVM_BYTES: u64 = 16 << 20;
-const LOG_BYTES: u64 = 256 << 10;
+/// So large that the key table is full before.
+const LOG_BYTES: u64 = 4 << 20;
+/// Documents that are put together.
+const TOGETHER: u64 = 30;
 
 fn options(directory: &Directory, on_full: OnFull) -> Options {
     Options::default()
@@ -30,59 +34,67 @@ fn options(directory: &Directory, on_full: OnFull) -> Options {
 /// Bytes of a record without operations.
 const HEADER: usize = 48;
 
-/// Makes the newest cancellation in the log what it was before it was written; says whether there was one.
+/// Makes the log what it was before its newest cancellation was written; says whether there was one. The log is in its first lap.
 fn cut_before_the_cancellation(directory: &Directory) -> bool {
-    let path = directory.path().join("heap");
-    let mut bytes = fs::read(&path).unwrap();
+    let Some(at) = newest_cancellation(directory) else { return false };
+    let file = fs::File::options().write(true).open(directory.path().join("heap")).unwrap();
+    file.write_all_at(&vec![0; (log().end - at) as usize], at).unwrap();
+    true
+}
+
+/// Where in the file the log lies.
+fn log() -> Range<u64> {
+    let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES };
+    let (start, bytes) = NvmLayout::new(settings, SEGMENT_BYTES).log;
+    PARTS_START + start..PARTS_START + start + bytes
+}
+
+/// Where in the file the newest cancellation of the log lies, if there is one.
+fn newest_cancellation(directory: &Directory) -> Option<u64> {
+    let mut bytes = vec![0; LOG_BYTES as usize];
+    let file = fs::File::open(directory.path().join("heap")).unwrap();
+    file.read_exact_at(&mut bytes, log().start).unwrap();
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let is_cancellation =
         |at: &usize| word(*at) as u32 == 6 && word(*at) >> 32 != 0 && word(at + 16) >> 32 == 3;
-    let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES };
-    let (start, log_bytes) = NvmLayout::new(settings, SEGMENT_BYTES).log;
-    let log = PARTS_START + start..PARTS_START + start + log_bytes - HEADER as u64;
-    let newest = (log.start as usize..log.end as usize)
-        .step_by(8)
-        .filter(is_cancellation)
-        .max_by_key(|at| word(at + 8));
-    let Some(at) = newest else { return false };
-    bytes[at..at + HEADER].fill(0);
-    fs::write(path, bytes).unwrap();
-    true
+    let places = (0..bytes.len() - HEADER).step_by(8);
+    let newest = places.filter(is_cancellation).max_by_key(|at| word(at + 8));
+    newest.map(|at| log().start + at as u64)
 }
 
 /// It kept the next start from starting.
 #[test]
 fn what_found_no_place_for_its_key_is_whole_or_absent_after_a_cut() {
-    comes_back(|| REFUSING.into_iter().for_each(refused_and_cut));
+    comes_back(|| REFUSING.into_iter().for_each(tried_again_and_cut));
 }
 
-/// What comes after a refusal gets the numbers that it gave back, and a start finds it behind the record that says so.
+/// A start finds a document behind the record that says that its first try did not come about, and what came after it.
 #[test]
-fn what_was_refused_stays_so_and_what_came_after_it_is_there() {
-    comes_back(|| REFUSING.into_iter().for_each(refused_and_more));
+fn what_was_tried_again_and_what_came_after_it_is_there() {
+    comes_back(|| REFUSING.into_iter().for_each(tried_again_and_more));
 }
 
+/// Segments are engraved when room is short, so keys find no place in the table before that.
 fn open_small(directory: &Directory, on_full: OnFull) -> Index {
     let options = options(directory, on_full).dram_bytes(2 << 20).log_bytes(LOG_BYTES);
-    options.document_bytes_max(4 << 10).open().unwrap()
+    let options = options.engrave(EngravePolicy::Lazy).document_bytes_max(4 << 10);
+    options.open().unwrap()
 }
 
-/// Puts documents under keys until one finds no place for its key; how many were taken, and which was refused.
-fn put_until_refused(index: &Index) -> (u64, String) {
-    let mut taken = 0;
-    loop {
-        match index.put(&format!("k{taken:x}"), &format!("all w{}", taken % 10)) {
-            Ok(()) => taken += 1,
-            Err(AddError::KeysFull) => return (taken, format!("k{taken:x}")),
-            Err(other) => panic!("after {taken}: {other}"),
-        }
-    }
+/// Puts documents under keys until some have found no place for theirs at first; how many were put before those.
+fn put_until_tried_again(index: &Index, directory: &Directory) -> u64 {
+    let put = |first: &u64| {
+        let keys: Vec<String> = (*first..first + TOGETHER).map(|n| format!("k{n:x}")).collect();
+        index.add_all(keys.iter().map(|key| (Some(&**key), "all"))).unwrap();
+        newest_cancellation(directory).is_some()
+    };
+    (0..).step_by(TOGETHER as usize).find(put).expect("the table has no room for all numbers")
 }
 
-fn refused_and_more(on_full: OnFull) {
+fn tried_again_and_more(on_full: OnFull) {
     let directory = Directory::new();
     let index = open_small(&directory, on_full);
-    let (taken, refused) = put_until_refused(&index);
+    let taken = put_until_tried_again(&index, &directory) + TOGETHER;
     assert!(index.delete("k0").unwrap());
     index.put("k1", "again").unwrap();
     index.add("more").unwrap();
@@ -93,7 +105,9 @@ fn refused_and_more(on_full: OnFull) {
         let index = open_small(&killed, on_full);
         let mut reader = index.reader().unwrap();
         let count = |reader: &mut Reader<'_>, query: &str| reader.count_text(query).unwrap();
-        assert_eq!(count(&mut reader, &format!("key:{refused}")), 0);
+        for number in taken - TOGETHER..taken {
+            assert_eq!(count(&mut reader, &format!("key:k{number:x}")), 1);
+        }
         assert_eq!(count(&mut reader, "all"), taken - 2);
         assert_eq!(["again", "more", "key:k0"].map(|query| count(&mut reader, query)), [1, 1, 0]);
         assert_eq!(index.accepted(), taken + 2);
@@ -132,15 +146,16 @@ fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
 fn what_was_tried_twice_is_found_by_its_number() {
     comes_back(|| {
         let directory = Directory::new();
-        let index = open_small(&directory, OnFull::DropOldest);
-        let mut key = 0;
-        while index.stats().unwrap().dropped_segments < 3 {
+        let index = open_small(&directory, OnFull::Refuse);
+        let (mut key, mut tried_again) = (0, 0);
+        while tried_again < 20 {
             // Who finds no place for its key is tried again, and with it what is behind it.
             let keys: Vec<String> = (key..key + 30).map(|key| format!("k{key:x}")).collect();
             let documents =
                 keys.iter().flat_map(|key| [(Some(&**key), "all"), (None, "all numbered")]);
             index.add_all(documents).unwrap();
             key += 30;
+            tried_again += u32::from(newest_cancellation(&directory).is_some());
         }
         index.flush().unwrap();
         let numbered = index.reader().unwrap().count_text("numbered").unwrap();
@@ -150,22 +165,26 @@ fn what_was_tried_twice_is_found_by_its_number() {
     });
 }
 
-fn refused_and_cut(on_full: OnFull) {
+fn tried_again_and_cut(on_full: OnFull) {
     let directory = Directory::new();
     let open = |directory: &Directory| open_small(directory, on_full);
     let index = open(&directory);
-    let (taken, refused) = put_until_refused(&index);
+    let before = put_until_tried_again(&index, &directory);
     index.settle();
     let cut = directory.killed();
     drop(index);
     assert!(cut_before_the_cancellation(&cut));
     for _ in 0..3 {
         let index = open(&cut);
-        // Nobody was told that it was refused: so it is there whole, or not at all.
-        let more = index.reader().unwrap().count_text(&format!("key:{refused}")).unwrap();
-        assert!(more <= 1);
-        assert_eq!(index.accepted(), taken + more);
-        assert_eq!(index.reader().unwrap().count_text("all").unwrap(), taken + more);
+        // They were not acknowledged then: so each is there whole, or not at all, and so are those behind it.
+        let mut reader = index.reader().unwrap();
+        let more = index.accepted() - before;
+        assert!(more <= TOGETHER, "{more}");
+        assert_eq!(reader.count_text("all").unwrap(), before + more);
+        for number in 0..TOGETHER {
+            let found = reader.count_text(&format!("key:k{:x}", before + number)).unwrap();
+            assert_eq!(found, u64::from(number < more));
+        }
     }
 }
 

@@ -61,6 +61,7 @@ impl Ingester {
         }
         loop {
             let before = self.append_whole(end)?;
+            let progress = self.shared.progress();
             // Then all keys but the group's own can leave the key table.
             let is_alone = before == 0 && !self.shared.is_anything_unplaced();
             let row = self.writer.base_row() + u64::from(before);
@@ -71,7 +72,7 @@ impl Ingester {
                     if is_alone && self.shared.memory.nvm().is_some() {
                         return Err(full);
                     }
-                    self.wait_for_keys()?;
+                    self.wait_for_keys(progress)?;
                 }
             }
         }

@@ -153,8 +153,9 @@ impl Ingester {
     }
 
     /// The key table is full of keys that no engraved segment has. In the second tier segments are engraved, and keys leave; without
-    /// one the oldest segment goes with its keys, if it may. Then the documents that found no place are tried again.
-    pub(super) fn wait_for_keys(&mut self) -> Result<(), AddError> {
+    /// one the oldest segment goes with its keys, if it may. Then the documents that found no place after so much `progress` are
+    /// tried again.
+    pub(super) fn wait_for_keys(&mut self, progress: u64) -> Result<(), AddError> {
         let has_tier = self.shared.memory.nvm().is_some();
         if !has_tier && self.shared.on_full != OnFull::DropOldest {
             return Err(AddError::KeysFull);
@@ -164,7 +165,6 @@ impl Ingester {
             true => !self.shared.is_anything_unplaced(),
             false => window.oldest == window.end,
         };
-        let progress = self.shared.progress();
         if is_last && !self.sealed {
             self.next_segment()?;
         }
