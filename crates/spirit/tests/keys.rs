@@ -116,13 +116,14 @@ fn so_are_those_of_several_executors_and_packed_segments() {
 #[test]
 fn newest_first_finds_one_document_a_key() {
     const FIRST: usize = 10_000;
+    const ROOMY: u64 = 8 << 20;
     let directory = Directory::new();
-    let index = options(&directory, DRAM, 1).nvm_bytes(256 << 20).open().unwrap();
+    let index = options(&directory, ROOMY, 1).nvm_bytes(256 << 20).open().unwrap();
     for key in 0..2 * KEYS {
         index.put(&format!("{}", key % KEYS), "all").unwrap();
     }
     index.close().unwrap();
-    let index = options(&directory, DRAM, 1).open().unwrap();
+    let index = options(&directory, ROOMY, 1).open().unwrap();
     let mut reader = index.reader().unwrap();
     assert_eq!(reader.count_text("all").unwrap(), KEYS);
     let hits = reader.search_text("all", Search::newest(FIRST)).unwrap();

@@ -151,9 +151,8 @@ fn what_was_tried_twice_is_found_by_its_number() {
         while tried_again < 20 {
             // Who finds no place for its key is tried again, and with it what is behind it.
             let keys: Vec<String> = (key..key + 30).map(|key| format!("k{key:x}")).collect();
-            let documents =
-                keys.iter().flat_map(|key| [(Some(&**key), "all"), (None, "all numbered")]);
-            index.add_all(documents).unwrap();
+            let keyed = keys.iter().map(|key| (Some(&**key), "all"));
+            index.add_all(keyed.chain([(None, "all numbered")])).unwrap();
             key += 30;
             tried_again += u32::from(newest_cancellation(&directory).is_some());
         }
