@@ -112,6 +112,8 @@ words! {
     base_end = 68;
     /// 1 if the keys of those are not in the key table yet.
     keys_pending = 69;
+    /// Snapshots of fewer rows than this may see documents that the key table has lost.
+    forgotten = 70;
 }
 
 impl<'a> Roots<'a> {
