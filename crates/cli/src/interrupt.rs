@@ -67,6 +67,24 @@ impl Interrupt {
         Err(Failure::Interrupted(EXIT_BASE as u8 + self.signal.load(Relaxed) as u8))
     }
 
+    /// Does `work`. Calls `stop` once the process is asked to end meanwhile.
+    pub(crate) fn during<T>(&self, stop: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+        let (working, over) = sync_channel::<()>(0);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // Ends at once when the work is done: the sender is dropped.
+                while let Err(RecvTimeoutError::Timeout) = over.recv_timeout(PATIENCE) {
+                    if self.is_asked() {
+                        return stop();
+                    }
+                }
+            });
+            let done = work();
+            drop(working);
+            done
+        })
+    }
+
     /// What `open` opens, read by another thread: it ends when the process is asked to end, though nothing may come from it any
     /// more. Before a read waits it says so once, by an error of kind [`WouldBlock`](io::ErrorKind::WouldBlock).
     pub(crate) fn end<R: Read>(

@@ -41,6 +41,23 @@ fn who_is_interrupted_closes_the_index_and_says_what_is_in_it() {
     }
 }
 
+/// An add that waited for room in memory was deaf to the first signal.
+#[test]
+fn an_add_that_waits_for_room_ends_when_interrupted() {
+    let folder = Folder::new();
+    let lines: String = (0..200_000).map(|n| format!("own{n} red{n}\n")).collect();
+    let file = folder.file("a.txt", &lines);
+    for place in [&["--mode", "volatile"][..], &["-d", &folder.path("index"), "--nvm", "16MiB"]] {
+        let full = ["ingest", "--dram", "8MiB", "--segment", "128KiB", "--on-full", "wait", &file];
+        let mut writer = Writer::of(&[&full[..], place].concat());
+        // Full long before, on any machine that is not standing still.
+        sleep(Duration::from_secs(2));
+        assert!(writer.child.try_wait().unwrap().is_none(), "{place:?}: nothing to wait for");
+        writer.signal("TERM");
+        assert_eq!(writer.child.wait().unwrap().code(), Some(143), "{place:?}");
+    }
+}
+
 /// A command that waits for queries from a pipe without a writer ends at the second interrupt at the latest.
 #[test]
 fn who_waits_for_queries_ends_when_interrupted() {

@@ -35,12 +35,19 @@ struct Garbage {
     bytes: u64,
 }
 
+/// A place for one more entry of a term: a new array for all its entries, or none if the term's own
+/// array has room.
+#[derive(Debug)]
+pub struct Place(Option<Garbage>);
+
 /// The dictionary's writer. Owned by the flush stage.
 pub struct DictionaryWriter {
     pool: Buddies,
     pool_start: u64,
     terms: u64,
     terms_max: u64,
+    /// Bytes of the pool that are kept for rewrites.
+    reserve: u64,
     limbo: VecDeque<(u64, Garbage)>,
     /// Garbage of the step at hand, stamped by its end.
     unstamped: usize,
@@ -56,28 +63,59 @@ impl DictionaryWriter {
             terms: 0,
             terms_max: geometry.dictionary_lines.len() * TERMS_PER_LINE,
             limbo: VecDeque::with_capacity(1024),
+            reserve: 0,
             unstamped: 0,
         }
     }
 
+    /// Keeps one in `share` bytes of the pool for rewrites, which need room to make room.
+    pub fn set_reserve(&mut self, share: u64) {
+        self.reserve = self.pool.bytes() / share;
+    }
+
+    /// True if some bytes of the pool are kept for rewrites.
+    pub fn has_reserve(&self) -> bool {
+        self.reserve > 0
+    }
+
+    /// Takes a block, if the reserve stays whole.
     fn allocate(&mut self, region: &Region, bytes: u64) -> Result<u64, DictionaryFull> {
+        if self.pool.used() + Buddies::rounded(bytes) + self.reserve > self.pool.bytes() {
+            return Err(DictionaryFull);
+        }
+        self.allocate_reserved(region, bytes)
+    }
+
+    fn allocate_reserved(&mut self, region: &Region, bytes: u64) -> Result<u64, DictionaryFull> {
         self.pool.allocate(region, bytes).ok_or(DictionaryFull)
     }
 
     /// Terms that still find a place, if none of them is long or frequent.
     pub fn room(&self) -> u64 {
-        let lines = (self.pool.bytes() - self.pool.used()) / RECORD_BYTES;
+        let lines = self.free().saturating_sub(self.reserve) / RECORD_BYTES;
         lines.min(self.terms_max - self.terms)
+    }
+
+    /// True if less than half of the pool is free. A rewrite gives terms new arrays before it frees the
+    /// old ones, so it may need as much again as is used.
+    pub fn is_half_full(&self) -> bool {
+        self.pool.used() > self.pool.bytes() / 2
     }
 
     /// Whether less than an eighth of it is free.
     pub fn is_crowded(&self) -> bool {
-        self.pool.used() > self.pool.bytes() / 8 * 7 || self.terms > self.terms_max / 8 * 7
+        self.pool.used() + self.reserve > self.pool.bytes() / 8 * 7
+            || self.terms > self.terms_max / 8 * 7
     }
 
     /// Terms that have entries.
     pub fn terms(&self) -> u64 {
         self.terms
+    }
+
+    /// Bytes of the pool that no record, array or long term takes.
+    pub fn free(&self) -> u64 {
+        self.pool.bytes() - self.pool.used()
     }
 
     /// Bytes in records, arrays and long terms.
@@ -215,35 +253,43 @@ impl DictionaryWriter {
     ) -> Result<(), DictionaryFull> {
         let region = memory.region();
         let dictionary = Dictionary::new(region, memory.geometry());
-        let record = dictionary.record(id);
         let entries = dictionary.entries(id);
         let last = entries.len().checked_sub(1).map(|i| entries.get(region, i));
         if last.is_some_and(|last| last.segment == segment) {
             return Ok(());
         }
         debug_assert!(last.is_none_or(|last| last.segment < segment));
-        let total = last.map_or(0, |last| last.total).wrapping_add(postings);
-        let head = self.make_room(memory, &dictionary, id)?;
-        let at = dictionary.array(id, head) + head.end as u64 * ENTRY_BYTES;
-        let words = region.view(Span::<AtomicU32>::new(at, 4));
-        for (word, value) in words.iter().zip([segment.0, postings, payload, total]) {
-            word.store(value, Relaxed);
-        }
-        record.set_head(Head { end: head.end + 1, ..head });
+        let total = last.map_or(0, |last| last.total);
+        self.make_room(memory, &dictionary, id)?;
+        self.push(memory, id, Entry { segment, postings, payload, total, alone: 0 });
         Ok(())
     }
 
-    /// A head whose array has a free place behind its end.
+    /// Writes an entry behind the newest of a term, whose array has room. `entry.total` is the total of
+    /// the entries before it.
+    fn push(&mut self, memory: &Memory, id: TermId, entry: Entry) {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let record = dictionary.record(id);
+        let head = record.head();
+        let at = dictionary.array(id, head) + head.end as u64 * ENTRY_BYTES;
+        let words = memory.region().view(Span::<AtomicU32>::new(at, 4));
+        let total = entry.total.wrapping_add(entry.postings);
+        let values = [entry.segment.0, entry.postings, entry.payload, total];
+        words.iter().zip(values).for_each(|(word, value)| word.store(value, Relaxed));
+        record.set_head(Head { end: head.end + 1, ..head });
+    }
+
+    /// Makes a free place behind the newest entry of a term.
     fn make_room(
         &mut self,
         memory: &Memory,
         dictionary: &Dictionary<'_>,
         id: TermId,
-    ) -> Result<Head, DictionaryFull> {
+    ) -> Result<(), DictionaryFull> {
         let record = dictionary.record(id);
         let head = record.head();
         if head.end < record.apart().1 {
-            return Ok(head);
+            return Ok(());
         }
         let live = head.end - head.first;
         // A quarter of room: entries leave at the front as they come at the end, so a term's array moves on.
@@ -257,7 +303,7 @@ impl DictionaryWriter {
         dictionary: &Dictionary<'_>,
         id: TermId,
         capacity: u32,
-    ) -> Result<Head, DictionaryFull> {
+    ) -> Result<(), DictionaryFull> {
         let region = memory.region();
         let record = dictionary.record(id);
         let (head, (long, capacity_old)) = (record.head(), record.apart());
@@ -274,10 +320,9 @@ impl DictionaryWriter {
             to.store(from.load(Relaxed), Relaxed);
         }
         record.set_apart(long, capacity);
-        let moved = Head { array: self.unit(at), first: 0, end: live };
-        record.set_head(moved);
+        record.set_head(Head { array: self.unit(at), first: 0, end: live });
         self.discard_array(head.array, capacity_old);
-        Ok(moved)
+        Ok(())
     }
 
     fn discard_array(&mut self, array: u32, capacity: u32) {
@@ -358,21 +403,45 @@ impl DictionaryWriter {
         self.rebuild(memory, id, &all)
     }
 
-    /// Gives a term an entry for another version of a segment that it has an entry for.
-    pub fn add_version(
+    /// Takes a place for a term's entry of `segment`, which is another version of one that the term has
+    /// an entry of. The caller [fills](Self::add_version) it or [gives it back](Self::give_back).
+    pub fn place_version(
         &mut self,
         memory: &Memory,
         id: TermId,
-        entry: Entry,
-    ) -> Result<(), DictionaryFull> {
+        segment: SegmentId,
+    ) -> Result<Place, DictionaryFull> {
         let region = memory.region();
-        let entries = Dictionary::new(region, memory.geometry()).entries(id);
-        if entries.find(region, entry.segment).is_some() {
-            return Ok(());
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let (head, capacity) = (dictionary.record(id).head(), dictionary.record(id).apart().1);
+        let entries = dictionary.entries(id);
+        let is_newest = entries.count_before(region, segment) == entries.len();
+        if is_newest && head.end < capacity {
+            return Ok(Place(None));
         }
+        let bytes = Buddies::rounded((entries.len() as u64 + 1) * ENTRY_BYTES);
+        Ok(Place(Some(Garbage { at: self.allocate_reserved(region, bytes)?, bytes })))
+    }
+
+    /// Gives a place back that was not filled.
+    pub fn give_back(&mut self, memory: &Memory, place: Place) {
+        if let Place(Some(Garbage { at, bytes })) = place {
+            self.pool.free(memory.region(), at, bytes);
+        }
+    }
+
+    /// Writes a term's entry for another version of a segment to the place that was taken for it.
+    pub fn add_version(&mut self, memory: &Memory, id: TermId, entry: Entry, place: Place) {
+        let region = memory.region();
+        let dictionary = Dictionary::new(region, memory.geometry());
+        let entries = dictionary.entries(id);
+        let Place(Some(array)) = place else {
+            let older = entries.len().checked_sub(1).map_or(0, |i| entries.get(region, i).total);
+            return self.push(memory, id, Entry { total: older, ..entry });
+        };
         let mut all = entries.iter(region).collect::<Vec<_>>();
-        all.insert(all.partition_point(|older| older.segment < entry.segment), entry);
-        self.rebuild(memory, id, &all)
+        all.insert(entries.count_before(region, entry.segment), entry);
+        self.replace(memory, id, array, &all);
     }
 
     /// A new array of `entries`.
@@ -382,17 +451,22 @@ impl DictionaryWriter {
         id: TermId,
         entries: &[Entry],
     ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
         let bytes = Buddies::rounded(entries.len() as u64 * ENTRY_BYTES);
-        let at = self.allocate(region, bytes)?;
+        let at = self.allocate_reserved(memory.region(), bytes)?;
+        self.replace(memory, id, Garbage { at, bytes }, entries);
+        Ok(())
+    }
+
+    /// Makes `array` the term's, with `entries`. The old array is garbage.
+    fn replace(&mut self, memory: &Memory, id: TermId, array: Garbage, entries: &[Entry]) {
+        let Garbage { at, bytes } = array;
         write_entries(memory, at, entries.iter().copied());
-        let record = Dictionary::new(region, memory.geometry()).record(id);
+        let record = Dictionary::new(memory.region(), memory.geometry()).record(id);
         let head = record.head();
         let (long, capacity) = record.apart();
         record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
         record.set_head(Head { array: self.unit(at), first: 0, end: entries.len() as u32 });
         self.discard_array(head.array, capacity);
-        Ok(())
     }
 
     /// Takes a term out.

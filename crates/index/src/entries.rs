@@ -138,6 +138,12 @@ impl Entries {
         (0..self.len()).find(|i| self.segment(region, *i) == segment)
     }
 
+    /// Counts the entries of segments before `segment`. Fast if few segments are newer.
+    pub fn count_before(&self, region: &Region, segment: SegmentId) -> usize {
+        let newer = (0..self.len()).rev().take_while(|i| self.segment(region, *i) >= segment);
+        self.len() - newer.count()
+    }
+
     /// The segment of the entry at `index`.
     #[inline(always)]
     pub fn segment(&self, region: &Region, index: usize) -> SegmentId {

@@ -64,7 +64,7 @@ struct NewestRows<'a>(&'a [AtomicU32]);
 impl<'a> NewestRows<'a> {
     /// Those beside the directory of records at `records`.
     fn new(region: &'a Region, geometry: &Geometry, records: u64) -> NewestRows<'a> {
-        let start = Span::<AtomicU64>::new(records, geometry.row_chunks_max).end();
+        let start = Span::<AtomicU64>::new(records, geometry.row_entries).end();
         NewestRows(region.view(Span::new(start, FIELDS)))
     }
 

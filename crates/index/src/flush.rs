@@ -384,7 +384,13 @@ impl Dropped {
 
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
-    each_term(memory, id, |writer, term| writer.remove(memory, term, id))
+    each_term(memory, id, |writer, term| {
+        writer.remove(memory, term, id).or_else(|_| {
+            // Arrays that earlier terms left may be free by now.
+            writer.collect(memory);
+            writer.remove(memory, term, id)
+        })
+    })
 }
 
 /// What is done to each term that has an entry of a segment.

@@ -215,7 +215,9 @@ impl FreshWriter {
             taken += 1;
         }
         self.note(memory);
-        if taken == room && taken < batch.documents().len() && stop.is_ok() {
+        let next = batch.documents().get(taken);
+        if taken == room && next.is_some_and(|next| next.token_end as usize <= resolved) {
+            // It is for want of a row, though documents behind it may have words that do not fit.
             let full = self.rows() >= memory.geometry().rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }

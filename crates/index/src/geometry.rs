@@ -194,6 +194,10 @@ pub struct Geometry {
     pub row_chunks_max: u64,
     /// Vector chunks a segment may have.
     pub vector_chunks_max: u64,
+    /// Row chunks that a rewritten segment may have. It takes over the living rows of several segments.
+    pub row_entries: u64,
+    /// Vector chunks that a rewritten segment may have.
+    pub vector_entries: u64,
     /// log2 of the words of text in a chunk.
     pub text_shift: u32,
     /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
@@ -210,8 +214,8 @@ pub const RECORD_PLACE_BYTES: u64 = 4;
 pub const COUNT_BYTES: u64 = 8;
 /// Bytes of what says where a row's text is: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
-/// What a rewritten segment may have of texts, in those of one that is being filled.
-const REWRITTEN_TEXTS: u64 = 4;
+/// A rewritten segment has room for this many times the rows, vectors and texts of a fresh one.
+const REWRITTEN: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
@@ -290,6 +294,10 @@ impl Geometry {
         let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
         let text_chunk = (segment_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
         let text_chunks_max = if settings.store { segment_bytes.div_ceil(text_chunk) } else { 0 };
+        let row_chunks_max = rows_max >> row_shift;
+        let vector_chunks_max = (segment_bytes / 2) >> vector_shift;
+        // With a second tier nothing is rewritten, and the file's directories keep their size.
+        let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
         Geometry {
             settings,
             nvm,
@@ -306,11 +314,13 @@ impl Geometry {
             fresh_slots: (segment_bytes / 128).next_power_of_two(),
             row_shift,
             vector_shift,
-            row_chunks_max: rows_max >> row_shift,
-            vector_chunks_max: (segment_bytes / 2) >> vector_shift,
+            row_chunks_max,
+            vector_chunks_max,
+            row_entries: row_chunks_max * rewritten,
+            vector_entries: vector_chunks_max * rewritten,
             text_shift: (text_chunk / 8).ilog2(),
             text_chunks_max,
-            text_entries: text_chunks_max * REWRITTEN_TEXTS,
+            text_entries: text_chunks_max * REWRITTEN,
         }
     }
 
@@ -327,7 +337,12 @@ impl Geometry {
 
     /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
     pub fn text_directory_words(&self) -> u64 {
-        if self.settings.store { self.row_chunks_max + self.text_entries } else { 0 }
+        if self.settings.store { self.row_entries + self.text_entries } else { 0 }
+    }
+
+    /// Rows that a rewritten segment may have: no segment has more.
+    pub fn rewritten_rows_max(&self) -> u32 {
+        (self.row_entries << self.row_shift).min(LOCAL_MAX as u64) as u32
     }
 
     /// Rows a segment may have.

@@ -96,6 +96,21 @@ impl Keys {
     }
 }
 
+/// Finds the row that `key` calls without the key table, if the table lost rows that `snapshot` may
+/// see. The caller has asked the table first: the loss is noted before a row leaves it, so a reader
+/// that misses the row sees the note. The search visits all rows: prefer a newer snapshot.
+pub fn find_forgotten(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
+    if snapshot.visible() >= snapshot.memory().forgotten() {
+        return None;
+    }
+    snapshot.segments().find_map(|segment| {
+        let table = segment.row_table();
+        let calls = |local: &u32| is(&segment, table.row(*local).key(), key);
+        let found = (0..segment.rows()).rev().filter(calls).find(|local| !segment.is_dead(*local));
+        found.map(|local| segment.row_number(local))
+    })
+}
+
 /// Whether a row's key is `key`.
 pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
     match row.kind() {

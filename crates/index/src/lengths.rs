@@ -202,7 +202,7 @@ pub struct RunningCounts<'a> {
 impl<'a> RunningCounts<'a> {
     /// Those behind the rows that the directory at `directory` leads to.
     pub(crate) fn new(region: &'a Region, geometry: &'a Geometry, directory: u64) -> Self {
-        let chunks = region.view(Span::new(directory, geometry.row_chunks_max));
+        let chunks = region.view(Span::new(directory, geometry.row_entries));
         RunningCounts { region, geometry, chunks }
     }
 

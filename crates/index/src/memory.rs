@@ -302,6 +302,17 @@ impl Memory {
         self.reclaimed.store(window.oldest as u64, Release);
     }
 
+    /// Notes that the key table is about to lose rows which snapshots of fewer than `rows` rows may
+    /// see alive. Ingest role only.
+    pub fn note_forgotten(&self, rows: u64) {
+        self.roots().forgotten().fetch_max(rows, Release);
+    }
+
+    /// The number of rows from which on a snapshot finds all its keys in the key table.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.roots().forgotten().load(Acquire)
+    }
+
     /// Whether any row ever died.
     #[inline]
     pub fn has_dead(&self) -> bool {

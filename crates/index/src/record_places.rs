@@ -21,7 +21,7 @@ pub(crate) struct RecordPlaces<'a> {
 impl<'a> RecordPlaces<'a> {
     /// Those behind the directory at `directory`.
     pub(crate) fn new(region: &'a Region, geometry: &'a Geometry, directory: u64) -> Self {
-        let directory = region.view(Span::new(directory, geometry.row_chunks_max));
+        let directory = region.view(Span::new(directory, geometry.row_entries));
         RecordPlaces { region, geometry, directory }
     }
 

@@ -25,7 +25,6 @@ mod copy;
 mod room;
 
 use crate::descriptor::{Position, SegmentId, Superseded};
-use crate::dictionary::TermId;
 use crate::dictionary_writer::DictionaryFull;
 use crate::flush::{FlushStop, sweep};
 use crate::memory::{Memory, Partition};
@@ -39,8 +38,6 @@ enum Step {
     Announced { stamp: u64 },
     /// Switched; readers from before may be about.
     Switched { stamp: u64 },
-    /// There was no room: the new version's entries, which nobody was shown, go again.
-    GivenUp,
 }
 
 /// A rewrite under way.
@@ -48,8 +45,6 @@ enum Step {
 pub struct Rewrite {
     run: Vec<SegmentId>,
     new: SegmentId,
-    /// Terms of the new version.
-    terms: Vec<TermId>,
     step: Step,
 }
 
@@ -58,10 +53,17 @@ pub struct Rewrite {
 pub enum Progress {
     /// Readers from before are still about: ask again later.
     Waiting,
-    /// The new version is in place, or was given up; something is still to be swept.
+    /// The new version is in place; the run is still to be swept.
     Sweeping,
     /// All is done.
     Done,
+}
+
+/// True if there is room to sweep a run whose entries lie behind those of the new version. They do not
+/// leave at the front, so each of their terms gets a new array.
+fn has_room_to_sweep(memory: &Memory) -> bool {
+    let dictionary = memory.dictionary();
+    dictionary.has_reserve() || !dictionary.is_half_full()
 }
 
 impl Rewrite {
@@ -71,16 +73,14 @@ impl Rewrite {
         let of = |position| memory.table().get(position).map(|(d, _)| SegmentId(d.id() as u32));
         let run = (oldest..=last).map(of).collect::<Option<Vec<_>>>()?;
         let new = run.last()?.other();
+        if run.len() == 1 && new < run[0] && !has_room_to_sweep(memory) {
+            return None;
+        }
         memory.supersede(Superseded { new, switched: false });
-        Some(Rewrite {
-            run,
-            new,
-            terms: Vec::new(),
-            step: Step::Announced { stamp: memory.pins().retire() },
-        })
+        Some(Rewrite { run, new, step: Step::Announced { stamp: memory.pins().retire() } })
     }
 
-    /// Whether entries of the new version may exist, so that it must be brought to its end.
+    /// Whether the new version is in place, so that the rewrite must be brought to its end.
     pub fn is_committed(&self) -> bool {
         !matches!(self.step, Step::Announced { .. })
     }
@@ -106,14 +106,6 @@ impl Rewrite {
                 self.sweep_run(memory)?;
                 Ok(Progress::Done)
             }
-            Step::GivenUp => {
-                let mut dictionary = memory.dictionary();
-                for term in &self.terms {
-                    dictionary.remove(memory, *term, self.new)?;
-                }
-                memory.retire_blocks(Partition::Long, self.new);
-                Ok(Progress::Done)
-            }
         }
     }
 
@@ -122,12 +114,13 @@ impl Rewrite {
         memory: &Memory,
         locked: impl FnOnce(&mut dyn FnMut()),
     ) -> Result<(), FlushStop> {
-        let copy = Copy::new(memory, &self.run, self.new)?;
-        self.terms.clone_from(&copy.terms);
-        if copy.build(memory, &mut memory.dictionary()).is_err() {
-            self.step = Step::GivenUp;
-            return Ok(());
+        let mut copy = Copy::new(memory, &self.run, self.new)?;
+        // Takes all places first: after this the rewrite needs no more room.
+        if let Err(full) = copy.place_entries(memory, &mut memory.dictionary()) {
+            memory.give_back(Partition::Long, self.new);
+            return Err(full.into());
         }
+        copy.build(memory, &mut memory.dictionary());
         locked(&mut || copy.switch(memory));
         self.step = Step::Switched { stamp: memory.pins().retire() };
         Ok(())

@@ -112,6 +112,8 @@ words! {
     base_end = 68;
     /// The first position from which on the key table has all keys.
     keys_from = 69;
+    /// Snapshots of fewer rows than this may see documents that the key table has lost.
+    forgotten = 70;
 }
 
 impl<'a> Roots<'a> {

@@ -49,11 +49,11 @@ impl RowWriter {
     /// Of a segment without rows, or `None` while the partition has no room for its directories.
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
-        let chunks = geometry.row_chunks_max * 2 + geometry.vector_chunks_max + NEWEST_WORDS;
+        let chunks = geometry.row_entries * 2 + geometry.vector_entries + NEWEST_WORDS;
         let words = chunks + geometry.text_directory_words();
         let start = memory.allocate(Partition::Long, words * 8, id)?;
-        let row_directory = Span::new(start, geometry.row_chunks_max);
-        let vector_directory = Span::new(row_directory.end(), geometry.vector_chunks_max);
+        let row_directory = Span::new(start, geometry.row_entries);
+        let vector_directory = Span::new(row_directory.end(), geometry.vector_entries);
         let records = vector_directory.end();
         RecordPlaces::new(memory.region(), geometry, records).clear();
         field_lengths::clear(memory.region(), geometry, records);

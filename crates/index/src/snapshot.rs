@@ -298,7 +298,7 @@ impl<'a> Segment<'a> {
     #[inline]
     pub fn row_table(&self) -> Rows<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(self.descriptor.row_directory(), geometry.row_chunks_max);
+        let directory = Span::new(self.descriptor.row_directory(), geometry.row_entries);
         Rows::new(self.memory.region(), directory, geometry.row_shift)
     }
 
@@ -312,7 +312,7 @@ impl<'a> Segment<'a> {
     #[cold]
     fn row_in_dram(&self, local: u32) -> RowWords<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(self.descriptor.counts(), geometry.row_chunks_max);
+        let directory = Span::new(self.descriptor.counts(), geometry.row_entries);
         Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)
     }
 
@@ -333,7 +333,7 @@ impl<'a> Segment<'a> {
 
     fn vectors_behind(&self, directory: u64) -> Vectors<'a> {
         let geometry = self.memory.geometry();
-        let directory = Span::new(directory, geometry.vector_chunks_max);
+        let directory = Span::new(directory, geometry.vector_entries);
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
     }
 

@@ -44,7 +44,7 @@ impl TextCopy {
         }
         let [directory, places, texts] = starts;
         let words = memory.region().view(Span::new(directory, geometry.text_directory_words()));
-        let (of_rows, of_texts) = words.split_at(geometry.row_chunks_max as usize);
+        let (of_rows, of_texts) = words.split_at(geometry.row_entries as usize);
         lead(of_rows, places, TEXT_PLACE_BYTES << geometry.row_shift);
         lead(of_texts, texts, WORD << geometry.text_shift);
         let places = Span::new(places, rows as u64);

@@ -77,7 +77,7 @@ impl TextWriter {
         let start = memory.allocate(Partition::Long, chunks * chunk_bytes, self.id);
         let start = start.ok_or(Stop::HeapFull)?;
         for i in 0..chunks {
-            let entry = self.entry(memory, geometry.row_chunks_max + first + i);
+            let entry = self.entry(memory, geometry.row_entries + first + i);
             entry.store(start + i * chunk_bytes, Release);
         }
         self.word = (first << shift) as u32;

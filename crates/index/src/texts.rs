@@ -52,7 +52,7 @@ impl<'a> Texts<'a> {
     /// Those behind the directory at `directory`.
     pub(crate) fn new(region: &'a Region, geometry: &Geometry, directory: u64) -> Texts<'a> {
         let words = region.view(Span::new(directory, geometry.text_directory_words()));
-        let (places, chunks) = words.split_at(geometry.row_chunks_max as usize);
+        let (places, chunks) = words.split_at(geometry.row_entries as usize);
         let (row_shift, shift) = (geometry.row_shift, geometry.text_shift);
         Texts { region, places, chunks, row_shift, shift }
     }

@@ -30,6 +30,8 @@ use crate::placement::Placement;
 use crate::retention::Arrivals;
 use crate::shared::Shared;
 
+use room::Room;
+
 /// What the stage is asked to do.
 #[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
 pub(crate) enum Task {
@@ -49,14 +51,21 @@ pub(crate) enum Task {
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
+/// Where nothing may be dropped, this share of the dictionary is kept for rewrites: one in so many
+/// bytes. Smaller ones were not tried.
+const DICTIONARY_RESERVE: u64 = 8;
 /// How long the first answer after a start is left alone.
 const REST: Duration = Duration::from_millis(1);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
     rewrite: Option<Rewrite>,
+    /// The rewrite's last step found no room, though no reader was in its way.
+    rewrite_is_blocked: bool,
     /// The window's end before which none is begun where the oldest may be dropped.
     no_rewrite_before: Position,
+    /// The room there was when the last rewrite found too little.
+    found_no_room: Option<Room>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
@@ -106,6 +115,9 @@ impl FlushStage {
             let settings = shared.memory.geometry().settings;
             let segments = if settings.store { 3 } else { 2 };
             shared.memory.set_reserve(segments * settings.segment_bytes);
+            if settings.nvm.is_none() {
+                shared.memory.dictionary().set_reserve(DICTIONARY_RESERVE);
+            }
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
@@ -113,7 +125,9 @@ impl FlushStage {
         FlushStage {
             shared,
             rewrite: None,
+            rewrite_is_blocked: false,
             no_rewrite_before: 0,
+            found_no_room: None,
             dropped: VecDeque::new(),
             leases,
             lateness,
@@ -201,7 +215,9 @@ impl FlushStage {
             if self.log_is_full && !made && !self.is_reclaiming() {
                 self.shared.note_stuck();
             }
-            self.shared.memory.wait_for_space();
+            if self.shared.progress() == before {
+                self.shared.memory.wait_for_space();
+            }
         }
         shedding == Some(Shedding::Cutting) || self.shared.progress() != before
     }
@@ -251,7 +267,8 @@ impl FlushStage {
 
     fn make_room_or_say_so(&mut self) {
         let made = self.make_room();
-        let is_under_way = self.rewrite.is_some() || !self.dropped.is_empty();
+        let rewrites = self.rewrite.is_some() && !self.rewrite_is_blocked;
+        let is_under_way = rewrites || !self.dropped.is_empty();
         if !made && !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and is told that there is nothing to wait for.
             self.shared.note_stuck();
@@ -273,11 +290,14 @@ impl FlushStage {
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
+        // The queue has a free place: wakes an adder that waits to hand over the next segment.
+        self.shared.memory.notify_space();
         let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
             if self.shared.is_poisoned() || self.shared.is_closing() {
                 return;
             }
+            let before = self.shared.progress();
             // What is waited for may be a reader's, whichever way room is made.
             self.enforce_leases();
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
@@ -288,7 +308,9 @@ impl FlushStage {
             if !made && !smaller && !went_on && !self.is_reclaiming() {
                 self.shared.note_stuck();
             }
-            self.shared.memory.wait_for_space();
+            if !smaller && !went_on && self.shared.progress() == before {
+                self.shared.memory.wait_for_space();
+            }
             self.collect();
         }
         if let Some(arrivals) = &mut self.arrivals {

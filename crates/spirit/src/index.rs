@@ -333,6 +333,13 @@ impl Index {
         Ok(())
     }
 
+    /// Ends all waiting for room that cannot be made. Operations that wait for it, and later ones that
+    /// would, return [`AddError::HeapFull`]. For another thread: it lets an index that
+    /// [waits](crate::OnFull::Wait) be closed while an operation waits.
+    pub fn stop_waiting(&self) {
+        self.executors.iter().for_each(|executor| executor.shared.stop_waiting());
+    }
+
     /// Waits until every full segment has been flushed. Never needed for visibility; benchmarks call it.
     pub fn settle(&self) {
         for executor in &self.executors {

@@ -107,7 +107,8 @@ impl Index {
     /// A reader for one thread.
     pub fn reader(&self) -> Result<Reader<'_>, TooManyReaders> {
         let view = self.view();
-        let memory = Memory::new(view.parts.len(), view.parts[0].memory.geometry().rows_max());
+        let geometry = view.parts[0].memory.geometry();
+        let memory = Memory::new(view.parts.len(), geometry.rewritten_rows_max());
         let growths = view.fields.growths();
         let seat = Seat::take(view, self.options.readers_max)?;
         let parser = self.parser(Operator::Or);

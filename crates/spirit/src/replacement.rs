@@ -16,7 +16,8 @@ use crate::shared::Shared;
 
 /// Replaced rows after which their slots are looked at.
 const REPLACED_LOOK: usize = 64;
-/// Replaced rows whose slots are kept at most: beyond it a reader that stays pinned may miss a key.
+/// Replaced rows whose slots are kept at most. Beyond it a reader that stays pinned searches all rows
+/// for a key.
 pub(crate) const REPLACED_MAX: usize = 1024;
 
 /// A slot of the key table whose row is dead.
@@ -82,19 +83,20 @@ fn enter_explicit(
     let hash = keys::hash(key);
     let old = table.find(snapshot, &shared.memory, key, hash);
     let mut inserted = table.insert(&shared.memory, hash, row);
-    if inserted.is_err() {
-        // Versions that are kept for readers crowd the key's lines: without them there is room.
-        replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
-        inserted = table.insert(&shared.memory, hash, row);
-    }
     if inserted.is_err() && table.evict(snapshot, &shared.memory, hash) {
         shared.note_key_left();
+        inserted = table.insert(&shared.memory, hash, row);
+    }
+    if inserted.is_err() {
+        // Versions that are kept for readers crowd the key's lines: without them there is room.
+        shared.memory.note_forgotten(row);
+        replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
         inserted = table.insert(&shared.memory, hash, row);
     }
     let slot = match (inserted, old) {
         (Ok(()), _) => Slot::Own,
         // Still none: the new version takes the old one's place at once, if that has been entered.
-        (Err(_), Some(old)) if table.replace(&shared.memory, hash, old, row) => Slot::OfOld,
+        (Err(_), Some(old)) if take_over(shared, table, hash, old, row) => Slot::OfOld,
         (Err(_), _) => return Err(AddError::KeysFull),
     };
     let number = keys::as_number(key);
@@ -103,6 +105,12 @@ fn enter_explicit(
     }
     let victim = old.or_else(|| keys::find_automatic(snapshot, number?));
     Ok(Entered { hash, row, old, victim, slot })
+}
+
+/// Puts the new version in the old one's place, which queries still see.
+fn take_over(shared: &Shared, table: Keys, hash: u64, old: u64, row: u64) -> bool {
+    shared.memory.note_forgotten(row + 1);
+    table.replace(&shared.memory, hash, old, row)
 }
 
 /// The same of an automatic key, if somebody chose its number before as an explicit one: it replaces that document.
@@ -165,11 +173,17 @@ pub(crate) fn forget_replaced(shared: &Shared, table: Keys, replaced: &mut VecDe
         slot.stamp = Some(stamp);
     }
     let horizon = shared.memory.pins().horizon();
-    let mut surplus = replaced.len().saturating_sub(REPLACED_MAX);
     while let Some(slot) =
-        replaced.pop_front_if(|slot| surplus > 0 || slot.stamp.is_some_and(|stamp| stamp < horizon))
+        replaced.pop_front_if(|slot| slot.stamp.is_some_and(|stamp| stamp < horizon))
     {
-        surplus = surplus.saturating_sub(1);
+        table.remove(&shared.memory, slot.hash, slot.row);
+    }
+    let surplus = replaced.len().saturating_sub(REPLACED_MAX);
+    if surplus > 0 {
+        // Snapshots that see all these deaths do not need the slots.
+        shared.memory.note_forgotten(shared.memory.visible());
+    }
+    for slot in replaced.drain(..surplus) {
         table.remove(&shared.memory, slot.hash, slot.row);
     }
 }
@@ -208,4 +222,61 @@ pub(crate) fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) 
     let engraved = shared.memory.kill(&segment, local, by);
     shared.add(Gauge::Deleted, 1);
     Some(if engraved { Stamped::Engraved } else { Stamped::InDram })
+}
+
+#[cfg(test)]
+mod tests {
+    use spirit_index::keys::{Keys, find_forgotten, hash};
+    use spirit_index::memory::Memory;
+    use spirit_index::snapshot::Snapshot;
+
+    use super::REPLACED_MAX;
+    use crate::index::Index;
+    use crate::options::Options;
+
+    fn open() -> Index {
+        Options::default().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
+    }
+
+    /// What a query that began with `snapshot` finds under `key`: whether by the table alone, and the row.
+    fn found(memory: &Memory, snapshot: &Snapshot<'_>, key: &str) -> (bool, Option<u64>) {
+        let key = key.as_bytes();
+        let in_table = Keys::new(memory.geometry()).find(snapshot, memory, key, hash(key));
+        (in_table.is_some(), in_table.or_else(|| find_forgotten(snapshot, key)))
+    }
+
+    #[test]
+    fn a_pinned_reader_finds_its_version_of_a_key_that_has_many() {
+        let index = open();
+        index.put("hot", "before").unwrap();
+        let memory = &index.executors[0].shared.memory;
+        let slot = memory.pins().acquire().unwrap();
+        memory.pins().pin(&slot);
+        let snapshot = Snapshot::take(memory);
+        for _ in 0..200 {
+            index.put("hot", "after").unwrap();
+        }
+        assert_eq!(found(memory, &snapshot, "hot"), (false, Some(0)));
+        assert_eq!(found(memory, &snapshot, "none"), (false, None));
+        assert_eq!(found(memory, &Snapshot::take(memory), "hot"), (true, Some(200)));
+        memory.pins().unpin(&slot);
+    }
+
+    #[test]
+    fn a_pinned_reader_finds_its_version_of_each_of_many_keys() {
+        let index = open();
+        let keys = (0..REPLACED_MAX * 2).map(|n| format!("k{n}")).collect::<Vec<_>>();
+        let put_all = || keys.iter().for_each(|key| index.put(key, "text").unwrap());
+        put_all();
+        let memory = &index.executors[0].shared.memory;
+        let slot = memory.pins().acquire().unwrap();
+        memory.pins().pin(&slot);
+        let snapshot = Snapshot::take(memory);
+        put_all();
+        let all = keys.iter().zip(0..).map(|(key, row)| (found(memory, &snapshot, key), row));
+        let (in_table, not): (Vec<_>, Vec<_>) = all.partition(|((in_table, _), _)| *in_table);
+        assert!(in_table.len() >= REPLACED_MAX && not.len() >= REPLACED_MAX / 2, "both ways");
+        assert!(in_table.iter().chain(&not).all(|((_, found), row)| *found == Some(*row)));
+        memory.pins().unpin(&slot);
+    }
 }

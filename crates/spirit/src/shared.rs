@@ -77,6 +77,8 @@ pub(crate) struct Shared {
     replayed: AtomicBool,
     /// The index is being dropped: what was not flushed need not be.
     closing: AtomicBool,
+    /// Operations that find no room do not wait for it, whatever the policy.
+    stops_waiting: AtomicBool,
 }
 
 impl Shared {
@@ -102,6 +104,7 @@ impl Shared {
             unplaced: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            stops_waiting: AtomicBool::new(false),
         }
     }
 
@@ -198,9 +201,21 @@ impl Shared {
         }
     }
 
-    /// There may be room now that was not there before.
+    /// There may be room now that was not there before: wakes all who wait for it.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Release);
+        self.memory.notify_space();
+    }
+
+    /// Has whoever waits for room, now or later, be refused once the flush stage can make none.
+    pub(crate) fn stop_waiting(&self) {
+        self.stops_waiting.store(true, Release);
+        self.memory.notify_space();
+    }
+
+    /// Whether nobody waits any more for room that the flush stage cannot make.
+    pub(crate) fn stops_waiting(&self) -> bool {
+        self.stops_waiting.load(Acquire)
     }
 
     /// How much of it there was. Whoever looks for room looks here first.

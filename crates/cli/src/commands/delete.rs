@@ -23,7 +23,8 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let opening = IndexArgs { dram: args.dram, ..IndexArgs::default() };
     let index = directory::open(&args.directory, &opening)?;
     let mut deleted = Deleted::default();
-    let failed = delete(&index, &args.keys, &interrupt, &mut deleted);
+    let work = || delete(&index, &args.keys, &interrupt, &mut deleted);
+    let failed = interrupt.during(|| index.stop_waiting(), work);
     directory::close(index, failed)?;
     let mut out = out();
     if args.json {

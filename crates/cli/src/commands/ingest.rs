@@ -55,7 +55,11 @@ fn ingest(
     if args.ack {
         loader = loader.acknowledge(out);
     }
-    let loaded = if args.resume { loader.resume(&args.files) } else { loader.load(&args.files) };
+    let load = || match args.resume {
+        true => loader.resume(&args.files),
+        false => loader.load(&args.files),
+    };
+    let loaded = interrupt.during(|| index.stop_waiting(), load);
     let totals = loader.totals();
     progress.finish(&totals);
     // Nobody reads any more: nothing is left to say.

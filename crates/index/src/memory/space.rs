@@ -76,7 +76,7 @@ impl Memory {
     }
 
     /// Tells who waits for space that there may be some, in the log for instance.
-    pub(crate) fn notify_space(&self) {
+    pub fn notify_space(&self) {
         self.space.notify_all();
     }
 

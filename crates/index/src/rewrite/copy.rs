@@ -11,7 +11,7 @@ use super::room::{Content, ROW_WORDS, Room};
 use crate::column::Columns;
 use crate::descriptor::{Descriptor, SegmentId, State, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
-use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
+use crate::dictionary_writer::{DictionaryFull, DictionaryWriter, Place};
 use crate::entries::Entry;
 use crate::flush::FlushStop;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
@@ -44,7 +44,9 @@ pub(super) struct Copy<'a> {
     new: Descriptor<'a>,
     id: SegmentId,
     rows: u32,
-    pub(super) terms: Vec<TermId>,
+    terms: Vec<TermId>,
+    /// The place for each term's entry; none for a term without living postings.
+    places: Vec<Option<Place>>,
     room: Room,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Copy<'a> {
             id,
             rows: 0,
             terms: Vec::new(),
+            places: Vec::new(),
             room: Room::default(),
         };
         let snapshot = Snapshot::of_role(memory, u64::MAX);
@@ -261,18 +264,37 @@ impl<'a> Copy<'a> {
         self.terms.iter().map(count).fold(0, |at, postings| layout(at, postings, self.rows).1)
     }
 
-    /// Writes the lists and gives each term its entry.
-    pub(super) fn build(
-        &self,
+    /// Takes places for the entries of all terms, or none.
+    pub(super) fn place_entries(
+        &mut self,
         memory: &Memory,
         writer: &mut DictionaryWriter,
     ) -> Result<(), DictionaryFull> {
+        let mut places = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            // A term of which no posting lives gets no entry.
+            let lives = self.list(memory, *term).next().is_some();
+            match lives.then(|| writer.place_version(memory, *term, self.id)).transpose() {
+                Ok(place) => places.push(place),
+                Err(full) => {
+                    places.into_iter().flatten().for_each(|place| writer.give_back(memory, place));
+                    return Err(full);
+                }
+            }
+        }
+        self.places = places;
+        Ok(())
+    }
+
+    /// Writes the lists and gives each term its entry, for which places were taken.
+    pub(super) fn build(&mut self, memory: &Memory, writer: &mut DictionaryWriter) {
         let mut next = 0;
         let mut total = 0;
-        for (ordinal, term) in self.terms.iter().enumerate() {
+        let places = std::mem::take(&mut self.places);
+        for ((ordinal, term), place) in self.terms.iter().enumerate().zip(places) {
             let number = &memory.region().view(self.room.term_map)[ordinal];
             let postings = self.list(memory, *term).count() as u32;
-            let Some(newest) = self.list(memory, *term).next() else {
+            let Some((newest, place)) = self.list(memory, *term).next().zip(place) else {
                 // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
                 number.store(TermId::NONE.0, Relaxed);
                 continue;
@@ -283,18 +305,14 @@ impl<'a> Copy<'a> {
                 self.write_list(memory, ordinal as u32, *term, first, postings);
             }
             let payload = if postings == 1 { newest } else { first as u32 };
-            writer.add_version(
-                memory,
-                *term,
-                Entry { segment: self.id, postings, payload, ..Entry::NONE },
-            )?;
+            let entry = Entry { segment: self.id, postings, payload, ..Entry::NONE };
+            writer.add_version(memory, *term, entry, place);
             next = after;
             total += postings as u64;
         }
         self.new.set_posting_count(total);
         self.order_terms(memory);
         writer.collect(memory);
-        Ok(())
     }
 
     /// Writes the order of the terms that have entries, and the columns, which have places in it.

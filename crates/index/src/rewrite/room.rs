@@ -49,16 +49,16 @@ impl Content {
     /// Bytes of each part; none if there is more than a segment can have.
     fn sizes(&self, geometry: &Geometry) -> Option<[u64; PARTS]> {
         let rows = u64::from(self.rows);
-        let fits = rows.div_ceil(1 << geometry.row_shift) <= geometry.row_chunks_max
-            && self.units.div_ceil(1 << geometry.vector_shift) <= geometry.vector_chunks_max
+        let fits = rows.div_ceil(1 << geometry.row_shift) <= geometry.row_entries
+            && self.units.div_ceil(1 << geometry.vector_shift) <= geometry.vector_entries
             && TextCopy::fits(geometry, self.text_words);
         fits.then(|| {
             let [text_directory, text_places, texts] =
                 TextCopy::sizes(geometry, self.rows, self.text_words);
             [
                 // The readers' view of a directory has a fixed size, whatever of it is used.
-                geometry.row_chunks_max * 8,
-                geometry.vector_chunks_max * 8,
+                geometry.row_entries * 8,
+                geometry.vector_entries * 8,
                 rows * ROW_BYTES,
                 rows * 4,
                 self.units * 2,
@@ -106,9 +106,9 @@ impl Room {
         ] = starts;
         let (geometry, region) = (memory.geometry(), memory.region());
         let directory = |start, chunks_max| region.view(Span::new(start, chunks_max));
-        let of_rows = directory(row_directory, geometry.row_chunks_max);
+        let of_rows = directory(row_directory, geometry.row_entries);
         lead(of_rows, row_words, ROW_BYTES << geometry.row_shift);
-        let of_vectors = directory(vector_directory, geometry.vector_chunks_max);
+        let of_vectors = directory(vector_directory, geometry.vector_entries);
         lead(of_vectors, vectors, 2 << geometry.vector_shift);
         let rows = u64::from(content.rows);
         Room {

@@ -42,14 +42,15 @@ impl<'a, C> Evaluation<'a, C> {
     }
 }
 
-/// A snapshot to answer a query by. A key that is replaced without end may lose the version that an old snapshot sees (the key table
-/// keeps replaced rows for readers, but not any number of them), so where one is not found a later snapshot is taken.
+/// Takes a snapshot to answer a query by. The key table keeps a limited number of replaced rows for
+/// readers. If it does not find a key, a later snapshot is taken: that is cheaper than to search all
+/// rows for the version that the old snapshot sees.
 pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query) -> Snapshot<'a> {
     let mut snapshot = Snapshot::take(memory);
     if query.has_keys() {
         for _ in 1..KEY_LOOKS {
             let mut keys = query.terms.iter().filter(|term| term.is_key());
-            if keys.all(|key| find_document(&snapshot, query.bytes_of(key)).is_some()) {
+            if keys.all(|key| look_up(&snapshot, query.bytes_of(key)).is_some()) {
                 break;
             }
             snapshot = Snapshot::take(memory);
@@ -60,9 +61,13 @@ pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query) -> Snapshot<'a> {
 
 /// The segment and row of the document with a key, dead or alive.
 pub(super) fn find_document<'a>(snapshot: &Snapshot<'a>, key: &[u8]) -> Option<(Segment<'a>, u32)> {
-    let memory = snapshot.memory();
-    let row = keys::Keys::new(memory.geometry())
-        .find(snapshot, memory, key, keys::hash(key))
-        .or_else(|| keys::as_number(key).and_then(|n| keys::find_automatic(snapshot, n)));
+    let row = look_up(snapshot, key).or_else(|| keys::find_forgotten(snapshot, key));
     row.and_then(|row| snapshot.locate(row))
+}
+
+/// The row of the document with a key, by the key table and the automatic keys.
+fn look_up(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
+    let memory = snapshot.memory();
+    let row = keys::Keys::new(memory.geometry()).find(snapshot, memory, key, keys::hash(key));
+    row.or_else(|| keys::as_number(key).and_then(|n| keys::find_automatic(snapshot, n)))
 }

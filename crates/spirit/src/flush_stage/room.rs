@@ -4,7 +4,7 @@
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::drop_oldest;
 use spirit_index::keys;
-use spirit_index::memory::Partition;
+use spirit_index::memory::{Memory, Partition};
 use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Progress;
@@ -18,11 +18,41 @@ use crate::placement::Placement;
 use crate::shared::Shared;
 use crate::store::now_ms;
 
+/// The room that a rewrite found, in bytes, and the rows that it need not copy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    long: u64,
+    dictionary: u64,
+    dead: u64,
+}
+
+impl Room {
+    fn of(memory: &Memory) -> Room {
+        let (used, bytes) = memory.partition_use().long;
+        let window = memory.window();
+        let segments = (window.oldest..window.end).filter_map(|at| memory.table().get(at));
+        Room {
+            long: bytes - used,
+            dictionary: memory.dictionary().free(),
+            dead: segments.map(|(descriptor, _)| descriptor.dead()).sum(),
+        }
+    }
+
+    fn is_more_than(self, other: Room) -> bool {
+        self.long > other.long || self.dictionary > other.dictionary || self.dead > other.dead
+    }
+}
+
 /// Rows of a dropped segment whose keys are taken out under one lock.
 const KEY_SWEEP_ROWS: u32 = 256;
 /// A rewrite that found no room is not tried again before so large a part of the segments is new: one in so many. Where nothing
-/// may be dropped it is tried whenever somebody waits, since nothing else makes room.
+/// may be dropped it is tried again as soon as there is more room.
 const RETRY_SHARE: Position = 4;
+/// Entries of a term, on average, from which on segments are rewritten together though few of their
+/// rows are dead.
+const SCATTERED: u64 = 4;
+/// The least number of segments behind the oldest that are rewritten together then.
+const GATHERED_MIN: Position = 3;
 /// Descriptor table slots that are kept free.
 const SLOTS_FREE_MIN: u32 = 8;
 
@@ -60,7 +90,9 @@ impl FlushStage {
             let _keys = shared.keys();
             switch();
         };
-        match rewrite.advance(&shared.memory, locked) {
+        let advanced = rewrite.advance(&shared.memory, locked);
+        self.rewrite_is_blocked = advanced.is_err();
+        match advanced {
             Ok(Progress::Waiting) => false,
             Ok(Progress::Sweeping) => {
                 shared.note_progress();
@@ -69,6 +101,8 @@ impl FlushStage {
             Ok(Progress::Done) => {
                 shared.note_progress();
                 shared.add(Gauge::RewrittenSegments, 1);
+                // The next run is another one, which may need less room.
+                self.found_no_room = None;
                 self.rewrite = None;
                 true
             }
@@ -77,10 +111,21 @@ impl FlushStage {
                 let window = shared.memory.window();
                 self.no_rewrite_before =
                     window.end + (window.end - window.oldest) / RETRY_SHARE + 1;
+                self.found_no_room = Some(Room::of(&shared.memory));
                 self.rewrite = None;
                 false
             }
         }
+    }
+
+    /// Whether a rewrite might find room: the last one did, or there is more now than it found. Where
+    /// the oldest may be dropped it is not worth while before some of the segments are new.
+    fn may_rewrite(&self) -> bool {
+        let memory = &self.shared.memory;
+        if self.shared.on_full == OnFull::DropOldest {
+            return memory.window().end >= self.no_rewrite_before;
+        }
+        self.found_no_room.is_none_or(|found| Room::of(memory).is_more_than(found))
     }
 
     /// The last segment of a run, from the oldest on, that is worth rewriting, if there is one: at least half of
@@ -96,24 +141,41 @@ impl FlushStage {
         let window = memory.window();
         // Positions may run out before the room for documents does; so may the room for words, unless the oldest goes.
         let may_drop = self.shared.on_full == OnFull::DropOldest;
-        if may_drop && window.end < self.no_rewrite_before {
-            return None;
-        }
         let others_short = !memory.has_slot(window.end + SLOTS_FREE_MIN)
             || (!may_drop && memory.dictionary().is_crowded());
-        if (used < bytes / 2 && !others_short) || !memory.has_dead() {
+        let is_half_full = used >= bytes / 2 || memory.dictionary().is_half_full();
+        if !(is_half_full || others_short) || !memory.has_dead() || !self.may_rewrite() {
             return None;
         }
         let holder = memory.oldest_owner(Partition::Long)?.position();
         let short = !may_drop && (self.is_crowded() || others_short);
         let parts = if short { 4 } else { 2 };
-        let (mut rows, mut dead) = (0, 0);
+        let scattered = !may_drop && self.is_scattered();
+        let (mut rows, mut dead, mut first) = (0, 0, 0);
         (window.oldest..window.end).find(|position| {
             let Some((descriptor, _)) = memory.table().get(*position) else { return false };
             rows += descriptor.rows();
             dead += descriptor.dead();
-            *position >= holder && dead * parts >= rows
+            if *position == window.oldest {
+                first = rows - dead;
+            }
+            let dies = dead * parts >= rows;
+            // As much again as the oldest has: so a row is copied a few times at most, whatever is taken together.
+            let gathers =
+                scattered && position - window.oldest >= GATHERED_MIN && rows - dead >= first * 2;
+            *position >= holder && (dies || gathers)
         })
+    }
+
+    /// Whether the dictionary is half full, and its terms have entries in many segments: a term keeps
+    /// one of them if these segments are rewritten together.
+    fn is_scattered(&self) -> bool {
+        let memory = &self.shared.memory;
+        let dictionary = memory.dictionary();
+        let window = memory.window();
+        let terms = (window.oldest..window.end).filter_map(|at| memory.table().get(at));
+        let entries: u64 = terms.map(|(descriptor, _)| descriptor.terms()).sum();
+        dictionary.is_half_full() && entries >= dictionary.terms() * SCATTERED
     }
 
     /// Whether there is room for less than one and a quarter segments.
@@ -203,7 +265,10 @@ impl FlushStage {
     /// Takes the next step of that, if there is one; says how it went.
     pub(super) fn advance_shed(&mut self) -> Option<Shedding> {
         let progress = self.shed.as_mut()?.advance(&self.shared.memory);
-        self.shed.take_if(|_| progress == Shedding::Done);
+        if progress == Shedding::Done {
+            self.shed = None;
+            self.shared.note_progress();
+        }
         Some(progress)
     }
 

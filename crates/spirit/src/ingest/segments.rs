@@ -141,6 +141,8 @@ impl Ingester {
             return Err(self.shared.refusal());
         }
         let refuses = match self.shared.on_full {
+            _ if self.shared.stops_waiting() => true,
+            // The oldest segment goes once a merge is done or the disk has room again.
             OnFull::DropOldest => false,
             OnFull::Wait => self.is_closing,
             OnFull::Refuse => true,
@@ -173,13 +175,8 @@ impl Ingester {
 
     /// The long-term partition is full: what now is the policy's matter.
     pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
-        match self.shared.on_full {
-            // A full queue means that the stage is at work, which makes room as well.
-            _ if self.shared.memory.nvm().is_some() => drop(self.tasks.try_send(Task::MakeRoom)),
-            OnFull::DropOldest => drop(self.tasks.try_send(Task::MakeRoom)),
-            OnFull::Refuse => return Err(AddError::HeapFull),
-            OnFull::Wait => {}
-        }
+        // A full queue means that the stage is at work, which makes room as well.
+        let _ = self.tasks.try_send(Task::MakeRoom);
         self.wait_for_stage(progress)
     }
 }

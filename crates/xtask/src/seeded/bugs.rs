@@ -343,6 +343,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: HISTORIES,
     },
     Bug {
+        name: "lost-key-unnoted",
+        what: "the key table loses rows that a pinned reader sees, and the reader is not told",
+        file: "crates/spirit/src/replacement.rs",
+        old: "        shared.memory.note_forgotten(shared.memory.visible());",
+        new: "",
+        found_by: tests("-p spirit --lib", "a_pinned_reader_finds_its_version_of_each"),
+    },
+    Bug {
         name: "replaced-unfenced",
         what: "a version dies in a segment, and its record may be trimmed before that is durable",
         file: "crates/spirit/src/ingest.rs",
