@@ -47,6 +47,11 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is a copy, made while the index was open.
+    Copied {
+        /// The file.
+        path: PathBuf,
+    },
     /// The index keeps what was added before an orderly shutdown, and was not shut down so.
     Unclean {
         /// The file.
@@ -108,6 +113,12 @@ impl fmt::Display for OpenError {
                 "{}: the machine or its file system went down while this index was open at level process, which does not \
                  survive that: what reached the disk is a mixture of old and new; restore a backup, or remove the index \
                  and add its documents again, at level os if that is to be avoided",
+                path.display()
+            ),
+            OpenError::Copied { path } => write!(
+                f,
+                "{}: this is a copy of an index that was open, so its parts may be of different moments: copy an open index \
+                 with `spirit backup`, or close it before; after a crash, open it once where it was",
                 path.display()
             ),
             OpenError::Unclean { path } => write!(

@@ -54,12 +54,14 @@ pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(
         Ok(())
     } else if options.mode == Mode::Graceful {
         Err(OpenError::Unclean { path: path() })
-    } else if outlives_all(file, options) {
-        Ok(())
     } else {
-        match is_cached(root, file.identity().map_err(OpenError::File)?) {
-            Some(true) => Ok(()),
-            _ => Err(OpenError::Untrusted { path: path() }),
+        let identity = file.identity().map_err(OpenError::File)?;
+        if is_copy(root, identity) {
+            Err(OpenError::Copied { path: path() })
+        } else if outlives_all(file, options) || is_cached(root, identity) == Some(true) {
+            Ok(())
+        } else {
+            Err(OpenError::Untrusted { path: path() })
         }
     }
 }
@@ -70,8 +72,23 @@ pub(crate) fn is_relied_on(
     options: &Options,
     root: &Root,
 ) -> Result<bool, OpenError> {
-    Ok(outlives_all(file, options)
-        || is_cached(root, file.identity().map_err(OpenError::File)?) != Some(false))
+    let identity = file.identity().map_err(OpenError::File)?;
+    let is_kept = outlives_all(file, options) || is_cached(root, identity) != Some(false);
+    Ok(is_kept && !is_copy(root, identity))
+}
+
+/// Whether the file is another one than the writer had open, whose contents it has. While it was copied the writer may have stored
+/// here and there, so what it has is of several moments, which no checksum tells: each block of it is whole.
+///
+/// A snapshot of the file system, or the image of a disk, has the file itself, as it was at one moment: made when it was made,
+/// under its number, though the device may be another. That is as good as a power cut. Not all file systems say when a file was
+/// made, and some number files anew each time they come up, so the number decides only where the time is missing.
+fn is_copy(root: &Root, identity: Identity) -> bool {
+    if root.birth != 0 && identity.birth != 0 {
+        root.birth != identity.birth
+    } else {
+        root.inode != identity.inode
+    }
 }
 
 /// Whether what counts was synced, or goes with the machine. On a disk, at level process, it is there if the page cache that

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use spirit_index::nvm::root::{ROOT_BYTES, Root, WORDS, parse, words};
+use spirit_mem::HeapFile;
 
 /// Says in all roots of the file that were written what `change` makes of them.
 pub(crate) fn change_roots(heap: &Path, change: impl Fn(&mut Root)) {
@@ -20,4 +21,10 @@ pub(crate) fn change_roots(heap: &Path, change: impl Fn(&mut Root)) {
         change(&mut root);
         file.write_all_at(words(&root).map(u64::to_le_bytes).as_flattened(), at).unwrap();
     }
+}
+
+/// Says that the file is not a copy, but the one that its writer had open.
+pub(crate) fn make_original(heap: &Path) {
+    let identity = HeapFile::open_read_only(heap).unwrap().identity().unwrap();
+    change_roots(heap, |root| (root.inode, root.birth) = (identity.inode, identity.birth));
 }
