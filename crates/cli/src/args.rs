@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use spirit::Analyzer;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
-pub(crate) use backup::{BackupArgs, RestoreArgs, VerifyArgs};
+pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
 
 use crate::choice::{
     DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     Verify(VerifyArgs),
     Restore(RestoreArgs),
+    Salvage(SalvageArgs),
     Serve(ServeArgs),
 }
 

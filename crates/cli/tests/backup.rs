@@ -183,3 +183,35 @@ fn a_disk_without_room_leaves_nothing_behind() {
     spirit(&["restore", &out, "-d", &target]).done();
     assert_eq!(count(&target, "all"), 700);
 }
+
+#[test]
+fn what_is_whole_of_a_damaged_index_becomes_another_one() {
+    let folder = Folder::new();
+    let index = folder.path("index");
+    let lines: String =
+        (0..3000).map(|number| format!("all n{number} m{}\n", number % 7)).collect();
+    ingest_into(&index, &SMALL, &lines).done();
+    let all = count(&index, "all");
+    let heap = Path::new(&index).join("heap");
+    let whole = std::fs::read(&heap).unwrap();
+    let said = spirit(&["salvage", &index, &folder.path("same")]).done();
+    assert!(said.ends_with(" operations of the log; 0 things are missing\n"), "{said}");
+    assert_eq!(count(&folder.path("same"), "all"), all);
+    // Slots lie behind root and fields: the first segment's section table is where its slot says.
+    let mut bytes = whole.clone();
+    let slot = 8192 + 2 * 13 * 4096;
+    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
+    bytes[slot + word(slot + 17 * 8)] ^= 1;
+    std::fs::write(&heap, &bytes).unwrap();
+    let out = folder.path("rest");
+    let said = spirit(&["salvage", &index, &out]).done();
+    assert!(said.starts_with("missing: executor 0: section table at 0x"), "{said}");
+    assert!(said.ends_with("; 1 things are missing\n"), "{said}");
+    spirit(&["check", "-d", &out]).done();
+    assert!(count(&out, "all") < all);
+    assert!(std::fs::read(&heap).unwrap() == bytes, "the damaged index was changed");
+    let again = spirit(&["salvage", &index, &out]).failed(1);
+    assert!(again.contains("heap: it is there already"), "{again}");
+    let nothing = spirit(&["salvage", &folder.path("no"), &folder.path("b")]).failed(1);
+    assert!(nothing.contains("there is no index"), "{nothing}");
+}

@@ -19,6 +19,8 @@ use std::time::Duration;
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom};
 use rustix::mm::{self, MapFlags, ProtFlags};
 
+use crate::identity::Identity;
+
 /// What a heap file lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
@@ -38,18 +40,6 @@ impl fmt::Display for Medium {
             Medium::File => "file",
         })
     }
-}
-
-/// Which file it is, so that a copy or another mount is not taken for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// The device.
-    pub device: u64,
-    /// The file's number on it.
-    pub inode: u64,
-    /// The mount through which it is seen: another one after the file system was taken down and up, if the kernel gives each
-    /// mount a number of its own (Linux 6.8); before, the next one may get the number of the last.
-    pub mount: u64,
 }
 
 /// A heap file could not be had.
@@ -312,16 +302,7 @@ impl HeapFile {
 
     /// Which file it is.
     pub fn identity(&self) -> Result<Identity, HeapFileError> {
-        use rustix::fs::{AtFlags, StatxFlags};
-        let failed = |e: rustix::io::Errno| self.failed("look at it", e.into());
-        let stat = rustix::fs::fstat(&self.file).map_err(failed)?;
-        // Kernels that know no unique number ignore that they are asked for one, and give the other.
-        const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
-        let asked = StatxFlags::MNT_ID | UNIQUE;
-        // Kernels that do not say have one mount for all: then the boot and the device must do.
-        let more = rustix::fs::statx(&self.file, "", AtFlags::EMPTY_PATH, asked);
-        let mount = more.map_or(0, |more| more.stx_mnt_id);
-        Ok(Identity { device: stat.st_dev, inode: stat.st_ino, mount })
+        Identity::of(&self.file).map_err(|reason| self.failed("look at it", reason))
     }
 
     /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;

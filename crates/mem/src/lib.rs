@@ -22,6 +22,7 @@ pub mod buddies;
 pub mod bulk;
 pub mod disk;
 pub mod heap_file;
+pub mod identity;
 pub mod line;
 pub mod persist;
 pub mod pins;
@@ -41,7 +42,8 @@ mod zeroed;
 
 pub use buddies::Buddies;
 pub use disk::{disk_bytes, disk_free};
-pub use heap_file::{FilePart, HeapFile, HeapFileError, Identity, Medium};
+pub use heap_file::{FilePart, HeapFile, HeapFileError, Medium};
+pub use identity::Identity;
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;

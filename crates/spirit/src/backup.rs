@@ -77,21 +77,30 @@ pub fn backup_watched(
     out: impl AsRef<Path>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Backup, BackupError> {
-    back_up(&directory.as_ref().join("heap"), out.as_ref(), None, progress)
+    back_up(&directory.as_ref().join("heap"), out.as_ref(), How::default(), progress)
 }
 
 impl Index {
     /// Writes a backup of the index to the file `out`, as [`backup`] does, while documents come and go and queries are answered.
     pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
         let store = self.store.as_ref().ok_or(BackupError::Volatile)?;
-        back_up(&store.path(), out.as_ref(), None, &mut |_| {})
+        back_up(&store.path(), out.as_ref(), How::default(), &mut |_| {})
     }
+}
+
+/// How a part is copied.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// For tests: segments so many rows before the newest are far back.
+    pub(crate) far_rows: Option<u64>,
+    /// Rows may have died by operations that are in no log any more.
+    pub(crate) has_lost_operations: bool,
 }
 
 fn back_up(
     heap: &Path,
     out: &Path,
-    far_rows: Option<u64>,
+    how: How,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Backup, BackupError> {
     let image = open(heap)?;
@@ -101,7 +110,7 @@ fn back_up(
     let mut starts = 0..STARTS_MAX;
     while starts.next().is_some() {
         let root = image.read_root()?;
-        let copied = copy(&image, &root, &regions, far_rows, &mut file, progress);
+        let copied = copy(&image, &root, &regions, how, &mut file, progress);
         let now = image.read_root()?;
         // What another writer did meanwhile may be why it went wrong, or right.
         if now.incarnation == root.incarnation {
@@ -156,17 +165,17 @@ struct Copier<'a> {
     out: &'a Path,
 }
 
-fn copy(
+pub(crate) fn copy(
     image: &Image,
     root: &Root,
     regions: &[Region],
-    far_rows: Option<u64>,
+    how: How,
     file: &mut NewFile,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Backup, BackupError> {
     let out = file.unfinished().to_owned();
     let failed = BackupError::file(&out, "write it");
-    let mut copier = Copier::new(image, root, regions, far_rows, &out)?;
+    let mut copier = Copier::new(image, root, regions, how, &out)?;
     file.cut(0).map_err(failed)?;
     let mut frames = FrameWriter::new(file).map_err(BackupError::file(&out, "write it"))?;
     let words = root::words(root).map(u64::to_le_bytes);
@@ -198,7 +207,7 @@ impl<'a> Copier<'a> {
         image: &'a Image,
         root: &Root,
         regions: &'a [Region],
-        far_rows: Option<u64>,
+        how: How,
         out: &'a Path,
     ) -> Result<Copier<'a>, BackupError> {
         let settings = root.settings().map_err(OpenError::Memory)?;
@@ -208,8 +217,11 @@ impl<'a> Copier<'a> {
             let closed = root.state == CLOSED;
             let mut source =
                 Source::new(region, settings, log, closed).map_err(OpenError::Memory)?;
-            if let Some(rows) = far_rows {
+            if let Some(rows) = how.far_rows {
                 source = source.with_far_rows(rows);
+            }
+            if how.has_lost_operations {
+                source = source.with_all_deaths();
             }
             early.push(source.early_deaths().map_err(corrupt(number))?);
             sources.push(source);
@@ -347,7 +359,8 @@ mod tests {
             while !writer.is_finished() && taken.len() < 30 {
                 let (out, before) = (base.join(format!("{}", taken.len())), put.load(Acquire));
                 let heap = base.join("index/heap");
-                back_up(&heap, &out, Some(0), &mut |_| {}).unwrap();
+                back_up(&heap, &out, How { far_rows: Some(0), ..How::default() }, &mut |_| {})
+                    .unwrap();
                 taken.push((before, out));
             }
         });

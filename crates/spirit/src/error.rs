@@ -47,6 +47,11 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is a copy, made while the index was open.
+    Copied {
+        /// The file.
+        path: PathBuf,
+    },
     /// The index keeps what was added before an orderly shutdown, and was not shut down so.
     Unclean {
         /// The file.
@@ -95,7 +100,11 @@ impl fmt::Display for OpenError {
             OpenError::File(reason) => reason.fmt(f),
             OpenError::Root { path, why } => write!(f, "{}: {why}", path.display()),
             OpenError::Corrupt { executor, what } => {
-                write!(f, "executor {executor}: {what}; run `spirit check`, or restore a backup")
+                write!(
+                    f,
+                    "executor {executor}: {what}; run `spirit check`, restore a backup, or take what is whole with \
+                     `spirit salvage`"
+                )
             }
             OpenError::Durability { path, medium } => write!(
                 f,
@@ -107,7 +116,15 @@ impl fmt::Display for OpenError {
                 f,
                 "{}: the machine or its file system went down while this index was open at level process, which does not \
                  survive that: what reached the disk is a mixture of old and new; restore a backup, or remove the index \
-                 and add its documents again, at level os if that is to be avoided",
+                 and add its documents again, at level os if that is to be avoided; `spirit salvage` makes an index of \
+                 what is whole of it",
+                path.display()
+            ),
+            OpenError::Copied { path } => write!(
+                f,
+                "{}: this is a copy of an index that was open, so its parts may be of different moments: copy an open index \
+                 with `spirit backup`, or close it before; after a crash, open it once where it was; if this is all that is \
+                 left, `spirit salvage` makes an index of what is whole",
                 path.display()
             ),
             OpenError::Unclean { path } => write!(

@@ -27,7 +27,15 @@ pub(crate) struct Image {
 impl Image {
     /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> Result<Image, OpenError> {
-        let file = HeapFile::open_read_only(path).map_err(OpenError::File)?;
+        Self::of(HeapFile::open_read_only(path).map_err(OpenError::File)?)
+    }
+
+    /// Opens the file at `path`; what is stored to its parts stays in this process.
+    pub(crate) fn open_private(path: &Path) -> Result<Image, OpenError> {
+        Self::of(HeapFile::open_private(path).map_err(OpenError::File)?)
+    }
+
+    fn of(file: HeapFile) -> Result<Image, OpenError> {
         let mut options = Options::default();
         let (root, region) = trust::find_root(&file, &mut options)?;
         // In this order: a writer that is not there yet shows by another start.

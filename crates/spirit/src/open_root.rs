@@ -9,7 +9,7 @@ use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
 use crate::store::{CLOSED, OPEN};
-use crate::trust::boot_id;
+use crate::trust;
 
 pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,
@@ -83,10 +83,8 @@ impl OpenRoot {
     }
 
     fn write_open(&self, state: &mut State) -> Result<(), HeapFileError> {
-        let identity = self.file.identity()?;
         let root = &mut state.root;
-        (root.device, root.inode, root.mount) = (identity.device, identity.inode, identity.mount);
-        [root.boot_low, root.boot_high] = boot_id();
+        trust::note_place(root, self.file.identity()?);
         root.state = OPEN;
         root::write(&self.region, &self.door, root);
         state.said = true;

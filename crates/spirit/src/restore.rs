@@ -191,16 +191,14 @@ impl Maker<'_> {
 
 /// As if the index had been made with all its fields, and then closed.
 fn write_head(file: &HeapFile, root: &Root, fields: &[u8]) -> Result<(), OpenError> {
-    let identity = file.identity().map_err(OpenError::File)?;
-    let [boot_low, boot_high] = trust::boot_id();
-    let (device, inode, mount) = (identity.device, identity.inode, identity.mount);
     let (region, door) = (trust::root_region(file)?, Door::new(Barrier::Order));
     let list = FieldList { generation: u64::from(!fields.is_empty()), bytes: fields.to_vec() };
     if list.generation > 0 {
         field_list::write(&region, &door, &list);
     }
     let fields = list.generation;
-    let root = Root { boot_low, boot_high, device, inode, mount, fields, ..*root };
+    let mut root = Root { fields, ..*root };
+    trust::note_place(&mut root, file.identity().map_err(OpenError::File)?);
     for (generation, state) in [(0, OPEN), (1, CLOSED)] {
         root::write(&region, &door, &Root { generation, state, ..root });
     }

@@ -54,12 +54,15 @@ pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(
         Ok(())
     } else if options.mode == Mode::Graceful {
         Err(OpenError::Unclean { path: path() })
-    } else if outlives_all(file, options) {
-        Ok(())
     } else {
         let identity = file.identity().map_err(OpenError::File)?;
-        let is_same = root.mount == identity.mount && is_of_this_boot(root, identity);
-        if is_same { Ok(()) } else { Err(OpenError::Untrusted { path: path() }) }
+        if is_copy(root, identity) {
+            Err(OpenError::Copied { path: path() })
+        } else if outlives_all(file, options) || is_cached(root, identity) == Some(true) {
+            Ok(())
+        } else {
+            Err(OpenError::Untrusted { path: path() })
+        }
     }
 }
 
@@ -69,8 +72,23 @@ pub(crate) fn is_relied_on(
     options: &Options,
     root: &Root,
 ) -> Result<bool, OpenError> {
-    Ok(outlives_all(file, options)
-        || is_of_this_boot(root, file.identity().map_err(OpenError::File)?))
+    let identity = file.identity().map_err(OpenError::File)?;
+    let is_kept = outlives_all(file, options) || is_cached(root, identity) != Some(false);
+    Ok(is_kept && !is_copy(root, identity))
+}
+
+/// Whether the file is another one than the writer had open, whose contents it has. While it was copied the writer may have stored
+/// here and there, so what it has is of several moments, which no checksum tells: each block of it is whole.
+///
+/// A snapshot of the file system, or the image of a disk, has the file itself, as it was at one moment: made when it was made,
+/// under its number, though the device may be another. That is as good as a power cut. Not all file systems say when a file was
+/// made, and some number files anew each time they come up, so the number decides only where the time is missing.
+fn is_copy(root: &Root, identity: Identity) -> bool {
+    if root.birth != 0 && identity.birth != 0 {
+        root.birth != identity.birth
+    } else {
+        root.inode != identity.inode
+    }
 }
 
 /// Whether what counts was synced, or goes with the machine. On a disk, at level process, it is there if the page cache that
@@ -79,13 +97,30 @@ fn outlives_all(file: &HeapFile, options: &Options) -> bool {
     file.medium() != Medium::File || options.is_os_level()
 }
 
-fn is_of_this_boot(root: &Root, identity: Identity) -> bool {
+/// Whether the page cache that the last writer stored to is still the file's. It ends with the machine's start and with its file
+/// system: a clean unmount would have written it back, but one that was forced, or whose disk was pulled, looks the same afterwards. Not
+/// with the writer's mount: that is one of several views, and a container's goes with it. `None` if only the mount would tell, and it
+/// is another.
+fn is_cached(root: &Root, identity: Identity) -> Option<bool> {
     let same_file = (root.device, root.inode) == (identity.device, identity.inode);
-    same_file && [root.boot_low, root.boot_high] == boot_id()
+    if !same_file || [root.boot_low, root.boot_high] != boot_id() {
+        return Some(false);
+    }
+    if root.file_system != 0 && identity.file_system != 0 {
+        return Some(root.file_system == identity.file_system);
+    }
+    (root.mount == identity.mount).then_some(true)
+}
+
+/// Says in `root` which file it is of, and where that is.
+pub(crate) fn note_place(root: &mut Root, identity: Identity) {
+    let Identity { device, inode, mount, file_system, birth } = identity;
+    let [boot_low, boot_high] = boot_id();
+    *root = Root { device, inode, mount, file_system, birth, boot_low, boot_high, ..*root };
 }
 
 /// Which start of the machine this is; zeros where it does not say.
-pub(crate) fn boot_id() -> [u64; 2] {
+fn boot_id() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let half = |range| digits.get(range).and_then(|h| u64::from_str_radix(h, 16).ok()).unwrap_or(0);

@@ -12,6 +12,7 @@ use damage::image::Image;
 use damage::sample;
 use spirit::{AddError, Index, OpenError};
 use support::columns::read_columns;
+use support::directory::Directory;
 use support::{Chance, comes_back, size_of_run};
 
 const ROOT_PAGE: usize = 4096;
@@ -268,6 +269,31 @@ fn forged_files() {
                     sample::answers(&index);
                     read_columns(&index);
                     assert_alive(&index, &forged);
+                }
+                image.restore();
+            }
+        }
+    });
+}
+
+/// Whatever it is made of, what is salvaged can be opened.
+#[test]
+fn a_file_made_to_deceive_is_salvaged_or_refused() {
+    comes_back(|| {
+        let (each, out) = (size_of_run("SPIRIT_FORGED_SALVAGES", 60), Directory::new());
+        let mut chance = Chance::new(21);
+        for directory in sample::all() {
+            let image = Image::of(&directory);
+            let atlas = Atlas::of(&image.bytes);
+            for number in 0..each {
+                let mut bytes = image.bytes.clone();
+                let forged = forge(&atlas, &mut bytes, number, &mut chance);
+                image.write(0, &bytes);
+                let folder = out.path().join(format!("{number}"));
+                if spirit::salvage(image.path(), &folder).is_ok() {
+                    let report = spirit::check(&folder).unwrap();
+                    assert!(report.is_sound(), "{forged:x?}: {report}");
+                    let _ = std::fs::remove_dir_all(&folder);
                 }
                 image.restore();
             }

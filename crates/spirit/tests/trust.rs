@@ -1,68 +1,71 @@
-//! What an index on a disk, at level process, is relied on after: a kill in the same place and the same start of the machine, since
+//! What an index on a disk, at level process, is relied on after: a kill while its file system and the machine stay up, since
 //! the page cache is all that holds it. After anything else it is refused.
 
 mod support;
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::fs;
 use std::path::Path;
 
 use spirit::{Medium, Mode, OpenError, Options};
-use spirit_index::nvm::root::{ROOT_BYTES, Root, WORDS, parse, words};
+use spirit_index::nvm::root::Root;
 use spirit_mem::HeapFile;
-use support::disk::not_measured;
+use support::disk::{Disk, not_measured};
+use support::roots::change_roots;
 
-/// Says in all roots of the file that were written what `change` makes of them.
-fn change_roots(heap: &Path, change: fn(&mut Root)) {
-    let file = File::options().read(true).write(true).open(heap).unwrap();
-    for at in [0, ROOT_BYTES / 2] {
-        let mut bytes = [0; WORDS * 8];
-        file.read_exact_at(&mut bytes, at).unwrap();
-        let (found, _) = bytes.as_chunks::<8>();
-        let Ok(mut root) = parse(&std::array::from_fn(|i| u64::from_le_bytes(found[i])), at) else {
-            continue;
-        };
-        change(&mut root);
-        file.write_all_at(words(&root).map(u64::to_le_bytes).as_flattened(), at).unwrap();
-    }
+fn options(folder: &Path) -> Options {
+    let options = Options::default().directory(folder).mode(Mode::Crash);
+    options.dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20)
 }
+
+/// Adds a document; what a kill leaves is put back in its place, where an orderly end wrote over it.
+fn add_and_kill(folder: &Path, documents: u64) {
+    let heap = folder.join("heap");
+    let index = options(folder).open().unwrap();
+    assert_eq!(index.reader().unwrap().count_text("all").unwrap(), documents);
+    index.add("all").unwrap();
+    index.settle();
+    let left = fs::read(&heap).unwrap();
+    drop(index);
+    fs::write(&heap, left).unwrap();
+}
+
+/// A place and a time that a root may name, and whether the index is trusted then.
+type Change = (fn(&mut Root), bool);
 
 fn killed_and_changed(folder: &Path) {
     let heap = folder.join("heap");
-    let options = || {
-        let options = Options::default().directory(folder).mode(Mode::Crash);
-        options.dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20)
-    };
-    // What a kill leaves is put back in its place, where an orderly end wrote over it.
-    let add_and_kill = |documents: u64| {
-        let index = options().open().unwrap();
-        assert_eq!(index.reader().unwrap().count_text("all").unwrap(), documents);
-        index.add("all").unwrap();
-        index.settle();
-        let left = fs::read(&heap).unwrap();
-        drop(index);
-        fs::write(&heap, left).unwrap();
-    };
-    add_and_kill(0);
-    if HeapFile::open(&heap).unwrap().medium() != Medium::File {
+    add_and_kill(folder, 0);
+    let file = HeapFile::open(&heap).unwrap();
+    if file.medium() != Medium::File {
         not_measured("trust after a start of the machine", "tests have no folder on a disk");
         return;
     }
-    let changes: [fn(&mut Root); 5] = [
-        |root| root.boot_low ^= 1,
-        |root| root.boot_high ^= 1,
-        |root| root.device ^= 1,
-        |root| root.inode ^= 1,
-        |root| root.mount ^= 1,
+    let has_number = file.identity().unwrap().file_system != 0;
+    drop(file);
+    let changes: [Change; 8] = [
+        (|root| root.boot_low ^= 1, false),
+        (|root| root.boot_high ^= 1, false),
+        (|root| root.device ^= 1, false),
+        (|root| root.inode ^= 1, false),
+        (|root| root.file_system ^= 1, !has_number),
+        // Another view of a file system that stayed up, and one of which nothing else is known.
+        (|root| root.mount ^= 1, has_number),
+        (|root| (root.mount, root.file_system) = (root.mount ^ 1, 0), false),
+        (|root| root.file_system = 0, true),
     ];
-    for (change, number) in changes.into_iter().zip(1..) {
+    for ((change, is_trusted), number) in changes.into_iter().zip(1..) {
+        let left = fs::read(&heap).unwrap();
         change_roots(&heap, change);
-        let refused = options().open();
-        let is_refused = matches!(refused, Err(OpenError::Untrusted { .. }));
-        assert!(is_refused, "change {number}: {:?}", refused.err());
-        // Each change is its own opposite.
-        change_roots(&heap, change);
-        add_and_kill(number);
+        match options(folder).open() {
+            Ok(index) => {
+                assert!(is_trusted, "change {number}");
+                assert_eq!(index.reader().unwrap().count_text("all").unwrap(), number);
+            }
+            Err(OpenError::Untrusted { .. }) => assert!(!is_trusted, "change {number}"),
+            Err(error) => panic!("change {number}: {error}"),
+        }
+        fs::write(&heap, left).unwrap();
+        add_and_kill(folder, number);
     }
 }
 
@@ -73,4 +76,22 @@ fn what_another_start_of_the_machine_left_is_refused() {
     fs::create_dir_all(&folder).unwrap();
     killed_and_changed(&folder);
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// It may have been taken down by force: nothing tells afterwards.
+#[test]
+fn a_file_system_that_was_taken_down_and_up_is_another() {
+    let disk = match Disk::new(64 << 20) {
+        Ok(disk) => disk,
+        Err(why) => return not_measured("trust after a file system went down and up", &why),
+    };
+    let folder = disk.path().join("index");
+    add_and_kill(&folder, 0);
+    disk.restart();
+    // Kernels before 6.8 may give a mount the number of the last.
+    let heap = folder.join("heap");
+    let mount = HeapFile::open(&heap).unwrap().identity().unwrap().mount;
+    change_roots(&heap, |root| root.mount = mount);
+    let refused = options(&folder).open();
+    assert!(matches!(refused, Err(OpenError::Untrusted { .. })), "{:?}", refused.err());
 }

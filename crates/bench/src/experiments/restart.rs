@@ -90,15 +90,17 @@ fn options(corpus: &Corpus, scratch: &Scratch) -> Options {
 fn on_corpus(bench: &mut Bench, corpus: &Corpus, all: &mut Vec<Measured>) -> Fallible<()> {
     let _pinned = bench.cores.pin(On::Both);
     let (orderly, killed) = (Scratch::new()?, Scratch::new()?);
-    let index = options(corpus, &orderly).open()?;
+    let index = options(corpus, &killed).open()?;
     index.add_all(corpus.iter().map(|text| (None, text)))?;
     index.settle();
     let answer = ask(&index)?;
     let stats = index.stats()?;
     let replayed = stats.segments.first().map_or(0, |segment| segment.rows);
-    // First what a kill leaves, while the index is open and at rest; then what a shutdown leaves.
-    let image = std::fs::read(orderly.path().join("heap"))?;
+    // First what a kill leaves, while the index is open and at rest; then what a shutdown leaves. Only that may be copied to
+    // another file.
+    let image = std::fs::read(killed.path().join("heap"))?;
     index.close()?;
+    std::fs::copy(killed.path().join("heap"), orderly.path().join("heap"))?;
     let peer = peer(bench, corpus, answer)?;
     let texts = corpus.iter().map(|text| text.len() as u64);
     let replayed_bytes = texts.skip(corpus.len() - replayed as usize).sum();

@@ -67,3 +67,27 @@ pub(crate) struct RestoreArgs {
     #[arg(long)]
     pub(crate) progress: bool,
 }
+
+/// Makes a new index of what is whole in a damaged one, and says what is missing
+///
+/// Whole segments and whole records of the log are taken over, with the keys, fields and texts of their documents. What is damaged is
+/// left out and printed, a line each, with how many documents were in it at most. The damaged index stays as it is, and nobody may
+/// have it open. OUT must have no index; beside it there has to be room for a backup of it meanwhile.
+///
+/// A document that died stays dead. Where an operation of the log is lost, the document that it replaced or deleted may be there, if that
+/// was in the log, too.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  spirit check -d news\n  spirit salvage news news2\n  spirit search -d news2 fox"
+)]
+pub(crate) struct SalvageArgs {
+    /// Where the damaged index is kept
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Where the new index will be kept; made if it is not there
+    #[arg(value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// Show progress even if standard error is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}

@@ -17,5 +17,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let (name, found) = (args.directory.display(), report.findings.len() as u64 + report.more);
-    Err(Failure::work(format_args!("{name}: {found} things are wrong; restore a backup")))
+    Err(Failure::work(format_args!(
+        "{name}: {found} things are wrong; restore a backup, or take what is whole with `spirit salvage`"
+    )))
 }

@@ -7,6 +7,7 @@ mod delete;
 mod demo;
 mod ingest;
 mod restore;
+mod salvage;
 mod search;
 mod source;
 mod stats;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Backup(args) => backup::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Restore(args) => restore::run(&args),
+        Command::Salvage(args) => salvage::run(&args),
         Command::Serve(args) => {
             check_present(&args.directory)?;
             Err(Failure::usage("serve: not in this version yet"))

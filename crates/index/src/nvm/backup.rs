@@ -26,7 +26,7 @@ use super::layout::NvmLayout;
 use super::slot::Entry;
 
 /// Whether a segment's blocks lie in their partitions, so that whatever is in them can be reached.
-fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result<(), Corrupt> {
+pub(super) fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result<(), Corrupt> {
     let blocks = [
         (layout.long, entry.long_start, entry.long_bytes),
         (layout.short, entry.short_start, entry.short_bytes),

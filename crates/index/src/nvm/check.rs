@@ -32,6 +32,8 @@ mod slots;
 pub(super) mod terms;
 mod texts;
 
+pub(super) use log::check_record;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
@@ -145,6 +147,14 @@ impl<'a> Part<'a> {
         let mut checked = Checked::default();
         let found = slots::Found { live: vec![(position, State::Engraved)], newest: None };
         segment::check_all(self, &found, before, &mut checked);
+        checked
+    }
+
+    /// Looks at the live segment at `position` alone, which is in this state.
+    pub fn check_live(&self, position: Position, state: State) -> Checked {
+        let mut checked = Checked::default();
+        let found = slots::Found { live: vec![(position, state)], newest: None };
+        segment::check_all(self, &found, None, &mut checked);
         checked
     }
 

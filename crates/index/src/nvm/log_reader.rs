@@ -136,6 +136,19 @@ impl<'a> LogReader<'a> {
             && LogReader::new(self.region, self.space, position, u32::MAX).next_record().is_some()
     }
 
+    /// All whole records from here on, in their order, whatever is between them and however many laps they are further.
+    pub fn whole_records(&self) -> Vec<Record> {
+        let reader = LogReader { end: u64::MAX, asked: None, ..*self };
+        let (from, lap) = (self.position, self.space.bytes);
+        let words = self.region.view(Span::<AtomicU64>::new(self.space.start, lap / 8));
+        let claims = words.iter().skip(1).map(|word| word.load(Relaxed)).zip((0..).step_by(8));
+        let claims = claims.filter(|(claim, at)| *claim >= from && claim % lap == *at);
+        let records = claims.filter_map(|(claim, _)| reader.read(claim, self.incarnation_max));
+        let mut records: Vec<Record> = records.map(|(record, _)| record).collect();
+        records.sort_unstable_by_key(|record| record.position);
+        records
+    }
+
     /// The positions from `from` up to `end` whose second word is the position itself, as it is in a record that begins there.
     fn claims(&self, from: u64, end: u64) -> impl Iterator<Item = u64> {
         let laps = std::iter::successors(Some(from), |at| Some(at + self.space.left(*at)));
@@ -210,6 +223,11 @@ impl<'a> LogReader<'a> {
 }
 
 impl Record {
+    /// Its operations as they lie in it.
+    pub fn operation_bytes(&self) -> &[u8] {
+        &self.operations
+    }
+
     /// Bytes of the record.
     pub fn bytes(&self) -> u64 {
         HEADER_BYTES + self.operations.len() as u64

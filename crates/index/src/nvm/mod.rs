@@ -67,6 +67,7 @@ pub(crate) mod packed_terms;
 pub mod recover;
 pub mod root;
 mod row_packer;
+pub mod salvage;
 pub mod section;
 pub mod shape;
 pub mod shed;

@@ -119,6 +119,10 @@ root! {
     postings = 25,
     /// A number drawn at each start for writing: what tells processes that read that a writer has started.
     start = START_FIELD as usize,
+    /// The number that the file system had while it was up; 0 if it has none.
+    file_system = 27,
+    /// When the file was made, in nanoseconds since 1970; 0 if the file system does not say.
+    birth = 28,
 }
 
 impl Root {

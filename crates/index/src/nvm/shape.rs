@@ -49,7 +49,12 @@ pub fn check(
     let corrupt = |(at, why)| Corrupt { what: "segment", at, why };
     check_numbers(geometry, entry)?;
     for kind in Kind::ALL {
-        place(entry, kind, sections.get(kind)).map_err(corrupt)?;
+        let section = sections.get(kind);
+        // One without bytes may lie behind its block, and is looked at like any other.
+        if section.start > region.bytes() {
+            return Err(corrupt((section.start, "a section is not where one of its kind can be")));
+        }
+        place(entry, kind, section).map_err(corrupt)?;
     }
     sizes(geometry, entry, sections).map_err(corrupt)?;
     let chunks = [

@@ -8,6 +8,7 @@ use spirit_door::sim::Image;
 
 use crate::setup::Setup;
 use crate::support::directory::Directory;
+use crate::support::roots::make_original;
 
 /// A directory with the file of an index, into which one image after the other is put.
 pub(crate) struct Heap {
@@ -40,6 +41,7 @@ impl Heap {
             }
         }
         self.file.write_all_at(&self.bytes, 0).unwrap();
+        make_original(&self.directory.path().join("heap"));
     }
 }
 

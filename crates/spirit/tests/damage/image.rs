@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use spirit::{Index, OpenError};
 
 use super::flips::Flip;
 use super::sample;
 use crate::support::directory::Directory;
+use crate::support::roots::make_original;
 
 /// The bytes of a file, and a directory in which it is tried out.
 pub(crate) struct Image {
@@ -19,8 +21,10 @@ impl Image {
     /// The file in `directory`.
     pub(crate) fn of(directory: &Directory) -> Image {
         let bytes = std::fs::read(directory.path().join("heap")).unwrap();
-        let image = Image { bytes, directory: Directory::new() };
+        let mut image = Image { bytes, directory: Directory::new() };
         image.restore();
+        make_original(&image.directory.path().join("heap"));
+        image.take();
         image
     }
 
@@ -32,6 +36,11 @@ impl Image {
     /// Makes the file what it was, as it was opened for writing or lost its length.
     pub(crate) fn restore(&self) {
         std::fs::write(self.directory.path().join("heap"), &self.bytes).unwrap();
+    }
+
+    /// Where it is tried out.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
     }
 
     /// Overwrites some bytes of the file.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::roots::make_original;
+
 /// A directory in memory where there is one, else where temporary files go.
 pub(crate) struct Directory(PathBuf);
 
@@ -28,6 +30,7 @@ impl Directory {
     pub(crate) fn killed(&self) -> Directory {
         let copy = Directory::new();
         std::fs::copy(self.0.join("heap"), copy.0.join("heap")).unwrap();
+        make_original(&copy.0.join("heap"));
         copy
     }
 }

@@ -89,6 +89,15 @@ impl Disk {
         self.mount().unwrap();
     }
 
+    /// What it holds, on another disk: as a snapshot of it does, if nothing is written meanwhile.
+    pub(crate) fn snapshot(&self) -> Result<Disk, String> {
+        let disk = Disk { folder: folder()?, base: None };
+        let said = |error: io::Error| format!("{}: {error}", disk.image().display());
+        fs::copy(self.image(), disk.image()).map_err(said)?;
+        disk.mount()?;
+        Ok(disk)
+    }
+
     /// Who was killed may need a moment to be gone.
     fn unmount(&self) -> Result<(), String> {
         let path = self.path();

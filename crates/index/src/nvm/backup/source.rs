@@ -43,6 +43,8 @@ pub struct Source<'a> {
     /// The index was closed, so its log ends with a whole record.
     closed: bool,
     far_rows: u64,
+    /// Rows may have died by operations that are lost.
+    has_all_deaths: bool,
 }
 
 /// Up to where a part is copied.
@@ -82,12 +84,25 @@ impl<'a> Source<'a> {
         let layout = geometry.nvm.expect("the settings have a second tier");
         let (start, bytes) = layout.log;
         let log = log.map(|(salt, incarnation)| (LogSpace { start, bytes, salt }, incarnation));
-        Ok(Source { region, geometry, layout, log, closed, far_rows: FAR_ROWS })
+        Ok(Source {
+            region,
+            geometry,
+            layout,
+            log,
+            closed,
+            far_rows: FAR_ROWS,
+            has_all_deaths: false,
+        })
     }
 
     /// Takes segments for far back whose first row is `rows` before the newest. For tests: 2^32 rows are many.
     pub fn with_far_rows(self, rows: u64) -> Source<'a> {
         Source { far_rows: rows, ..self }
+    }
+
+    /// Takes any death for one that was: of a part that is salvaged, whose log may have lost the operation.
+    pub fn with_all_deaths(self) -> Source<'a> {
+        Source { has_all_deaths: true, ..self }
     }
 
     fn slots(&self) -> Slots<'_> {
@@ -216,6 +231,9 @@ impl<'a> Source<'a> {
         let mut sequence_end = point.newest.map_or(0, |(_, entry)| entry.sequence_end);
         let (mut row_end, mut replayed) = (point.row_end(), 0);
         point.row_limit = row_end;
+        if self.has_all_deaths {
+            point.row_limit = u64::MAX;
+        }
         let Some(mut reader) = self.log_reader(point) else { return Ok(sequence_end) };
         let mut end = None;
         loop {
@@ -227,7 +245,7 @@ impl<'a> Source<'a> {
                 row_end = row_end.max(header.row + count);
                 replayed += record.rows_max();
             }
-            point.row_limit = row_end + replayed;
+            point.row_limit = if self.has_all_deaths { u64::MAX } else { row_end + replayed };
             fence(SeqCst);
             match reader.check_end(LOOK_BYTES) {
                 Ok(()) if self.closed && reader.has_remains() => {

@@ -46,7 +46,8 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
     end
 }
 
-fn check_record(record: &Record) -> Result<(), &'static str> {
+/// What is wrong with what is in a record.
+pub(in crate::nvm) fn check_record(record: &Record) -> Result<(), &'static str> {
     let header = record.header;
     let operations = match header.kind {
         RecordKind::Add => header.operations > 0 || record.group_end().is_some(),

@@ -1,0 +1,163 @@
+//! What is whole of a damaged index becomes an index again, and what is not is said.
+//!
+//! The file is mapped so that what is stored stays in this process. There [`spirit_index::nvm::salvage`] takes out what is damaged. The
+//! rest is copied like a backup, and restored: so all of it is proved again, and checked before it has its name.
+
+use std::fmt;
+use std::path::Path;
+
+use spirit_index::nvm::check::Logged;
+use spirit_index::nvm::salvage::{self, Groups, Salvage};
+use spirit_mem::{HeapFileError, Region};
+use spirit_schema::Schema;
+
+use crate::backup::{How, Progress, copy};
+use crate::backup_error::BackupError;
+use crate::error::OpenError;
+use crate::fields::{damaged, read_beside_writer};
+use crate::image::{Image, is_logged};
+use crate::new_file::NewFile;
+use crate::restore::{Restored, restore_watched};
+use crate::store::CLOSED;
+use crate::trust;
+
+/// Something that was in a damaged index, and is not in the one that was made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// What.
+    pub what: &'static str,
+    /// The executor whose part it was in.
+    pub executor: usize,
+    /// Its offset in the file.
+    pub at: u64,
+    /// What was wrong with it.
+    pub why: &'static str,
+    /// How many documents were in it at most, if that can be told.
+    pub documents_max: Option<u64>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "executor {}: {} at {:#x}: {}", self.executor, self.what, self.at, self.why)?;
+        match self.documents_max {
+            Some(1) => f.write_str("; at most 1 document or deletion was in it"),
+            Some(count) => write!(f, "; at most {count} documents and deletions were in it"),
+            None => f.write_str("; what was in it cannot be told"),
+        }
+    }
+}
+
+/// What was made of a damaged index.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Salvaged {
+    /// What is there. Segments that lost all that they had are among the segments.
+    pub restored: Restored,
+    /// What is not.
+    pub missing: Vec<Missing>,
+    /// Why more may be wrong than checksums tell: the index would not have been opened even if it had no damage.
+    pub doubt: Option<String>,
+}
+
+/// Makes an index in the directory `out`, where there is none, of what is whole in the damaged one in `directory`, which stays as it is.
+///
+/// Whole segments are taken over, and whole records of the log, also behind damaged ones. A document is in it with its key, fields
+/// and text, or not at all. What died in a segment stays dead, also if the operation that killed it is lost. Where the log has lost a deletion
+/// or a replacement, an older version that is in the log as well is there again. `docs/backup.md` has the rules.
+///
+/// # Errors
+/// If somebody has the index open, if neither its root nor its list of fields can be read, if `out` has an index, or if there is no room.
+/// Nothing is left of it then.
+pub fn salvage(
+    directory: impl AsRef<Path>,
+    out: impl AsRef<Path>,
+) -> Result<Salvaged, BackupError> {
+    salvage_watched(directory, out, &mut |_| {})
+}
+
+/// Like [`salvage()`]; `progress` is told how far it is, often.
+pub fn salvage_watched(
+    directory: impl AsRef<Path>,
+    out: impl AsRef<Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Salvaged, BackupError> {
+    let (heap, out) = (directory.as_ref().join("heap"), out.as_ref());
+    let image = Image::open_private(&heap)?;
+    check_alone(&image)?;
+    let doubt = trust::check(&image.file, &image.options, &image.root).err();
+    let regions: Vec<Region> =
+        (0..image.root.executors).map(|number| image.part(number)).collect::<Result<_, _>>()?;
+    let missing = take_out_damage(&image, &regions)?;
+    let restored = through_backup(&image, &regions, out, progress)?;
+    check_alone(&image)?;
+    Ok(Salvaged { restored, missing, doubt: doubt.map(|error| error.to_string()) })
+}
+
+/// Whoever writes meanwhile changes what was looked at.
+fn check_alone(image: &Image) -> Result<(), OpenError> {
+    if image.in_use || image.has_changed() {
+        return Err(OpenError::File(HeapFileError::Locked { path: image.path() }));
+    }
+    Ok(())
+}
+
+fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, BackupError> {
+    let root = &image.root;
+    let list = read_beside_writer(&image.region, root.fields);
+    let list = list.map_err(|what| damaged(&image.path(), &what))?;
+    let schema = Schema::from_list(&list.bytes, image.options.analyzer, true);
+    let schema = schema.map_err(|error| {
+        let why = format!("its list of fields is none: {error}");
+        OpenError::Root { path: image.path(), why }
+    })?;
+    let logged = is_logged(root).then_some(Logged {
+        salt: root.salt as u32,
+        incarnation: root.incarnation as u32,
+        closed: root.state == CLOSED,
+    });
+    let (mut missing, mut groups) = (Vec::new(), Groups::default());
+    for (executor, region) in regions.iter().enumerate() {
+        let mut part = Salvage::new(region, root, logged).map_err(OpenError::Memory)?;
+        part.segments(&|checked| crate::check::check_kinds(&schema, checked));
+        groups = part.log(groups, &|fields| schema.admits(fields));
+        let start = image.part_start(executor as u64);
+        let place = |lost: salvage::Missing| Missing {
+            what: lost.what.what,
+            executor,
+            at: start + lost.what.at,
+            why: lost.what.why,
+            documents_max: lost.documents_max,
+        };
+        missing.extend(part.into_missing().into_iter().map(place));
+    }
+    Ok(missing)
+}
+
+/// Copies the parts to a backup beside the new index, which is made of that.
+fn through_backup(
+    image: &Image,
+    regions: &[Region],
+    out: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Restored, BackupError> {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".salvage");
+    let backup = Path::new(&name);
+    let heap = out.join("heap");
+    if heap.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists { path: heap });
+    }
+    // Copying is a third of the work: what is copied is read twice.
+    let mut half = |p: Progress| progress(Progress { done: p.done, total: p.total * 3 });
+    let how = How { has_lost_operations: true, ..How::default() };
+    let mut file = NewFile::create(backup)?;
+    copy(image, &image.root, regions, how, &mut file, &mut half)?;
+    file.finish()?;
+    let restored = restore_watched(backup, out, &mut |p| {
+        progress(Progress { done: p.total / 2 + p.done, total: p.total / 2 * 3 });
+    });
+    let removed = std::fs::remove_file(backup).map_err(BackupError::file(backup, "remove it"));
+    let restored = restored?;
+    removed.map(|()| restored)
+}
