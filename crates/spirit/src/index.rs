@@ -13,6 +13,7 @@ use spirit_index::roots::Gauge;
 use spirit_mem::{Medium, Pins};
 use spirit_schema::Schema;
 
+use crate::clock::Clock;
 use crate::collector::{Called, Contents};
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
@@ -22,6 +23,7 @@ use crate::follower::Follower;
 use crate::ingest::{Committed, Ingester};
 use crate::live::Host;
 use crate::options::Options;
+use crate::retention::Retention;
 use crate::recovering::StartReport;
 use crate::shared::Numbers;
 use crate::store::Store;
@@ -82,9 +84,15 @@ impl Index {
             Some(store) => store.fields().clone(),
             None => Arc::new(Fields::in_memory(&options)?),
         };
+        let clock = match &store {
+            Some(store) => store.root().clock().cloned(),
+            None => Some(Arc::new(Clock::ahead_of_wall(0, options.clock.as_ref()))),
+        };
+        let retention = clock.as_ref().and_then(|clock| Retention::new(&options, clock));
+        let retention = retention.as_ref();
         let (mut executors, mut report) = (Vec::new(), StartReport::default());
         for number in 0..options.executors {
-            let common = Common { numbers: &numbers, fields: &fields, pins: &pins };
+            let common = Common { numbers: &numbers, fields: &fields, pins: &pins, retention };
             let place = Place { store: store.as_ref(), live: live.as_ref() };
             let started = Executor::start(&options, number, common, place)?;
             executors.push(started.0);
@@ -97,7 +105,7 @@ impl Index {
             (Some(live), Some(store)) => {
                 let geometry = parts[0].memory.geometry();
                 let welcome = store.welcome(&options, geometry)?;
-                Some(live.serve(welcome).map_err(OpenError::Thread)?)
+                Some(live.serve(welcome, clock).map_err(OpenError::Thread)?)
             }
             _ => None,
         };

@@ -8,6 +8,7 @@ use spirit_door::{Door, Gate};
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
+use crate::clock::Clock;
 use crate::store::{CLOSED, OPEN};
 use crate::trust::boot_id;
 
@@ -15,6 +16,8 @@ pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,
     region: Region,
     door: Door,
+    /// The index's time, if documents are kept for one.
+    clock: Option<Arc<Clock>>,
     state: Mutex<State>,
 }
 
@@ -37,9 +40,10 @@ impl OpenRoot {
         door: Door,
         next: Root,
         is_closed: bool,
+        clock: Option<Arc<Clock>>,
     ) -> OpenRoot {
         let state = State { root: next, said: false, is_closed, failure: None };
-        OpenRoot { file, region, door, state: Mutex::new(state) }
+        OpenRoot { file, region, door, clock, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -55,6 +59,27 @@ impl OpenRoot {
     /// The number of this start.
     pub(crate) fn start(&self) -> u64 {
         self.state().root.start
+    }
+
+    /// The index's time, if documents are kept for one.
+    pub(crate) fn clock(&self) -> Option<&Arc<Clock>> {
+        self.clock.as_ref()
+    }
+
+    /// Says how the wall clock stands to the index's time, if it was set since the root said so: a start that follows a crash is to
+    /// know it.
+    pub(crate) fn keep_time(&self) {
+        let Some(clock) = &self.clock else { return };
+        let state = &mut *self.state();
+        if state.said && state.failure.is_none() && clock.was_set_since(state.root.ahead_ms.cast_signed()) {
+            state.root.generation += 1;
+            // One that fails is seen by whoever stores next.
+            let _ = self.write_open(state);
+        }
+    }
+
+    fn ahead_word(&self) -> u64 {
+        self.clock.as_ref().map_or(0, |clock| clock.ahead_ms().cast_unsigned())
     }
 
     /// Where the file is.
@@ -88,6 +113,7 @@ impl OpenRoot {
         (root.device, root.inode, root.mount) = (identity.device, identity.inode, identity.mount);
         [root.boot_low, root.boot_high] = boot_id();
         root.state = OPEN;
+        root.ahead_ms = self.ahead_word();
         root::write(&self.region, &self.door, root);
         state.said = true;
         self.check_synced()
@@ -110,6 +136,7 @@ impl OpenRoot {
         self.file.sync_all()?;
         state.root.generation += u64::from(state.said);
         state.root.state = CLOSED;
+        state.root.ahead_ms = self.ahead_word();
         root::write(&self.region, &self.door, &state.root);
         (state.said, state.is_closed) = (false, true);
         self.check_synced()?;

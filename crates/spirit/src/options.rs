@@ -16,6 +16,7 @@ use spirit_query::Level;
 use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
+use crate::clock::ManualClock;
 use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
@@ -78,6 +79,7 @@ pub struct Options {
     pub(crate) watcher: Option<Watcher>,
     pub(crate) late_watcher: Option<LateWatcher>,
     pub(crate) source: Option<Source>,
+    pub(crate) clock: Option<ManualClock>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
@@ -120,6 +122,7 @@ impl Default for Options {
             watcher: None,
             late_watcher: None,
             source: None,
+            clock: None,
             trace: None,
         }
     }

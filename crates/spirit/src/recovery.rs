@@ -76,6 +76,9 @@ impl Recovery {
                 shared.add(Gauge::Deleted, expected);
             }
         }
+        if let Some(retention) = &shared.retention {
+            retention.note_arrival(recovered.arrived_ms.max(recovery.found.arrived_ms));
+        }
         Ok(recovery)
     }
 
@@ -92,6 +95,7 @@ impl Recovery {
             sequence: self.recovered.sequence_end,
             documents: self.recovered.documents_end,
             accepted: self.recovered.accepted,
+            arrived_ms: self.recovered.arrived_ms,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
                 Journal::new(writer, space.bytes, options)
@@ -119,6 +123,7 @@ impl Recovery {
         let unended = self.found.unended;
         let replay = Replay { shared, space, incarnation, recovered, unended, less_room, source };
         let refused = replay.run(role, note)?;
+        role.replay_arrival(0);
         let Found { position, sequence, .. } = self.found;
         role.journal().start(LogWriter::new(space, position, incarnation), sequence);
         if let Some(Refused { sequence, row }) = refused {

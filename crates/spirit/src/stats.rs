@@ -124,7 +124,8 @@ pub struct Stats {
     pub accepted: u64,
     /// Documents that were replaced or deleted, over the index's life.
     pub deleted: u64,
-    /// Documents that retention dropped with their segments, over the index's life.
+    /// Documents that retention dropped with their segments, or that are too old to be found and still to be dropped, over the index's
+    /// life.
     pub expired: u64,
     /// Segments that retention dropped since the start.
     pub dropped_segments: u64,
@@ -183,8 +184,9 @@ impl Index {
         let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
         let slot = view.stats_pin();
         view.pins.pin(&slot);
+        let over_ms = view.over_ms();
         for (number, shared) in view.parts.iter().enumerate() {
-            Adding { shared, number }.run(&mut stats);
+            Adding { shared, number, over_ms }.run(&mut stats);
         }
         view.pins.unpin(&slot);
         for segment in &stats.segments {
@@ -201,16 +203,18 @@ impl Index {
 struct Adding<'a> {
     shared: &'a Shared,
     number: usize,
+    /// What arrived then or before is left out.
+    over_ms: u64,
 }
 
 impl Adding<'_> {
     fn run(&self, stats: &mut Stats) {
         let (shared, memory) = (self.shared, &self.shared.memory);
         let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
-        let snapshot = Snapshot::take(memory);
+        let (snapshot, expired) = self.snapshot();
         let covered = snapshot.covered();
-        let window = snapshot.window();
-        for position in (window.oldest..window.end + FRESH_MAX as Position).rev() {
+        let end = snapshot.window().end + FRESH_MAX as Position;
+        for position in (snapshot.oldest()..end).rev() {
             let Some(segment) = snapshot.segment(position) else { continue };
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
             let mut described = describe(memory, descriptor, state);
@@ -227,10 +231,29 @@ impl Adding<'_> {
         add_work(&mut stats.merged, shared.merged());
         stats.accepted += gauge(Gauge::Accepted);
         stats.deleted += gauge(Gauge::Deleted);
-        stats.expired += gauge(Gauge::Expired);
+        stats.expired += expired;
         stats.dropped_segments += gauge(Gauge::DroppedSegments);
         stats.rewritten_segments += gauge(Gauge::RewrittenSegments);
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
+    }
+
+    /// What a query would see, and how many documents it would not see that retention dropped, or is going to.
+    fn snapshot(&self) -> (Snapshot<'_>, u64) {
+        let memory = &self.shared.memory;
+        loop {
+            let dropped = memory.expired();
+            let all = Snapshot::take(memory);
+            let snapshot = all.without_older(self.over_ms);
+            let over = all.segments().filter(|segment| segment.id().position() < snapshot.oldest());
+            let living = |segment: Segment<'_>| {
+                u64::from(segment.rows()).saturating_sub(segment.descriptor().dead())
+            };
+            let expired = dropped + over.map(living).sum::<u64>();
+            // Else some of them were counted twice, or not at all.
+            if memory.expired() == dropped {
+                return (snapshot, expired);
+            }
+        }
     }
 
     /// What the segment being filled holds, as far as it is told; of one that was just begun nothing is yet.

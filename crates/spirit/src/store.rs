@@ -19,6 +19,7 @@ use spirit_index::nvm::root::Root;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
+use crate::clock::Clock;
 use crate::error::OpenError;
 use crate::fields::Fields;
 use crate::live::{Live, Welcome};
@@ -161,7 +162,11 @@ impl Store {
         let failure = Failure::default();
         let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
-        let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
+        let clock = options.retain.map(|_| {
+            Arc::new(Clock::ahead_of_wall(root.ahead_ms.cast_signed(), options.clock.as_ref()))
+        });
+        let root = OpenRoot::new(file.clone(), region, door, root, is_closed, clock);
+        let root = Arc::new(root);
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
         let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
         let fields = Arc::new(fields);
@@ -202,6 +207,11 @@ impl Store {
     ) -> Result<Welcome, OpenError> {
         let identity = self.file.identity().map_err(OpenError::File)?;
         Ok(Welcome::of(options, geometry, identity, self.root.start()))
+    }
+
+    /// The root, for whoever keeps it true.
+    pub(crate) fn root(&self) -> &Arc<OpenRoot> {
+        &self.root
     }
 
     /// Whether the index was closed in an orderly way the last time.

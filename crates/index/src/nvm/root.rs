@@ -119,6 +119,9 @@ root! {
     postings = 25,
     /// A number drawn at each start for writing: what tells processes that read that a writer has started.
     start = START_FIELD as usize,
+    /// By how many milliseconds the index's time is ahead of the machine's clock, as an `i64`; 0 if documents are kept for as long as
+    /// there is room.
+    ahead_ms = 27,
 }
 
 impl Root {

@@ -43,16 +43,17 @@ impl<'a, C> Evaluation<'a, C> {
 }
 
 /// A snapshot to answer a query by. A key that is replaced without end may lose the version that an old snapshot sees (the key table
-/// keeps replaced rows for readers, but not any number of them), so where one is not found a later snapshot is taken.
-pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query) -> Snapshot<'a> {
-    let mut snapshot = Snapshot::take(memory);
+/// keeps replaced rows for readers, but not any number of them), so where one is not found a later snapshot is taken. Segments whose
+/// documents all arrived at `over_ms` or before are left out.
+pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
+    let mut snapshot = Snapshot::take(memory).without_older(over_ms);
     if query.has_keys() {
         for _ in 1..KEY_LOOKS {
             let mut keys = query.terms.iter().filter(|term| term.is_key());
             if keys.all(|key| find_document(&snapshot, query.bytes_of(key)).is_some()) {
                 break;
             }
-            snapshot = Snapshot::take(memory);
+            snapshot = Snapshot::take(memory).without_older(over_ms);
         }
     }
     snapshot
