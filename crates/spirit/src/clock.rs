@@ -1,8 +1,7 @@
 //! The index's own time, by which documents arrive and grow old.
 //!
-//! While an index is open its time goes on by the machine's monotonic clock, so a wall clock that is set has no effect. In
-//! between it goes by the wall clock, and by how far it was ahead of that, which the root says. A start never begins before the newest
-//! arrival that it finds.
+//! While an index is open its time goes on by the machine's monotonic clock, so a wall clock that is set has no effect. While
+//! it is closed its time goes on by the wall clock, unless that goes back. It never begins before the newest arrival that a start finds.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -27,6 +26,20 @@ pub(crate) struct Clock {
 enum Machine {
     Own(Instant),
     Manual { clock: ManualClock, begun_ms: u64 },
+}
+
+/// The time, and what the wall clock said then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) time_ms: u64,
+    pub(crate) wall_ms: u64,
+}
+
+impl Told {
+    /// By how much the time is ahead of the wall clock.
+    fn ahead_ms(self) -> i64 {
+        self.time_ms.wrapping_sub(self.wall_ms).cast_signed()
+    }
 }
 
 /// Clocks that tests set: a monotonic one and a wall clock.
@@ -72,9 +85,7 @@ impl Machine {
     fn new(manual: Option<&ManualClock>) -> Machine {
         match manual {
             None => Machine::Own(Instant::now()),
-            Some(clock) => {
-                Machine::Manual { clock: clock.clone(), begun_ms: clock.elapsed_ms() }
-            }
+            Some(clock) => Machine::Manual { clock: clock.clone(), begun_ms: clock.elapsed_ms() },
         }
     }
 
@@ -96,10 +107,11 @@ impl Machine {
 }
 
 impl Clock {
-    /// Begins with a time that is by `ahead_ms` ahead of the wall clock.
-    pub(crate) fn ahead_of_wall(ahead_ms: i64, manual: Option<&ManualClock>) -> Clock {
+    /// Goes on where an index was left; by the wall clock if it is new.
+    pub(crate) fn since(told: Told, manual: Option<&ManualClock>) -> Clock {
         let machine = Machine::new(manual);
-        let begun_ms = machine.wall_ms().saturating_add_signed(ahead_ms).into();
+        let closed_ms = machine.wall_ms().saturating_sub(told.wall_ms);
+        let begun_ms = told.time_ms.saturating_add(closed_ms).into();
         Clock { machine, begun_ms }
     }
 
@@ -119,14 +131,14 @@ impl Clock {
         self.begun_ms.fetch_max(ms.saturating_sub(self.machine.elapsed_ms()), Relaxed);
     }
 
-    /// By how much it is ahead of the wall clock.
-    pub(crate) fn ahead_ms(&self) -> i64 {
-        self.now_ms().wrapping_sub(self.machine.wall_ms()).cast_signed()
+    /// What is to be said of it.
+    pub(crate) fn told(&self) -> Told {
+        Told { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
     }
 
-    /// Whether the wall clock was set since the time was `ahead_ms` ahead of it.
-    pub(crate) fn was_set_since(&self, ahead_ms: i64) -> bool {
-        self.ahead_ms().abs_diff(ahead_ms) >= STEP_MS
+    /// Whether the wall clock was set since this was said.
+    pub(crate) fn was_set_since(&self, told: Told) -> bool {
+        self.told().ahead_ms().abs_diff(told.ahead_ms()) >= STEP_MS
     }
 }
 
@@ -137,28 +149,36 @@ mod tests {
     #[test]
     fn setting_the_wall_clock_changes_nothing() {
         let manual = ManualClock::new(10_000);
-        let clock = Clock::ahead_of_wall(-3000, Some(&manual));
-        assert_eq!((clock.now_ms(), clock.ahead_ms()), (7000, -3000));
+        let clock = Clock::since(Told { time_ms: 6000, wall_ms: 9000 }, Some(&manual));
+        let told = clock.told();
+        assert_eq!((told.time_ms, told.wall_ms), (7000, 10_000));
         manual.pass(500);
         for wall_ms in [0, 90_000, 10_500] {
             manual.set(wall_ms);
-            assert_eq!(clock.now_ms(), 7500);
-            assert_eq!(clock.ahead_ms(), 7500 - wall_ms as i64);
-            assert_eq!(clock.was_set_since(-3000), wall_ms != 10_500);
+            assert_eq!((clock.now_ms(), clock.told().wall_ms), (7500, wall_ms));
+            assert_eq!(clock.was_set_since(told), wall_ms != 10_500);
         }
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_set_back_takes_nothing_away() {
+        let manual = ManualClock::new(10_000);
+        let began = |told| Clock::since(told, Some(&manual)).now_ms();
+        assert_eq!(began(Told::default()), 10_000);
+        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 60_000 }), 50_000);
+        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 9900 }), 50_100);
     }
 
     #[test]
     fn it_is_never_before_an_arrival() {
         let manual = ManualClock::new(10_000);
-        let clock = Clock::ahead_of_wall(0, Some(&manual));
+        let clock = Clock::at(10_000, Some(&manual));
         manual.pass(100);
         clock.note_arrival(9000);
         assert_eq!(clock.now_ms(), 10_100);
         clock.note_arrival(30_000);
         assert_eq!(clock.now_ms(), 30_000);
         manual.pass(50);
-        assert_eq!(clock.now_ms(), 30_050);
         let other = Clock::at(clock.now_ms(), Some(&manual));
         manual.pass(50);
         assert_eq!((clock.now_ms(), other.now_ms()), (30_100, 30_100));

@@ -2,8 +2,8 @@
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
-    ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES,
-    Operations, RecordKind, Reference,
+    ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX,
+    OPERATION_BYTES, Operations, RecordKind, Reference,
 };
 
 use crate::collector::{Called, Contents};

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
+use spirit_index::descriptor::Position;
 use spirit_index::memory::Memory;
+use spirit_index::snapshot::{Segment, Snapshot};
 
 use crate::clock::Clock;
 use crate::options::Options;
@@ -62,6 +64,15 @@ impl Retention {
     }
 }
 
+/// Documents that live in the segments of `all` that are at `from` or behind it, and that `left` leaves out.
+pub(crate) fn living_between(from: Position, all: &Snapshot<'_>, left: &Snapshot<'_>) -> u64 {
+    let is_out = |segment: &Segment<'_>| (from..left.oldest()).contains(&segment.id().position());
+    let living = |segment: Segment<'_>| {
+        u64::from(segment.rows()).saturating_sub(segment.descriptor().dead())
+    };
+    all.segments().filter(is_out).map(living).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,7 +81,7 @@ mod tests {
     #[test]
     fn a_segment_takes_documents_of_a_sixteenth_of_the_time_or_such_as_are_over() {
         let manual = ManualClock::new(10_000);
-        let clock = Arc::new(Clock::ahead_of_wall(0, Some(&manual)));
+        let clock = Arc::new(Clock::at(10_000, Some(&manual)));
         let retention = Retention { age_ms: 1600, clock };
         assert_eq!((retention.over_ms(), retention.segment_ms()), (8400, 100));
         assert!(!retention.ends_segment(9950, 10_000) && retention.ends_segment(9900, 10_000));

@@ -17,6 +17,7 @@ use spirit_index::term_order::order_bytes;
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::retention::living_between;
 use crate::section_stats::add_sections;
 use crate::shared::{Shared, Work};
 use crate::view::View;
@@ -244,11 +245,7 @@ impl Adding<'_> {
             let dropped = memory.expired();
             let all = Snapshot::take(memory);
             let snapshot = all.without_older(self.over_ms);
-            let over = all.segments().filter(|segment| segment.id().position() < snapshot.oldest());
-            let living = |segment: Segment<'_>| {
-                u64::from(segment.rows()).saturating_sub(segment.descriptor().dead())
-            };
-            let expired = dropped + over.map(living).sum::<u64>();
+            let expired = dropped + living_between(0, &all, &snapshot);
             // Else some of them were counted twice, or not at all.
             if memory.expired() == dropped {
                 return (snapshot, expired);

@@ -119,9 +119,10 @@ root! {
     postings = 25,
     /// A number drawn at each start for writing: what tells processes that read that a writer has started.
     start = START_FIELD as usize,
-    /// By how many milliseconds the index's time is ahead of the machine's clock, as an `i64`; 0 if documents are kept for as long as
-    /// there is room.
-    ahead_ms = 27,
+    /// The index's time when the root was written, in milliseconds since 1970; 0 if documents are kept for as long as there is room.
+    time_ms = 27,
+    /// What the machine's wall clock said then.
+    wall_ms = 28,
 }
 
 impl Root {
