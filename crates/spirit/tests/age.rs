@@ -1,5 +1,5 @@
-//! Documents that are kept for a time: they are there for all of it, and go by themselves, whether more come in or not, whoever asks,
-//! over restarts, and whatever becomes of the machine's clock.
+//! Documents that are kept for a time: they are there for all of it and not for much longer, in all processes, over restarts, and
+//! whatever the machine's clock is set to.
 
 mod support;
 
@@ -174,7 +174,7 @@ fn an_answer_leaves_out_what_is_older_whether_or_not_it_was_dropped() {
 }
 
 #[test]
-fn whoever_only_reads_leaves_out_the_same() {
+fn processes_that_only_read_leave_out_the_same() {
     let directory = Directory::new();
     let clock = ManualClock::new(NOON_MS);
     let writer = manual(&clock).directory(directory.path()).open().unwrap();
