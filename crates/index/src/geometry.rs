@@ -4,7 +4,7 @@
 //!
 //! | partition | holds | given out by |
 //! |---|---|---|
-//! | control | the words that readers start from; descriptor table and descriptors | position |
+//! | control | the words that readers start from; descriptor table, descriptors, arrivals | position |
 //! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
 //! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
 //! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
@@ -174,6 +174,8 @@ pub struct Geometry {
     pub table: Span<AtomicU64>,
     /// Descriptors: four lines each, two versions a slot.
     pub descriptors: Span<Line>,
+    /// When the newest document of the segment in each table slot arrived.
+    pub arrivals: Span<AtomicU64>,
     /// Start and bytes of the short-term partition.
     pub short: (u64, u64),
     /// Start and bytes of the long-term partition.
@@ -279,6 +281,7 @@ impl Geometry {
         let table = Span::new(take(segments_max * 16), segments_max * 2);
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
+        let arrivals = Span::new(take(segments_max * 8), segments_max);
         let short = (take(FRESH_EXTENTS * segment_bytes), FRESH_EXTENTS * segment_bytes);
         let dictionary = dram / 4;
         let lines = LineTable::lines_in(dictionary / 12);
@@ -306,6 +309,7 @@ impl Geometry {
             segments_max,
             table,
             descriptors,
+            arrivals,
             short,
             long,
             dictionary_lines,
@@ -361,7 +365,7 @@ impl Geometry {
             .map_err(GeometryError::Reserve)?;
         // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
         let tables = self.roots.start();
-        region.use_small_pages(tables, self.descriptors.end().next_multiple_of(4096) - tables);
+        region.use_small_pages(tables, self.arrivals.end().next_multiple_of(4096) - tables);
         Ok(region)
     }
 

@@ -182,6 +182,23 @@ impl Memory {
         DescriptorTable::new(&self.region, &self.geometry)
     }
 
+    /// When the newest document of the segment at `position` arrived, in milliseconds of the index's time. It never falls
+    /// from one segment to the next.
+    #[inline]
+    pub fn arrived(&self, position: Position) -> u64 {
+        self.arrival(position).load(Acquire)
+    }
+
+    /// Says it, before the document is visible. Ingest role only.
+    pub fn set_arrived(&self, position: Position, ms: u64) {
+        self.arrival(position).store(ms, Release);
+    }
+
+    fn arrival(&self, position: Position) -> &AtomicU64 {
+        let arrivals = self.region.view(self.geometry.arrivals);
+        &arrivals[(position as u64 & (self.geometry.segments_max - 1)) as usize]
+    }
+
     /// Rows that queries see.
     #[inline(always)]
     pub fn visible(&self) -> u64 {

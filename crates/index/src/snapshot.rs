@@ -46,6 +46,8 @@ pub struct Snapshot<'a> {
     covered: Position,
     superseded: Superseded,
     visible: u64,
+    /// The first segment that counts of those behind the window.
+    fresh_from: Position,
 }
 
 /// The words of a [`Snapshot`] without the reference to its memory, for callers that reuse room for several.
@@ -55,6 +57,7 @@ pub struct Seen {
     covered: Position,
     superseded: Superseded,
     visible: u64,
+    fresh_from: Position,
 }
 
 /// One segment of a snapshot.
@@ -78,19 +81,46 @@ impl<'a> Snapshot<'a> {
             window.oldest = window.oldest.max(superseded.new.position());
         }
         let covered = memory.coverage().terms_from().min(window.end).max(window.oldest);
-        Snapshot { memory, window, covered, superseded, visible }
+        Snapshot { memory, window, covered, superseded, visible, fresh_from: window.end }
+    }
+
+    /// Leaves out the segments whose documents have all arrived at `ms` or before, as if they had been dropped: 0 leaves out
+    /// none.
+    #[inline]
+    pub fn without_older(self, ms: u64) -> Snapshot<'a> {
+        if ms == 0 { self } else { self.after(ms) }
+    }
+
+    /// Arrivals do not fall from one segment to the next, so those that are left out are the oldest.
+    #[inline(never)]
+    fn after(mut self, ms: u64) -> Snapshot<'a> {
+        let memory = self.memory;
+        let is_over = |position| memory.arrived(position) <= ms;
+        let first = (self.window.oldest..self.window.end).find(|position| !is_over(*position));
+        self.window.oldest = first.unwrap_or(self.window.end);
+        self.covered = self.covered.max(self.window.oldest);
+        if first.is_none() {
+            let over = self.fresh().rev().take_while(|segment| is_over(segment.id().position()));
+            self.fresh_from += over.count() as Position;
+        }
+        self
+    }
+
+    /// The oldest segment that counts.
+    pub fn oldest(&self) -> Position {
+        if self.window.oldest < self.window.end { self.window.oldest } else { self.fresh_from }
     }
 
     /// The words of this snapshot.
     pub fn seen(&self) -> Seen {
-        let Snapshot { window, covered, superseded, visible, .. } = *self;
-        Seen { window, covered, superseded, visible }
+        let Snapshot { window, covered, superseded, visible, fresh_from, .. } = *self;
+        Seen { window, covered, superseded, visible, fresh_from }
     }
 
     /// The snapshot of `memory` that these words were taken from.
     pub fn again(memory: &'a Memory, seen: Seen) -> Snapshot<'a> {
-        let Seen { window, covered, superseded, visible } = seen;
-        Snapshot { memory, window, covered, superseded, visible }
+        let Seen { window, covered, superseded, visible, fresh_from } = seen;
+        Snapshot { memory, window, covered, superseded, visible, fresh_from }
     }
 
     /// What the ingest role sees: its own rows below `rows`, visible or not.
@@ -124,7 +154,7 @@ impl<'a> Snapshot<'a> {
     pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
         let mut found = [None; FRESH_MAX];
         for (i, place) in found.iter_mut().enumerate() {
-            let Some(segment) = self.segment(self.window.end + i as u32) else { break };
+            let Some(segment) = self.segment(self.fresh_from + i as u32) else { break };
             if segment.descriptor.base_row() >= self.visible {
                 break;
             }

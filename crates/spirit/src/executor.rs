@@ -23,6 +23,7 @@ use crate::on_full::OnFull;
 use crate::options::Options;
 use crate::recovering::{Recovering, StartReport};
 use crate::recovery::Recovery;
+use crate::retention::Retention;
 use crate::shared::{Numbers, Shared};
 use crate::store::Store;
 use crate::waiting::Waiting;
@@ -50,6 +51,7 @@ pub(crate) struct Common<'a> {
     pub(crate) numbers: &'a Arc<Numbers>,
     pub(crate) fields: &'a Arc<Fields>,
     pub(crate) pins: &'a Arc<Pins>,
+    pub(crate) retention: Option<&'a Retention>,
 }
 
 /// Where an executor's memory lies.
@@ -83,12 +85,13 @@ impl Executor {
         common: Common<'_>,
         place: Place<'_>,
     ) -> Result<(Executor, StartReport), OpenError> {
-        let Common { numbers, fields, pins } = common;
+        let Common { numbers, fields, pins, retention } = common;
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let memory = place
             .memory(number, options, pins.clone())
             .map_err(|error| OpenError::Memory(options.told(error)))?;
-        let shared = Shared::new(memory, numbers.clone(), fields.clone(), options);
+        let (numbers, fields) = (numbers.clone(), fields.clone());
+        let shared = Shared::new(memory, numbers, fields, options, retention.cloned());
         let (shared, store) = (Arc::new(shared), place.store);
         let (tasks, inbox) = sync_channel(QUEUE);
         let recovery = Recovery::begin(&shared, options, store)
@@ -99,7 +102,8 @@ impl Executor {
         let role = Arc::new(Mutex::new(role));
         let processes = place.live.map(Live::processes);
         let lateness = Lateness::new(options.late_watcher.clone(), processes);
-        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone(), lateness);
+        let root = store.map(|store| store.root().clone());
+        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone(), lateness, root);
         let flusher = std::thread::Builder::new()
             .name(format!("spirit-flush-{number}"))
             .spawn(move || stage.run())

@@ -25,9 +25,9 @@ use crate::ingest::Ingester;
 use crate::late::Lateness;
 use crate::lease::Leases;
 use crate::on_full::OnFull;
+use crate::open_root::OpenRoot;
 use crate::options::Options;
 use crate::placement::Placement;
-use crate::retention::Arrivals;
 use crate::shared::Shared;
 
 use room::Room;
@@ -74,10 +74,10 @@ pub(crate) struct FlushStage {
     sorter: TermSorter,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
-    /// When documents arrived, if they are kept for a time.
-    arrivals: Option<Arrivals>,
     /// Whoever ingests.
     role: Arc<Mutex<Ingester>>,
+    /// What the index's file says of it, if it has one.
+    root: Option<Arc<OpenRoot>>,
     /// Entries that leave the DRAM dictionary, since the second tier has them too.
     shed: Option<Shed>,
     /// All of those leave it, as soon as the second tier has them.
@@ -109,6 +109,7 @@ impl FlushStage {
         tasks: Receiver<Task>,
         role: Arc<Mutex<Ingester>>,
         lateness: Lateness,
+        root: Option<Arc<OpenRoot>>,
     ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
@@ -121,7 +122,6 @@ impl FlushStage {
         }
         let leases = Leases::new(options.reader_lease, shared.memory.pins());
         let placement = shared.memory.nvm().map(|_| Placement::new(options, &shared.memory));
-        let arrivals = Arrivals::new(options, &shared.memory);
         FlushStage {
             shared,
             rewrite: None,
@@ -133,8 +133,8 @@ impl FlushStage {
             lateness,
             sorter: TermSorter::default(),
             placement,
-            arrivals,
             role,
+            root,
             shed: None,
             sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
@@ -312,9 +312,6 @@ impl FlushStage {
                 self.shared.memory.wait_for_space();
             }
             self.collect();
-        }
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.push(flush.id().position(), sealed.arrived_ms);
         }
         self.shared.note_progress();
         if let Some(placement) = &mut self.placement {

@@ -24,12 +24,14 @@ use spirit_mem::{
     Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,
 };
 
+use crate::clock::Clock;
 use crate::durability::EngravePolicy;
 use crate::error::OpenError;
 use crate::fields::Fields;
 use crate::index::Index;
 use crate::live::Welcome;
 use crate::options::Options;
+use crate::retention::Retention;
 use crate::shared::{Numbers, Shared};
 use crate::trust;
 use crate::view::{Followed, Source, View};
@@ -138,6 +140,8 @@ fn of_writer(
     let memory = SharedMemory::adopt(memory).map_err(&adopted)?;
     let pins = Arc::new(Pins::follower(words, group));
     let fields = Arc::new(Fields::follow(&file, &root, options)?);
+    let clock = Arc::new(Clock::at(welcome.time_ms, options.clock.as_ref()));
+    let retention = Retention::new(options, &clock);
     let file = Arc::new(file);
     let part = |number: usize| {
         let tier = settings.nvm.map(|nvm| Tier {
@@ -149,7 +153,8 @@ fn of_writer(
         let dram = Dram::Shared { memory: &memory, start };
         let memory = Memory::attach(settings, tier, dram, pins.clone());
         let memory = memory.map_err(OpenError::Memory)?;
-        Ok(Arc::new(Shared::new(memory, Arc::new(Numbers::default()), fields.clone(), options)))
+        let (numbers, fields) = (Arc::new(Numbers::default()), fields.clone());
+        Ok(Arc::new(Shared::new(memory, numbers, fields, options, retention.clone())))
     };
     let parts = (0..options.executors).map(part).collect::<Result<_, OpenError>>()?;
     let stats_pin = pins.acquire().ok_or_else(other)?;

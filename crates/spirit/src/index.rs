@@ -13,6 +13,7 @@ use spirit_index::roots::Gauge;
 use spirit_mem::{Medium, Pins};
 use spirit_schema::Schema;
 
+use crate::clock::{Clock, Told};
 use crate::collector::{Called, Contents};
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
@@ -23,6 +24,7 @@ use crate::ingest::{Committed, Ingester};
 use crate::live::Host;
 use crate::options::Options;
 use crate::recovering::StartReport;
+use crate::retention::Retention;
 use crate::shared::Numbers;
 use crate::store::Store;
 use crate::view::View;
@@ -82,9 +84,15 @@ impl Index {
             Some(store) => store.fields().clone(),
             None => Arc::new(Fields::in_memory(&options)?),
         };
+        let clock = match &store {
+            Some(store) => store.root().clock().cloned(),
+            None => Some(Arc::new(Clock::since(Told::default(), options.clock.as_ref()))),
+        };
+        let retention = clock.as_ref().and_then(|clock| Retention::new(&options, clock));
+        let retention = retention.as_ref();
         let (mut executors, mut report) = (Vec::new(), StartReport::default());
         for number in 0..options.executors {
-            let common = Common { numbers: &numbers, fields: &fields, pins: &pins };
+            let common = Common { numbers: &numbers, fields: &fields, pins: &pins, retention };
             let place = Place { store: store.as_ref(), live: live.as_ref() };
             let started = Executor::start(&options, number, common, place)?;
             executors.push(started.0);
@@ -97,7 +105,7 @@ impl Index {
             (Some(live), Some(store)) => {
                 let geometry = parts[0].memory.geometry();
                 let welcome = store.welcome(&options, geometry)?;
-                Some(live.serve(welcome).map_err(OpenError::Thread)?)
+                Some(live.serve(welcome, clock).map_err(OpenError::Thread)?)
             }
             _ => None,
         };
@@ -164,6 +172,13 @@ impl Index {
     /// Closes the index in an orderly way, as dropping it does; says if that could not be done.
     pub fn close(mut self) -> Result<(), AddError> {
         self.shut()
+    }
+
+    /// Does beforehand what closing has to do, while the index can still be asked: where the oldest may be dropped, closing may drop
+    /// some. Nothing is added any more.
+    pub fn prepare_close(&self) -> Result<(), AddError> {
+        let is_kept = self.store.is_some() && !self.options.private;
+        self.executors.iter().filter(|_| is_kept).try_for_each(|one| one.close(&self.options))
     }
 
     fn shut(&mut self) -> Result<(), AddError> {

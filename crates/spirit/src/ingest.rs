@@ -4,9 +4,11 @@
 //! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
 //! the versions that they replace, then one store that makes all of it visible.
 
+mod arrivals;
 mod group;
 mod segments;
 
+use arrivals::Arrivals;
 pub(crate) use group::Placed;
 
 use std::collections::VecDeque;
@@ -29,7 +31,6 @@ use crate::journal::Journal;
 use crate::options::Options;
 use crate::replacement::{REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill};
 use crate::shared::Shared;
-use crate::store::now_ms;
 use crate::tokenizers::Tokenizers;
 
 /// Where the role begins.
@@ -45,6 +46,8 @@ pub(crate) struct Start {
     pub(crate) documents: u64,
     /// Documents that this executor accepted before.
     pub(crate) accepted: u64,
+    /// When the newest of them arrived.
+    pub(crate) arrived_ms: u64,
     pub(crate) journal: Option<Journal>,
 }
 
@@ -106,9 +109,8 @@ pub(crate) struct Ingester {
     is_full: bool,
     /// The segment was handed over, and there was no room for the next one yet.
     sealed: bool,
-    /// Whether it is asked when a segment's first document arrived, and when that was, in milliseconds since 1970.
-    timed: bool,
-    begun_ms: u64,
+    /// When documents arrive, if they are kept for a time.
+    arrivals: Option<Arrivals>,
     /// The index closes.
     is_closing: bool,
     /// The sequence number of the delete at hand.
@@ -125,7 +127,12 @@ impl Ingester {
         pin: PinSlot,
         start: Start,
     ) -> Option<Ingester> {
-        let Start { position, row, sequence, documents, accepted, journal } = start;
+        let Start { position, row, sequence, documents, accepted, arrived_ms, journal } = start;
+        let arrivals = shared.retention.as_ref();
+        let mut arrivals = arrivals.map(|retention| Arrivals::new(retention, arrived_ms));
+        if let Some(arrivals) = &mut arrivals {
+            arrivals.begin_segment(&shared.memory, position);
+        }
         shared.gauge(Gauge::Accepted).store(accepted, Relaxed);
         let batch_size = match (options.is_logged(), options.is_os_level()) {
             (true, true) => BatchSize::SYNCED,
@@ -154,8 +161,7 @@ impl Ingester {
             accepted,
             is_full: false,
             sealed: false,
-            timed: options.retain.is_some(),
-            begun_ms: 0,
+            arrivals,
             is_closing: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
@@ -230,6 +236,13 @@ impl Ingester {
         self.batch.number(sequence, self.number);
     }
 
+    /// What is committed from now on arrived at `ms`; 0: it arrives when it is committed.
+    pub(crate) fn replay_arrival(&mut self, ms: u64) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.replay(Some(ms).filter(|ms| *ms > 0));
+        }
+    }
+
     /// One past the highest number that a document of this executor took.
     pub(crate) fn documents_end(&self) -> u64 {
         self.documents_end
@@ -243,7 +256,8 @@ impl Ingester {
         let Appended { before, taken, stop } = self.append()?;
         let row = self.writer.base_row() + u64::from(before);
         if let Some(journal) = &mut self.journal {
-            journal.log(&self.shared, &self.batch, taken, row, self.number)?;
+            let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
+            journal.log(&self.shared, &self.batch, taken, row, self.number, arrived_ms)?;
         }
         let settled = self.settle(before, taken);
         let unsettled = taken - settled;
@@ -262,14 +276,15 @@ impl Ingester {
 
     /// Writes rows of the batch, which nobody sees yet, into the segment being filled, or the next one if that is full.
     fn append(&mut self) -> Result<Appended, AddError> {
-        if self.sealed || self.is_full {
+        if self.sealed || self.is_full || self.is_segment_over() {
             self.next_segment()?;
         }
         let progress = self.shared.progress();
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
         let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
-        if before == 0 && self.timed {
-            self.begun_ms = now_ms();
+        if let Some(arrivals) = self.arrivals.as_mut().filter(|_| taken > 0) {
+            let ms = arrivals.now_ms();
+            arrivals.note(&self.shared.memory, self.writer.id().position(), ms);
         }
         let stop = stop.err().map(|why| Stopped { why, untouched, progress });
         Ok(Appended { before, taken, stop })

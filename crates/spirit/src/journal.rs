@@ -2,8 +2,8 @@
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
-    GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX, OPERATION_BYTES,
-    Operations, RecordKind, Reference,
+    ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX,
+    OPERATION_BYTES, Operations, RecordKind, Reference,
 };
 
 use crate::collector::{Called, Contents};
@@ -37,6 +37,8 @@ impl Offset {
 pub(crate) struct Journal {
     writer: LogWriter,
     log_bytes: u64,
+    /// What records take to say when their documents arrived, if they do.
+    arrival_bytes: u64,
     operations: Operations,
     gathered_max: usize,
     /// The longest offset, if there is room for any.
@@ -56,11 +58,14 @@ impl Journal {
     pub(crate) fn new(writer: LogWriter, log_bytes: u64, options: &Options) -> Journal {
         // So that a record stays small beside the log.
         let gathered_max = options.group_bytes.min(GROUP_BYTES).min(log_bytes / 16);
+        let arrival_bytes = if options.retain.is_some() { ARRIVAL_BYTES } else { 0 };
+        let gathered_max = gathered_max.saturating_sub(arrival_bytes);
         // A batch that is full before it has anything would never come to an end.
         let gathered_max = gathered_max.max(1);
         Journal {
             writer,
             log_bytes,
+            arrival_bytes,
             operations: Operations::default(),
             gathered_max: gathered_max as usize,
             offset_max: offset_bytes_max(log_bytes, options.document_bytes_max as u64),
@@ -82,7 +87,8 @@ impl Journal {
     /// when nothing but the last offset is in it.
     fn group_bytes_max(&self, kept: u64) -> u64 {
         // The header and the gap before it; a cancellation, with its gap; the last offset, and what is kept with its gap.
-        (self.log_bytes / 2).saturating_sub(2 * HEADER_BYTES + (KEPT + 2) * kept / 2)
+        let headers = 2 * HEADER_BYTES + self.arrival_bytes;
+        (self.log_bytes / 2).saturating_sub(headers + (KEPT + 2) * kept / 2)
     }
 
     /// Bytes of a record that has nothing but the longer of the last offset and that of `end`, if there is any.
@@ -165,7 +171,7 @@ impl Journal {
         let mut operations = Operations::default();
         operations.push_end(GroupEnd { number, offset: Some(&bytes) });
         let (kind, sequence) = (RecordKind::Add, self.sequence);
-        let header = Header { kind, operations: 0, sequence, row, documents };
+        let header = Header { kind, operations: 0, sequence, row, documents, arrived_ms: 0 };
         self.write(shared, header, operations.first(1))?;
         self.note_offset(&bytes, number);
         Ok(())
@@ -235,7 +241,8 @@ impl Journal {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         // One more for the gap before one of them.
         let kept = if kept > 0 { (KEPT + 1) * kept } else { 0 };
-        let end = self.writer.end_with(nvm.log_head(), bytes, 2 * HEADER_BYTES + kept);
+        let (bytes, spare) = (self.arrival_bytes + bytes, 2 * HEADER_BYTES + kept);
+        let end = self.writer.end_with(nvm.log_head(), bytes, spare);
         end.is_some_and(|end| nvm.back_log(&shared.memory, self.writer.position(), end))
     }
 
@@ -248,11 +255,12 @@ impl Journal {
         taken: usize,
         row: u64,
         number: u64,
+        arrived_ms: u64,
     ) -> Result<(), AddError> {
         if self.replaying.is_some() || taken == 0 {
             return Ok(());
         }
-        let header = self.header(batch, taken, row, number);
+        let header = Header { arrived_ms, ..self.header(batch, taken, row, number) };
         self.append(shared, header, taken)
     }
 
@@ -263,9 +271,12 @@ impl Journal {
         batch: &Batch,
         row: u64,
         number: u64,
+        arrived_ms: u64,
     ) -> Result<(), AddError> {
         let count = batch.documents().len();
-        let header = self.header(batch, count, row, number);
+        // One that has no documents says nothing of them.
+        let arrived_ms = if count > 0 { arrived_ms } else { 0 };
+        let header = Header { arrived_ms, ..self.header(batch, count, row, number) };
         self.append(shared, header, count + 1)
     }
 
@@ -282,6 +293,7 @@ impl Journal {
             sequence: documents.first().map_or(self.sequence, |document| document.sequence),
             row,
             documents: number + taken as u64,
+            arrived_ms: 0,
         }
     }
 
@@ -299,8 +311,7 @@ impl Journal {
         operations: &[u8],
     ) -> Result<(), AddError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
-        self.writer.append(nvm.door(), shared.memory.region(), header, operations);
-        self.last = self.writer.position() - HEADER_BYTES - operations.len() as u64;
+        self.last = self.writer.append(nvm.door(), shared.memory.region(), header, operations);
         self.sequence = header.sequence + u64::from(header.operations);
         if nvm.door().failure().is_some() {
             shared.poison();
@@ -321,7 +332,8 @@ impl Journal {
             return Ok(());
         }
         let kind = RecordKind::Cancel;
-        self.append(shared, Header { kind, operations: 0, sequence, row, documents }, 0)
+        let header = Header { kind, operations: 0, sequence, row, documents, arrived_ms: 0 };
+        self.append(shared, header, 0)
     }
 
     /// Logs the deletion of a key, in row `row`. Durable on return.
@@ -339,8 +351,8 @@ impl Journal {
         self.operations.clear();
         self.operations.push(LoggedKey::Bytes(key), &[], &[]);
         let kind = RecordKind::Delete;
-        let logged =
-            self.append(shared, Header { kind, operations: 1, sequence, row, documents }, 1);
+        let header = Header { kind, operations: 1, sequence, row, documents, arrived_ms: 0 };
+        let logged = self.append(shared, header, 1);
         self.operations.clear();
         logged
     }

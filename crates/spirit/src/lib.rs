@@ -30,6 +30,7 @@
 mod backup;
 mod backup_error;
 mod check;
+mod clock;
 mod collector;
 mod cursor;
 mod document;
@@ -92,6 +93,8 @@ pub mod explain {
 pub use backup::{Backup, Progress, backup, backup_watched};
 pub use backup_error::BackupError;
 pub use check::{Finding, Report, check};
+#[doc(hidden)]
+pub use clock::ManualClock;
 pub use cursor::{Cursor, CursorError};
 pub use document::{Document, StoredDocument, StoredValue};
 pub use durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};

@@ -10,6 +10,7 @@
 //! | 4 | the geometry's fingerprint |
 //! | 5, 6 | device and inode of the index's file |
 //! | 7, 8, 9 | DRAM in bytes, 1 for fixed blocks, readers' lease in milliseconds |
+//! | 10 | the index's time when this is said, in milliseconds; 0 if documents are kept for as long as there is room |
 //!
 //! Its descriptors are the [reader words](spirit_mem::ReaderWords) and the memory, which can only be read through the one
 //! that is handed over. All else is in the file or in that memory.
@@ -30,10 +31,11 @@ use spirit_mem::rendezvous::{self, Message, Rendezvous};
 use spirit_mem::shared_pins::{self, SharedPins};
 use spirit_mem::{Dram, HeapFile, HeapFileError, Identity, ReaderWords, SharedMemory};
 
+use crate::clock::Clock;
 use crate::options::Options;
 
 /// `SPIRITLV`, which the version is part of.
-const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV1");
+const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV2");
 /// How long the thread rests where nobody can be let in: the process has too many files open, say.
 const REST: Duration = Duration::from_millis(50);
 
@@ -48,6 +50,7 @@ pub(crate) struct Welcome {
     pub(crate) dram_bytes: u64,
     pub(crate) fixed_blocks: bool,
     pub(crate) lease: Duration,
+    pub(crate) time_ms: u64,
 }
 
 impl Welcome {
@@ -60,12 +63,13 @@ impl Welcome {
             dram_bytes: options.dram_bytes,
             fixed_blocks: options.fixed_blocks,
             lease: options.reader_lease,
+            time_ms: 0,
         }
     }
 
     fn message(&self) -> Message {
         let mut words = Message::default();
-        words[..10].copy_from_slice(&[
+        words[..11].copy_from_slice(&[
             MAGIC,
             self.group.is_none().into(),
             self.group.unwrap_or(0) as u64,
@@ -76,14 +80,15 @@ impl Welcome {
             self.dram_bytes,
             self.fixed_blocks.into(),
             self.lease.as_millis() as u64,
+            self.time_ms,
         ]);
         words
     }
 
     /// Reads a message; none if it is of another version.
     pub(crate) fn read(words: &Message) -> Option<Welcome> {
-        let [magic, is_full, group, start, fingerprint, device, inode, dram_bytes, fixed, ms, ..] =
-            *words;
+        let [magic, is_full, group, start, fingerprint, device, inode, rest @ ..] = *words;
+        let [dram_bytes, fixed, ms, time_ms, ..] = rest;
         (magic == MAGIC).then_some(Welcome {
             group: (is_full == 0).then_some(group as usize),
             start,
@@ -92,6 +97,7 @@ impl Welcome {
             dram_bytes,
             fixed_blocks: fixed != 0,
             lease: Duration::from_millis(ms),
+            time_ms,
         })
     }
 }
@@ -141,12 +147,12 @@ impl Live {
     }
 
     /// Lets processes in from now on: the index has all that was acknowledged.
-    pub(crate) fn serve(self, welcome: Welcome) -> io::Result<Host> {
+    pub(crate) fn serve(self, welcome: Welcome, clock: Option<Arc<Clock>>) -> io::Result<Host> {
         let (stop, wake) = UnixStream::pair()?;
         let _processes = self.processes();
         let thread = std::thread::Builder::new()
             .name("spirit-live".into())
-            .spawn(move || Serving { live: self, welcome, groups: Vec::new() }.run(&wake))?;
+            .spawn(move || Serving { live: self, welcome, clock, groups: Vec::new() }.run(&wake))?;
         Ok(Host { stop: Some(stop), thread: Some(thread), _processes })
     }
 }
@@ -172,6 +178,8 @@ impl Drop for Host {
 struct Serving {
     live: Live,
     welcome: Welcome,
+    /// The index's time, if documents are kept for one.
+    clock: Option<Arc<Clock>>,
     /// The group of each process that is connected.
     groups: Vec<usize>,
 }
@@ -213,7 +221,8 @@ impl Serving {
         while let Some(guest) = self.live.rendezvous.accept()? {
             let taken = self.live.words.groups().load(Acquire);
             let group = (0..GROUPS).find(|group| taken >> group & 1 == 0);
-            let welcome = Welcome { group, ..self.welcome };
+            let time_ms = self.clock.as_ref().map_or(0, |clock| clock.now_ms());
+            let welcome = Welcome { group, time_ms, ..self.welcome };
             let Some(group) = group else {
                 // If the message is lost, the process finds the connection closed.
                 let _ = rendezvous::tell(&guest, &welcome.message(), &[]);
@@ -250,6 +259,7 @@ mod tests {
             dram_bytes: 8,
             fixed_blocks: true,
             lease: Duration::from_millis(9),
+            time_ms: 10,
         };
         assert_eq!(Welcome::read(&welcome.message()), Some(welcome));
         let full = Welcome { group: None, ..welcome };

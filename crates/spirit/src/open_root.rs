@@ -8,6 +8,7 @@ use spirit_door::{Door, Gate};
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
+use crate::clock::{Clock, Told};
 use crate::store::{CLOSED, OPEN};
 use crate::trust;
 
@@ -15,12 +16,16 @@ pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,
     region: Region,
     door: Door,
+    /// The index's time, if documents are kept for one.
+    clock: Option<Arc<Clock>>,
     state: Mutex<State>,
 }
 
 struct State {
     /// The newest root, or the next one if that says nothing yet of this start.
     root: Root,
+    /// The root that was found, which counts as long as nothing was stored.
+    found: Option<Root>,
     /// The medium says that the index is open.
     said: bool,
     /// The root that was found says that the index is closed, so if nothing was stored, it still is.
@@ -30,16 +35,18 @@ struct State {
 }
 
 impl OpenRoot {
-    /// `next` is to be written when something is stored; the root found says whether the index `is_closed`.
+    /// `next` is to be written when something is stored, in the place of the root that was `found`.
     pub(crate) fn new(
         file: Arc<HeapFile>,
         region: Region,
         door: Door,
         next: Root,
-        is_closed: bool,
+        found: Option<Root>,
+        clock: Option<Arc<Clock>>,
     ) -> OpenRoot {
-        let state = State { root: next, said: false, is_closed, failure: None };
-        OpenRoot { file, region, door, state: Mutex::new(state) }
+        let is_closed = found.is_some_and(|found| found.state == CLOSED);
+        let state = State { root: next, found, said: false, is_closed, failure: None };
+        OpenRoot { file, region, door, clock, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -55,6 +62,36 @@ impl OpenRoot {
     /// The number of this start.
     pub(crate) fn start(&self) -> u64 {
         self.state().root.start
+    }
+
+    /// The index's time, if documents are kept for one.
+    pub(crate) fn clock(&self) -> Option<&Arc<Clock>> {
+        self.clock.as_ref()
+    }
+
+    /// Says how the wall clock stands to the index's time, if it was set since the root said so: a start that follows a crash is to
+    /// know it. Whether the index is open or closed is said as it was.
+    pub(crate) fn keep_time(&self) {
+        self.write_time(&mut self.state());
+    }
+
+    fn write_time(&self, state: &mut State) {
+        let counts = if state.said { Some(&mut state.root) } else { state.found.as_mut() };
+        let Some((clock, root)) = self.clock.as_ref().zip(counts) else { return };
+        // A write that fails is seen by whoever stores next.
+        if self.door.failure().is_none() && clock.was_set_since(told(root)) {
+            root.generation += 1;
+            self.tell_time(root);
+            root::write(&self.region, &self.door, root);
+            let next = root.generation + u64::from(!state.said);
+            state.root.generation = next;
+        }
+    }
+
+    fn tell_time(&self, root: &mut Root) {
+        if let Some(Told { time_ms, wall_ms }) = self.clock.as_ref().map(|clock| clock.told()) {
+            (root.time_ms, root.wall_ms) = (time_ms, wall_ms);
+        }
     }
 
     /// Where the file is.
@@ -86,6 +123,7 @@ impl OpenRoot {
         let root = &mut state.root;
         trust::note_place(root, self.file.identity()?);
         root.state = OPEN;
+        self.tell_time(root);
         root::write(&self.region, &self.door, root);
         state.said = true;
         self.check_synced()
@@ -102,17 +140,24 @@ impl OpenRoot {
     pub(crate) fn say_closed(&self) -> Result<(), HeapFileError> {
         let state = &mut *self.state();
         if state.is_closed && !state.said {
+            self.write_time(state);
             return Ok(());
         }
         self.check_synced()?;
         self.file.sync_all()?;
         state.root.generation += u64::from(state.said);
         state.root.state = CLOSED;
+        self.tell_time(&mut state.root);
         root::write(&self.region, &self.door, &state.root);
-        (state.said, state.is_closed) = (false, true);
+        (state.said, state.is_closed, state.found) = (false, true, None);
         self.check_synced()?;
         self.file.sync_all()
     }
+}
+
+/// What a root says of the time.
+pub(crate) fn told(root: &Root) -> Told {
+    Told { time_ms: root.time_ms, wall_ms: root.wall_ms }
 }
 
 impl Gate for OpenRoot {

@@ -16,6 +16,7 @@ use spirit_query::Level;
 use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
+use crate::clock::ManualClock;
 use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::error::OpenError;
 use crate::index::Index;
@@ -78,6 +79,7 @@ pub struct Options {
     pub(crate) watcher: Option<Watcher>,
     pub(crate) late_watcher: Option<LateWatcher>,
     pub(crate) source: Option<Source>,
+    pub(crate) clock: Option<ManualClock>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
@@ -120,6 +122,7 @@ impl Default for Options {
             watcher: None,
             late_watcher: None,
             source: None,
+            clock: None,
             trace: None,
         }
     }
@@ -226,8 +229,12 @@ impl Options {
         self
     }
 
-    /// How long documents are kept after their arrival: they go soon after that, a segment at a time, at most a sixteenth of
-    /// the time later. What a start replays from the log arrives anew then. Default: for as long as there is room.
+    /// How long documents are kept after their arrival. No answer has one after that, at most a sixteenth of the time later; its
+    /// segment is dropped soon. An index in a directory keeps arrivals, so they hold over restarts, and whoever only reads goes by them
+    /// too. In an index in memory, documents that were rewritten together go when the newest of them does.
+    ///
+    /// The time goes on by the monotonic clock while the index is open, and by the wall clock while it is not; setting the latter has an
+    /// effect only if that is done while the index is closed. Default: for as long as there is room.
     pub fn retain(mut self, age: Duration) -> Self {
         self.retain = Some(age);
         self

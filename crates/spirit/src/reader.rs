@@ -8,6 +8,7 @@ mod explain;
 mod facets;
 
 use std::fmt;
+use std::sync::Arc;
 
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::{Seen, Snapshot};
@@ -23,6 +24,7 @@ use crate::index::Index;
 use crate::recency;
 use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
 use crate::seat::Seat;
+use crate::shared::Shared;
 use crate::sorting;
 use crate::view::View;
 
@@ -95,7 +97,9 @@ impl Snapshots {
     /// Takes those for a query.
     fn take(&mut self, view: &View, query: &Query) {
         self.0.clear();
-        self.0.extend(view.parts.iter().map(|part| snapshot_for(&part.memory, query).seen()));
+        let over_ms = view.over_ms();
+        let seen = |part: &Arc<Shared>| snapshot_for(&part.memory, query, over_ms).seen();
+        self.0.extend(view.parts.iter().map(seen));
     }
 
     fn iter<'v>(&self, view: &'v View) -> impl Iterator<Item = Snapshot<'v>> {
@@ -250,7 +254,7 @@ impl<'i> Reader<'i> {
         let settings = Settings { level: index.options.vectors, ..Settings::default() };
         let scratch = &mut memory.scratch;
         let counted = seat.ask(index, Seat::leave, |view| {
-            let snapshot = Snapshot::take(&view.parts[0].memory);
+            let snapshot = Snapshot::take(&view.parts[0].memory).without_older(view.over_ms());
             Ok(spirit_query::count_finding(snapshot, query, settings, scratch, older)?)
         });
         counted.unwrap_or(0)
@@ -280,9 +284,9 @@ fn count(
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, algorithm, limits, ..Settings::default() };
     seat.ask(index, Seat::leave, |view| {
-        let mut count = 0;
+        let (mut count, over_ms) = (0, view.over_ms());
         for part in &view.parts {
-            let snapshot = snapshot_for(&part.memory, query);
+            let snapshot = snapshot_for(&part.memory, query, over_ms);
             count += spirit_query::count(snapshot, query, settings, scratch)?;
         }
         Ok(count)
@@ -301,9 +305,9 @@ fn total(
     let (level, limits) = (index.options.vectors, limits.begin());
     let settings = Settings { level, limits, ..Settings::default() };
     seat.ask(index, Seat::leave, |view| {
-        let mut tally = Tally::up_to(up_to);
+        let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
         for part in &view.parts {
-            tally.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
+            tally.add(snapshot_for(&part.memory, query, over_ms), query, settings, scratch)?;
         }
         Ok(tally.total())
     })
@@ -382,8 +386,9 @@ fn newest(
     let settings = search.settings(index.options.vectors, limits.begin());
     let mut tally = search.total.map(Tally::up_to);
     hits.clear();
+    let over_ms = view.over_ms();
     for (number, part) in view.parts.iter().enumerate() {
-        let (snapshot, before) = (snapshot_for(&part.memory, query), hits.len());
+        let (snapshot, before) = (snapshot_for(&part.memory, query, over_ms), hits.len());
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
         let found = hits.len() - before;
         match &mut tally {

@@ -36,6 +36,8 @@ pub struct StartReport {
     pub replayed: u64,
     /// Bytes of the log that were read for it.
     pub log_bytes: u64,
+    /// Documents that retention had dropped before, or that had become too old to be found.
+    pub expired: u64,
     /// How long all of it took, until documents could be added.
     pub time: Duration,
 }
@@ -45,6 +47,7 @@ impl StartReport {
         self.segments += other.segments;
         self.replayed += other.replayed;
         self.log_bytes += other.log_bytes;
+        self.expired += other.expired;
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::descriptor::Position;
+use spirit_index::memory::Memory;
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
 use spirit_index::roots::Gauge;
+use spirit_index::snapshot::Snapshot;
 
 use crate::error::AddError;
 use crate::ingest::{Ingester, Start};
@@ -13,6 +16,7 @@ use crate::journal::Journal;
 use crate::options::Options;
 use crate::recovering::StartReport;
 use crate::replay::{self, Found, Refused, Replay};
+use crate::retention::living_between;
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::store::Store;
@@ -27,6 +31,8 @@ pub(crate) struct Recovery {
     /// There was more DRAM the last time.
     less_room: bool,
     source: Option<Source>,
+    /// What arrived then or before was over at the start.
+    over_ms: u64,
     report: StartReport,
 }
 
@@ -76,7 +82,18 @@ impl Recovery {
                 shared.add(Gauge::Deleted, expected);
             }
         }
+        if let Some(retention) = &shared.retention {
+            retention.note_arrival(recovered.arrived_ms.max(recovery.found.arrived_ms));
+            recovery.over_ms = retention.over_ms();
+        }
+        recovery.report.expired = memory.expired() + recovery.count_over(memory, 0);
         Ok(recovery)
+    }
+
+    /// Documents in segments from `from` on that were over at the start.
+    fn count_over(&self, memory: &Memory, from: Position) -> u64 {
+        let all = Snapshot::take(memory);
+        living_between(from, &all, &all.without_older(self.over_ms))
     }
 
     /// Bytes of the log that are to be ingested.
@@ -92,6 +109,7 @@ impl Recovery {
             sequence: self.recovered.sequence_end,
             documents: self.recovered.documents_end,
             accepted: self.recovered.accepted,
+            arrived_ms: self.recovered.arrived_ms,
             journal: self.log.map(|(space, incarnation)| {
                 let writer = LogWriter::new(space, self.recovered.log_from, incarnation);
                 Journal::new(writer, space.bytes, options)
@@ -109,9 +127,9 @@ impl Recovery {
         let Some((space, incarnation)) = self.log else { return Ok(self.report) };
         let (from, end) = (self.recovered.log_from, self.found.position);
         self.report.log_bytes = end - from;
-        let replayed = &mut self.report.replayed;
+        let mut replayed = 0;
         let note = &mut |position: u64, operations: u64| {
-            *replayed += operations;
+            replayed += operations;
             watch(position - from, end - from);
         };
         let (recovered, source) = (&self.recovered, self.source.as_ref());
@@ -119,6 +137,9 @@ impl Recovery {
         let unended = self.found.unended;
         let replay = Replay { shared, space, incarnation, recovered, unended, less_room, source };
         let refused = replay.run(role, note)?;
+        role.replay_arrival(0);
+        self.report.replayed = replayed;
+        self.report.expired += self.count_over(&shared.memory, recovered.window.end);
         let Found { position, sequence, .. } = self.found;
         role.journal().start(LogWriter::new(space, position, incarnation), sequence);
         if let Some(Refused { sequence, row }) = refused {

@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) sequence: u64,
     /// Operations that may kill a row.
     pub(crate) kills: bool,
+    /// When the newest of its documents arrived.
+    pub(crate) arrived_ms: u64,
     /// The number of the last group whose offset it has.
     pub(crate) group: u64,
     /// A part of a group that was never ended, and where its record begins: the log's last.
@@ -76,6 +78,7 @@ pub(crate) fn scan(
         }
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
         found.kills |= record.may_kill(recovered.explicit_end);
+        found.arrived_ms = found.arrived_ms.max(header.arrived_ms);
         before = (record.operations_end(), found.group);
         found.note_group(&record);
     }
@@ -162,6 +165,7 @@ impl Replay<'_> {
                 next = reader.next_record();
             }
             role.journal().replay(record.position);
+            role.replay_arrival(record.header.arrived_ms);
             let first = recovered.sequence_end.max(record.header.sequence);
             let range = first..record.operations_end().min(end).max(first);
             let applied = self.apply(role, &record, &range);

@@ -1,71 +1,90 @@
-//! Retention by age: when the documents of each segment arrived, and which segment is to go.
+//! Retention by age: how long documents are kept, and by which clock.
 //!
-//! A segment goes when its last document has been there for the time; so that the others go soon after theirs, a segment is
-//! ended when a sixteenth of the time has passed since its first document, however little is in it.
+//! A segment is over when its newest document has been there for the time. So that a document is not kept for much longer than that,
+//! a segment takes no more documents when a sixteenth of the time has passed since its first one.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use spirit_index::descriptor::Position;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::slot::Slots;
+use spirit_index::snapshot::{Segment, Snapshot};
 
+use crate::clock::Clock;
 use crate::options::Options;
 
 /// A segment covers one in so many of the time that documents are kept.
 const SEGMENTS: u64 = 16;
 
-/// When the last documents of segments arrived.
-#[derive(Debug)]
-pub(crate) struct Arrivals {
+/// How long documents are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Retention {
     age_ms: u64,
-    /// Oldest first, in milliseconds since 1970.
-    segments: VecDeque<(Position, u64)>,
+    clock: Arc<Clock>,
 }
 
-impl Arrivals {
-    /// Those of the segments that a start found, if documents are kept for a time.
-    pub(crate) fn new(options: &Options, memory: &Memory) -> Option<Arrivals> {
+impl Retention {
+    /// None if documents are kept for as long as there is room.
+    pub(crate) fn new(options: &Options, clock: &Arc<Clock>) -> Option<Retention> {
         let age_ms = options.retain?.as_millis() as u64;
+        Some(Retention { age_ms, clock: clock.clone() })
+    }
+
+    /// What has arrived then or before is over; 0 if nothing can be.
+    #[inline]
+    pub(crate) fn over_ms(&self) -> u64 {
+        self.clock.now_ms().saturating_sub(self.age_ms)
+    }
+
+    /// The time now.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Documents that a start found arrived at `ms`.
+    pub(crate) fn note_arrival(&self, ms: u64) {
+        self.clock.note_arrival(ms);
+    }
+
+    /// Whether the oldest segment in the window is to go.
+    pub(crate) fn is_oldest_over(&self, memory: &Memory) -> bool {
         let window = memory.window();
-        let arrived = |position| {
-            let slots = Slots::new(memory.region(), memory.nvm()?.layout());
-            slots.entry(position).ok().map(|entry| (position, entry.arrived_ms))
-        };
-        let segments = (window.oldest..window.end).filter_map(arrived).collect();
-        Some(Arrivals { age_ms, segments })
+        let over_ms = self.over_ms();
+        over_ms > 0 && window.oldest < window.end && memory.arrived(window.oldest) <= over_ms
     }
 
-    /// A segment is full, and its last document arrived at `ms`.
-    pub(crate) fn push(&mut self, position: Position, ms: u64) {
-        self.segments.push_back((position, ms));
-    }
-
-    /// Whether the segment at `oldest` is to go at `now_ms`.
-    pub(crate) fn is_over(&mut self, oldest: Position, now_ms: u64) -> bool {
-        while self.segments.pop_front_if(|(position, _)| *position < oldest).is_some() {}
-        let first = self.segments.front();
-        first.is_some_and(|(at, ms)| *at == oldest && ms.saturating_add(self.age_ms) <= now_ms)
-    }
-
-    /// How old the first document of a segment is at most when the segment is ended.
+    /// How long a segment takes documents.
     pub(crate) fn segment_ms(&self) -> u64 {
         (self.age_ms / SEGMENTS).max(1)
     }
+
+    /// Whether a document that arrives at `now_ms` needs another segment than one whose first arrived at `begun_ms`. What is over by now
+    /// may be together with all else that is.
+    pub(crate) fn ends_segment(&self, begun_ms: u64, now_ms: u64) -> bool {
+        now_ms.saturating_sub(begun_ms) >= self.segment_ms() && now_ms > self.over_ms()
+    }
+}
+
+/// Documents that live in the segments of `all` that are at `from` or behind it, and that `left` leaves out.
+pub(crate) fn living_between(from: Position, all: &Snapshot<'_>, left: &Snapshot<'_>) -> u64 {
+    let is_out = |segment: &Segment<'_>| (from..left.oldest()).contains(&segment.id().position());
+    let living = |segment: Segment<'_>| {
+        u64::from(segment.rows()).saturating_sub(segment.descriptor().dead())
+    };
+    all.segments().filter(is_out).map(living).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::ManualClock;
 
     #[test]
-    fn the_oldest_is_over_when_its_time_has_passed() {
-        let segments = VecDeque::from([(3, 100), (4, 200)]);
-        let mut arrivals = Arrivals { age_ms: 50, segments };
-        assert!(!arrivals.is_over(3, 149) && arrivals.is_over(3, 150));
-        // It went; so did a clock that was set back.
-        assert!(!arrivals.is_over(4, 150) && !arrivals.is_over(4, 90));
-        arrivals.push(5, 201);
-        // 4 was dropped for want of room, and nothing is known of what a rewrite put in the place of 6.
-        assert!(!arrivals.is_over(5, 250) && arrivals.is_over(5, 251) && !arrivals.is_over(6, 900));
+    fn a_segment_takes_documents_of_a_sixteenth_of_the_time_or_such_as_are_over() {
+        let manual = ManualClock::new(10_000);
+        let clock = Arc::new(Clock::at(10_000, Some(&manual)));
+        let retention = Retention { age_ms: 1600, clock };
+        assert_eq!((retention.over_ms(), retention.segment_ms()), (8400, 100));
+        assert!(!retention.ends_segment(9950, 10_000) && retention.ends_segment(9900, 10_000));
+        assert!(!retention.ends_segment(1000, 8400) && retention.ends_segment(1000, 8401));
     }
 }

@@ -16,6 +16,7 @@ use crate::error::AddError;
 use crate::fields::Fields;
 use crate::on_full::OnFull;
 use crate::options::Options;
+use crate::retention::Retention;
 
 /// Numbers that all executors of an index draw from.
 #[derive(Debug, Default)]
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) fields: Arc<Fields>,
     pub(crate) on_full: OnFull,
     pub(crate) vectors: Level,
+    /// How long documents are kept, if not for as long as there is room.
+    pub(crate) retention: Option<Retention>,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
     /// Keys have left the key table to make room: no older ones are brought there.
@@ -87,6 +90,7 @@ impl Shared {
         numbers: Arc<Numbers>,
         fields: Arc<Fields>,
         options: &Options,
+        retention: Option<Retention>,
     ) -> Shared {
         let keys = Mutex::new(Keys::new(memory.geometry()));
         Shared {
@@ -96,6 +100,7 @@ impl Shared {
             // A copy for reading holds what the index holds.
             on_full: if options.private { OnFull::Refuse } else { options.on_full },
             vectors: options.vectors,
+            retention,
             keys,
             poisoned: AtomicBool::new(false),
             keys_left: AtomicBool::new(false),

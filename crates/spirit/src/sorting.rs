@@ -49,8 +49,9 @@ pub(crate) fn first(
         return Err(SearchError::Cursor);
     }
     let mut tally = search.total.map(Tally::up_to);
+    let over_ms = view.over_ms();
     for (number, part) in (0..).zip(&view.parts) {
-        let snapshot = snapshot_for(&part.memory, query);
+        let snapshot = snapshot_for(&part.memory, query, over_ms);
         spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
         if let Some(tally) = &mut tally {
             tally.add(snapshot, query, of_all(settings), scratch)?;

@@ -18,6 +18,7 @@ use spirit_index::term_order::order_bytes;
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::retention::living_between;
 use crate::section_stats::add_sections;
 use crate::shared::{Shared, Work};
 use crate::view::View;
@@ -125,7 +126,8 @@ pub struct Stats {
     pub accepted: u64,
     /// Documents that were replaced or deleted, over the index's life.
     pub deleted: u64,
-    /// Documents that retention dropped with their segments, over the index's life.
+    /// Documents that retention dropped with their segments, or that are too old to be found and still to be dropped, over the index's
+    /// life.
     pub expired: u64,
     /// Segments that retention dropped since the start.
     pub dropped_segments: u64,
@@ -184,8 +186,9 @@ impl Index {
         let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
         let slot = view.stats_pin();
         view.pins.pin(&slot);
+        let over_ms = view.over_ms();
         for (number, shared) in view.parts.iter().enumerate() {
-            Adding { shared, number }.run(&mut stats);
+            Adding { shared, number, over_ms }.run(&mut stats);
         }
         view.pins.unpin(&slot);
         for segment in &stats.segments {
@@ -202,16 +205,18 @@ impl Index {
 struct Adding<'a> {
     shared: &'a Shared,
     number: usize,
+    /// What arrived then or before is left out.
+    over_ms: u64,
 }
 
 impl Adding<'_> {
     fn run(&self, stats: &mut Stats) {
         let (shared, memory) = (self.shared, &self.shared.memory);
         let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
-        let snapshot = Snapshot::take(memory);
+        let (snapshot, expired) = self.snapshot();
         let covered = snapshot.covered();
-        let window = snapshot.window();
-        for position in (window.oldest..window.end + FRESH_MAX as Position).rev() {
+        let end = snapshot.window().end + FRESH_MAX as Position;
+        for position in (snapshot.oldest()..end).rev() {
             let Some(segment) = snapshot.segment(position) else { continue };
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
             let mut described = describe(memory, descriptor, state);
@@ -228,10 +233,25 @@ impl Adding<'_> {
         add_work(&mut stats.merged, shared.merged());
         stats.accepted += gauge(Gauge::Accepted);
         stats.deleted += gauge(Gauge::Deleted);
-        stats.expired += gauge(Gauge::Expired);
+        stats.expired += expired;
         stats.dropped_segments += gauge(Gauge::DroppedSegments);
         stats.rewritten_segments += gauge(Gauge::RewrittenSegments);
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
+    }
+
+    /// What a query would see, and how many documents it would not see that retention dropped, or is going to.
+    fn snapshot(&self) -> (Snapshot<'_>, u64) {
+        let memory = &self.shared.memory;
+        loop {
+            let dropped = memory.expired();
+            let all = Snapshot::take(memory);
+            let snapshot = all.without_older(self.over_ms);
+            let expired = dropped + living_between(0, &all, &snapshot);
+            // Else some of them were counted twice, or not at all.
+            if memory.expired() == dropped {
+                return (snapshot, expired);
+            }
+        }
     }
 
     /// Counts the segment being filled by its gauges, which are zero for a moment after it was begun.

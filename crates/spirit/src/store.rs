@@ -19,10 +19,11 @@ use spirit_index::nvm::root::Root;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
+use crate::clock::Clock;
 use crate::error::OpenError;
 use crate::fields::Fields;
 use crate::live::{Live, Welcome};
-use crate::open_root::OpenRoot;
+use crate::open_root::{OpenRoot, told};
 use crate::options::Options;
 use crate::trust;
 
@@ -114,7 +115,7 @@ impl Store {
             ..Root::default()
         };
         let region = trust::root_region(&file)?;
-        let store = Self::with_root(file, region, options, root, false)?;
+        let store = Self::with_root(file, region, options, root, None)?;
         store.root.say_open().map_err(OpenError::File)?;
         store.file.sync_all().map_err(OpenError::File)?;
         Ok(store)
@@ -131,7 +132,7 @@ impl Store {
             start: random(),
             ..next_root(&found)
         };
-        let mut store = Self::with_root(file, region, options, next, found.state == CLOSED)?;
+        let mut store = Self::with_root(file, region, options, next, Some(found))?;
         store.has_less_dram = options.dram_bytes < found.dram_bytes;
         Ok(store)
     }
@@ -145,7 +146,7 @@ impl Store {
         let dram_max = EXECUTOR_BYTES_MAX * found.executors;
         let dram_wanted = found.dram_bytes.saturating_mul(2).min(dram_max);
         options.dram_bytes = options.dram_bytes.max(dram_wanted);
-        Self::with_root(file, region, options, next_root(&found), found.state == CLOSED)
+        Self::with_root(file, region, options, next_root(&found), Some(found))
     }
 
     fn with_root(
@@ -153,7 +154,7 @@ impl Store {
         region: Region,
         options: &Options,
         root: Root,
-        is_closed: bool,
+        found: Option<Root>,
     ) -> Result<Store, OpenError> {
         let live = (!options.private).then(|| Live::open(&file, options));
         let live = live.transpose().map_err(OpenError::File)?;
@@ -162,7 +163,10 @@ impl Store {
         let failure = Failure::default();
         let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
-        let root = Arc::new(OpenRoot::new(file.clone(), region, door, root, is_closed));
+        let clock =
+            options.retain.map(|_| Arc::new(Clock::since(told(&root), options.clock.as_ref())));
+        let root = OpenRoot::new(file.clone(), region, door, root, found, clock);
+        let root = Arc::new(root);
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
         let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
         let fields = Arc::new(fields);
@@ -203,6 +207,11 @@ impl Store {
     ) -> Result<Welcome, OpenError> {
         let identity = self.file.identity().map_err(OpenError::File)?;
         Ok(Welcome::of(options, geometry, identity, self.root.start()))
+    }
+
+    /// The root, for whoever keeps it true.
+    pub(crate) fn root(&self) -> &Arc<OpenRoot> {
+        &self.root
     }
 
     /// Whether the index was closed in an orderly way the last time.

@@ -15,6 +15,7 @@ use spirit_query::Hit;
 
 use crate::fields::Fields;
 use crate::index::Index;
+use crate::retention::Retention;
 use crate::shared::Shared;
 
 /// A view of an index.
@@ -81,6 +82,12 @@ impl View {
         fence(Acquire);
         let now = root::starts(roots);
         now != *starts && (0..2).any(|slot| now[slot] != starts[slot] && now[slot] != *start)
+    }
+
+    /// What a query that begins now leaves out: segments whose documents all arrived then or before; 0 if none.
+    #[inline(always)]
+    pub(crate) fn over_ms(&self) -> u64 {
+        self.parts[0].retention.as_ref().map_or(0, Retention::over_ms)
     }
 
     /// One past the sequence number of the newest operation that a query which begins now sees, at least.

@@ -1,10 +1,12 @@
-//! Documents that are kept for a time: they are there for all of it, and go by themselves, whether more come in or not.
+//! Documents that are kept for a time: they are there for all of it and not for much longer, in all processes, over restarts, and
+//! whatever the machine's clock is set to.
 
 mod support;
 
 use std::time::{Duration, Instant};
 
-use spirit::{Index, OpenError, Options};
+use spirit::{Index, ManualClock, Mode, OnFull, OpenError, Options, Search};
+use support::Chance;
 use support::directory::Directory;
 
 const AGE: Duration = Duration::from_millis(400);
@@ -70,12 +72,17 @@ fn what_is_over_when_an_index_is_opened_goes_then() {
     for number in 0..500 {
         index.add(&format!("old w{number}")).unwrap();
     }
-    // What the log has arrives anew.
+    // Half of it is in the log, half is engraved.
     index.flush().unwrap();
+    for number in 0..500 {
+        index.add(&format!("old w{number}")).unwrap();
+    }
     index.close().unwrap();
     std::thread::sleep(AGE);
     // The time is kept with the index.
     let index = Options::default().dram_bytes(4 << 20).directory(directory.path()).open().unwrap();
+    let before = Instant::now();
+    assert!(count(&index, "old") == 0 || before.elapsed() < AGE / 16);
     wait_until_gone(&index, "old");
 }
 
@@ -106,5 +113,189 @@ fn a_time_that_is_no_time_is_refused() {
     for age in [Duration::ZERO, Duration::MAX] {
         let refused = options().retain(age).open();
         assert!(matches!(refused, Err(OpenError::Setting { name: "retain in ms", .. })));
+    }
+}
+
+/// How long documents are kept by clocks that tests set, and how long a segment takes documents.
+const KEPT_MS: u64 = 1600;
+const SEGMENT_MS: u64 = 100;
+const NOON_MS: u64 = 1_764_064_800_000;
+
+fn manual(clock: &ManualClock) -> Options {
+    options().retain(Duration::from_millis(KEPT_MS)).clock(clock)
+}
+
+/// The numbers of all documents that are found, in their order, by every way there is to ask.
+fn found(index: &Index) -> Vec<u64> {
+    let mut reader = index.reader().unwrap();
+    let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+    let mut numbers: Vec<u64> = keys.iter().map(|key| key.parse().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(reader.count_text("all").unwrap(), numbers.len() as u64);
+    assert_eq!(reader.search_text("all", Search::best(10_000)).unwrap().len(), numbers.len());
+    let stats = index.stats().unwrap();
+    assert_eq!(stats.documents, numbers.len() as u64);
+    assert_eq!(stats.documents + stats.expired, stats.accepted);
+    numbers
+}
+
+#[test]
+fn an_answer_leaves_out_what_is_older_whether_or_not_it_was_dropped() {
+    let directory = Directory::new();
+    for (executors, kept) in [(1, false), (1, true), (2, false)] {
+        let clock = ManualClock::new(NOON_MS);
+        let mut options = manual(&clock).dram_bytes(executors as u64 * (4 << 20));
+        options = options.executors(executors);
+        let options = if kept { options.directory(directory.path()) } else { options };
+        let index = options.open().unwrap();
+        for number in 0..30 {
+            index.add(&format!("all w{number}")).unwrap();
+        }
+        clock.pass(KEPT_MS - 1);
+        assert_eq!(found(&index).len(), 30);
+        index.add("all young").unwrap();
+        clock.pass(1);
+        assert_eq!(found(&index), [30]);
+        for query in ["w7", "key:7", "w7 AND all", "w*"] {
+            assert_eq!(count(&index, query), 0, "{query}");
+        }
+        assert_eq!((count(&index, "young"), count(&index, "key:30")), (1, 1));
+        assert_eq!(index.stats().unwrap().expired, 30);
+        clock.pass(KEPT_MS);
+        assert_eq!(found(&index), []);
+        // All are dropped, too.
+        let begun = Instant::now();
+        while index.stats().unwrap().dropped_segments < executors as u64 {
+            assert!(begun.elapsed() < PATIENCE);
+            index.settle();
+        }
+        assert_eq!((found(&index), index.stats().unwrap().expired), (vec![], 31));
+    }
+}
+
+#[test]
+fn processes_that_only_read_leave_out_the_same() {
+    let directory = Directory::new();
+    let clock = ManualClock::new(NOON_MS);
+    let writer = manual(&clock).directory(directory.path()).open().unwrap();
+    let follow = |directory: &Directory| {
+        manual(&clock).directory(directory.path()).read_only(true).open().unwrap()
+    };
+    writer.add("all engraved").unwrap();
+    writer.flush().unwrap();
+    clock.pass(KEPT_MS / 2);
+    // The time is the writer's, whatever the wall clock says.
+    clock.set(NOON_MS * 2);
+    let follower = follow(&directory);
+    writer.add("all logged").unwrap();
+    assert_eq!(found(&follower), [0, 1]);
+    clock.pass(KEPT_MS / 2);
+    assert_eq!((found(&writer), found(&follower)), (vec![1], vec![1]));
+    writer.settle();
+    let killed = directory.killed();
+    let copy = follow(&killed);
+    assert_eq!(found(&copy), [1]);
+    clock.pass(KEPT_MS / 2);
+    assert_eq!([found(&writer), found(&follower), found(&copy)], [vec![], vec![], vec![]]);
+    // What was killed in the meantime, too, and what nobody has open.
+    assert_eq!(found(&follow(&killed)), []);
+    writer.close().unwrap();
+    assert_eq!((found(&follower), found(&follow(&directory))), (vec![], vec![]));
+}
+
+/// An index, and when its documents arrived.
+struct Kept {
+    directory: Directory,
+    mode: Mode,
+    clock: ManualClock,
+    /// The index's time.
+    now_ms: u64,
+    arrived_ms: Vec<u64>,
+    /// Something was stored since it was opened, so its root says what the time was when it is closed.
+    stored: bool,
+}
+
+impl Kept {
+    fn open(&self) -> Index {
+        let options = manual(&self.clock).directory(self.directory.path()).mode(self.mode);
+        options.on_full(OnFull::DropOldest).open().unwrap()
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.clock.pass(ms);
+        self.now_ms += ms;
+    }
+
+    /// Each is there for its time, and not for much longer.
+    fn check(&self, index: &Index) {
+        let found = found(index);
+        for (number, arrived) in (0..).zip(&self.arrived_ms) {
+            let age = self.now_ms - arrived;
+            let is_there = found.binary_search(&number).is_ok();
+            assert!(is_there || age >= KEPT_MS, "{number} is gone after {age}");
+            assert!(!is_there || age < KEPT_MS + SEGMENT_MS, "{number} is there after {age}");
+        }
+    }
+
+    fn add(&mut self, index: &Index, count: u64) {
+        for _ in 0..count {
+            index.add(&format!("all w{}", self.arrived_ms.len())).unwrap();
+            self.arrived_ms.push(self.now_ms);
+        }
+        self.stored = true;
+    }
+
+    /// The wall clock is set to some other time.
+    fn set_wall_clock(&self, chance: &mut Chance) {
+        let (by, wall_ms) = (1000 + chance.below(1 << 34), self.clock.wall_ms());
+        self.clock.set(if chance.below(2) == 0 { wall_ms + by } else { wall_ms - by });
+    }
+
+    /// The index is killed, and opened again after a while.
+    fn kill(&mut self, index: Index, chance: &mut Chance) -> Index {
+        // The root says how the clocks are.
+        index.settle();
+        let killed = self.directory.killed();
+        drop(index);
+        self.directory = killed;
+        self.stored = false;
+        self.pass(chance.below(KEPT_MS));
+        self.open()
+    }
+
+    /// The same, but it is closed. The wall clock may be set back meanwhile: then no time has passed.
+    fn close(&mut self, index: Index, chance: &mut Chance) -> Index {
+        index.close().unwrap();
+        if std::mem::take(&mut self.stored) && chance.below(3) == 0 {
+            self.clock.set(self.clock.wall_ms() - chance.below(1 << 34));
+        } else {
+            self.pass(chance.below(KEPT_MS));
+        }
+        self.open()
+    }
+}
+
+#[test]
+fn documents_are_there_for_their_time_whatever_the_clock_does() {
+    for (seed, mode) in (0..40).zip([Mode::Crash, Mode::Crash, Mode::Graceful].into_iter().cycle())
+    {
+        let mut chance = Chance::new(seed);
+        let clock = ManualClock::new(NOON_MS);
+        let (directory, arrived_ms) = (Directory::new(), Vec::new());
+        let (now_ms, stored) = (NOON_MS, false);
+        let mut kept = Kept { directory, mode, clock, now_ms, arrived_ms, stored };
+        let mut index = kept.open();
+        for _ in 0..150 {
+            match chance.below(16) {
+                0..8 => kept.add(&index, 1 + chance.below(3)),
+                8..12 => kept.pass(chance.below(SEGMENT_MS)),
+                12 => kept.pass(chance.below(KEPT_MS)),
+                13 => kept.set_wall_clock(&mut chance),
+                14 if mode == Mode::Crash => index = kept.kill(index, &mut chance),
+                _ => index = kept.close(index, &mut chance),
+            }
+            kept.check(&index);
+        }
+        assert!(kept.arrived_ms.len() > 50);
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;
-use spirit::Index;
+use spirit::{Index, OnFull};
 
 use crate::answer::answer_all;
 use crate::args::IngestArgs;
@@ -23,7 +23,7 @@ struct Summary {
     seconds: f64,
     documents_per_second: f64,
     bytes: u64,
-    /// Documents that went meanwhile, to make room or since they were there for long enough.
+    /// Documents that went since the index was opened, to make room or since they were there for long enough.
     dropped: u64,
 }
 
@@ -48,7 +48,7 @@ fn ingest(
     if args.queries.is_some() {
         args.answering.check_texts(index)?;
     }
-    let dropped_before = dropped(index)?;
+    let dropped_before = index.start_report().expired;
     let mut progress = Progress::new(args.progress);
     let mut loader =
         Loader::new(index, (&args.reading).into(), &mut progress).until(interrupt.clone());
@@ -66,9 +66,14 @@ fn ingest(
     if matches!(loaded, Err(Failure::OutputClosed)) {
         return loaded;
     }
+    let seconds = progress.elapsed();
+    if index.options().get_on_full() == OnFull::DropOldest {
+        // The summary also counts what goes when the index closes. Closing reports a failure later.
+        let _ = index.prepare_close();
+    }
     // The failure of the index is reported elsewhere; this count is only additional.
-    let dropped = dropped(index).map_or(0, |dropped| dropped - dropped_before);
-    json_line(out, &summary(totals, progress.elapsed(), dropped))?;
+    let dropped = dropped(index).map_or(0, |dropped| dropped.saturating_sub(dropped_before));
+    json_line(out, &summary(totals, seconds, dropped))?;
     if dropped > 0 {
         let count = grouped(dropped);
         note(format_args!(

@@ -9,11 +9,12 @@
 //! |---|---|
 //! | 0 | words in all (low half), checksum of the others (high half) |
 //! | 1 | position |
-//! | 2 | incarnation (low half), kind (8 bits), operations (24 bits) |
+//! | 2 | incarnation (low half), kind (4 bits), flags (4 bits), operations (24 bits) |
 //! | 3 | sequence number of the first operation |
 //! | 4 | row number of the first operation |
 //! | 5 | one past the number of the last document: those of a record follow each other |
-//! | 6 .. | the operations, one behind the other |
+//! | 6 | when its documents arrived, if the flag [`TIMED`] is set |
+//! | .. | the operations, one behind the other |
 //!
 //! | word of an operation | |
 //! |---|---|
@@ -45,6 +46,10 @@ use spirit_mem::Region;
 pub const HEADER_BYTES: u64 = 48;
 pub(super) const HEADER_WORDS: usize = 6;
 const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
+/// The flag in a record's kind that says that a word with the arrival of its documents follows the header.
+pub(super) const TIMED: u64 = 16;
+/// Bytes of that word.
+pub const ARRIVAL_BYTES: u64 = 8;
 /// Bytes of an operation without key, text and fields.
 pub const OPERATION_BYTES: u64 = 16;
 /// The kind of key of an operation that is the application's offset.
@@ -89,6 +94,15 @@ pub struct Header {
     pub row: u64,
     /// One past the number of its last document; in another record, one past the executor's highest.
     pub documents: u64,
+    /// When its documents arrived, in milliseconds of the index's time; 0 if it does not say.
+    pub arrived_ms: u64,
+}
+
+impl Header {
+    /// Bytes of the header, with the arrival.
+    pub(super) fn bytes(&self) -> u64 {
+        HEADER_BYTES + if self.arrived_ms > 0 { ARRIVAL_BYTES } else { 0 }
+    }
 }
 
 /// How a document in the log is called.
@@ -321,22 +335,35 @@ impl LogWriter {
         (end <= head + self.space.bytes).then_some(end)
     }
 
-    /// Appends a record. Durable on return. There is room for it.
-    pub fn append(&mut self, door: &Door, region: &Region, header: Header, operations: &[u8]) {
-        let bytes = HEADER_BYTES + operations.len() as u64;
+    /// Appends a record. Durable on return. There is room for it. Says where it begins.
+    pub fn append(
+        &mut self,
+        door: &Door,
+        region: &Region,
+        header: Header,
+        operations: &[u8],
+    ) -> u64 {
+        let bytes = header.bytes() + operations.len() as u64;
         let left = self.space.left(self.position);
         if left < bytes {
             self.skip(door, region, left);
         }
         self.write(door, region, header, operations, bytes);
         door.fence(Site::LogFence, region);
+        self.position - bytes
     }
 
     /// Fills the ring's end, which a record does not fit in.
     fn skip(&mut self, door: &Door, region: &Region, left: u64) {
         if left >= HEADER_BYTES {
-            let header =
-                Header { kind: RecordKind::Skip, operations: 0, sequence: 0, row: 0, documents: 0 };
+            let header = Header {
+                kind: RecordKind::Skip,
+                operations: 0,
+                sequence: 0,
+                row: 0,
+                documents: 0,
+                arrived_ms: 0,
+            };
             self.write(door, region, header, &[], HEADER_BYTES);
             self.position += left - HEADER_BYTES;
         } else {
@@ -352,19 +379,27 @@ impl LogWriter {
         operations: &[u8],
         bytes: u64,
     ) {
+        let is_timed = header.arrived_ms > 0;
+        let kind = header.kind as u64 | if is_timed { TIMED } else { 0 };
         let mut words = [
             bytes / 8,
             self.position,
-            self.incarnation as u64 | (header.kind as u64) << 32 | (header.operations as u64) << 40,
+            self.incarnation as u64 | kind << 32 | (header.operations as u64) << 40,
             header.sequence,
             header.row,
             header.documents,
         ];
-        let check = crc32c::crc32c_append(header_check(self.space.salt, &words), operations);
+        let arrival = header.arrived_ms.to_le_bytes();
+        let arrival = if is_timed { &arrival[..] } else { &[] };
+        let check = crc32c::crc32c_append(header_check(self.space.salt, &words), arrival);
+        let check = crc32c::crc32c_append(check, operations);
         words[0] |= (check as u64) << 32;
         let at = self.space.place(self.position);
-        let words = words.map(u64::to_le_bytes);
-        let parts = [words.as_flattened(), operations];
+        let mut head = [0; (HEADER_BYTES + ARRIVAL_BYTES) as usize];
+        let (of_header, of_arrival) = head.split_at_mut(HEADER_BYTES as usize);
+        of_header.copy_from_slice(words.map(u64::to_le_bytes).as_flattened());
+        of_arrival[..arrival.len()].copy_from_slice(arrival);
+        let parts = [&head[..header.bytes() as usize], operations];
         door.stream([Site::LogRecord, Site::LogWriteBack], region, at, parts);
         self.position += bytes;
     }

@@ -8,8 +8,8 @@ use spirit_mem::{Region, Span};
 use super::Corrupt;
 use super::layout::PAGE;
 use super::log::{
-    GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey, LoggedOperation, RecordKind,
-    header_check,
+    ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey,
+    LoggedOperation, RecordKind, TIMED, header_check,
 };
 use super::log_operation::{group_end, operation};
 use super::shape::{NUMBERS_MAX, ROWS_MAX};
@@ -204,7 +204,12 @@ impl<'a> LogReader<'a> {
         if words[3..].iter().any(|number| *number > NUMBERS_MAX) || words[4] > ROWS_MAX {
             return None;
         }
-        let kind = match words[2] >> 32 & 0xFF {
+        let kind = words[2] >> 32 & 0xFF;
+        let arrived_ms = match kind & TIMED {
+            0 => 0,
+            _ => take_arrival(&mut operations)?,
+        };
+        let kind = match kind & !TIMED {
             1 => RecordKind::Add,
             2 => RecordKind::Delete,
             3 => RecordKind::Cancel,
@@ -217,9 +222,17 @@ impl<'a> LogReader<'a> {
             sequence: words[3],
             row: words[4],
             documents: words[5],
+            arrived_ms,
         };
         Some((Record { header, position, incarnation, operations }, bytes))
     }
+}
+
+/// Takes the word off that says when documents arrived.
+fn take_arrival(operations: &mut Vec<u8>) -> Option<u64> {
+    let ms = u64::from_le_bytes(*operations.first_chunk()?);
+    operations.drain(..ARRIVAL_BYTES as usize);
+    (1..=NUMBERS_MAX).contains(&ms).then_some(ms)
 }
 
 impl Record {
@@ -230,7 +243,7 @@ impl Record {
 
     /// Bytes of the record.
     pub fn bytes(&self) -> u64 {
-        HEADER_BYTES + self.operations.len() as u64
+        self.header.bytes() + self.operations.len() as u64
     }
 
     /// One past the sequence number of its last operation.
@@ -300,6 +313,8 @@ mod tests {
             sequence,
             row: sequence * 2,
             documents: sequence + 1,
+            // Every third says it.
+            arrived_ms: if sequence.is_multiple_of(3) { 1000 + sequence } else { 0 },
         }
     }
 
@@ -337,13 +352,16 @@ mod tests {
                     operations.push(key, &text, &text[..text.len() % 17]);
                 }
                 let bytes = operations.first(group.len());
-                prop_assert!(HEADER_BYTES + bytes.len() as u64 <= writer.record_bytes_max());
+                let bytes_max = writer.record_bytes_max();
+                prop_assert!(HEADER_BYTES + ARRIVAL_BYTES + bytes.len() as u64 <= bytes_max);
+                let room = ARRIVAL_BYTES + bytes.len() as u64;
                 let head = |kept: &Vec<(u64, _)>| kept.first().map_or(writer.position(), |k| k.0);
-                while writer.end_with(head(&kept), bytes.len() as u64, 0).is_none() {
+                while writer.end_with(head(&kept), room, 0).is_none() {
                     kept.remove(0);
                 }
                 let position = writer.position();
-                writer.append(&door, &region, header(sequence, group.len()), bytes);
+                let at = writer.append(&door, &region, header(sequence, group.len()), bytes);
+                prop_assert!(at >= position);
                 sequence += group.len() as u64;
                 kept.push((position, group));
             }
@@ -360,8 +378,10 @@ mod tests {
                     .collect();
                 let group: Vec<_> =
                     group.iter().map(|(text, key)| (*text, *key, text % 17)).collect();
+                let count = group.len();
                 prop_assert_eq!(found, group);
-                prop_assert_eq!(record.header.row, record.header.sequence * 2);
+                let expected = header(record.header.sequence, count);
+                prop_assert_eq!(record.header, expected);
             }
             prop_assert!(reader.next_record().is_none());
             prop_assert_eq!(reader.position(), writer.position());
@@ -373,7 +393,8 @@ mod tests {
         let mut operations = Operations::default();
         operations.push(LoggedKey::Automatic(0), text, &[]);
         let position = writer.position();
-        writer.append(&Door::new(Barrier::Order), region, header(position, 1), operations.first(1));
+        let header = Header { arrived_ms: 0, ..header(position, 1) };
+        writer.append(&Door::new(Barrier::Order), region, header, operations.first(1));
         position
     }
 

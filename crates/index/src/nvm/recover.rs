@@ -31,6 +31,8 @@ pub struct Recovered {
     pub deleted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
+    /// When the newest document of a segment arrived.
+    pub arrived_ms: u64,
 }
 
 /// What the marks say.
@@ -91,6 +93,8 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         let state = if is_merged { State::Merged } else { State::Committed };
         let dead = slots.dead(position)?;
         describe(memory, &entry, &sections, dead, state);
+        recovered.arrived_ms = recovered.arrived_ms.max(entry.arrived_ms);
+        memory.set_arrived(position, recovered.arrived_ms);
         living += entry.rows.saturating_sub(dead as u64);
     }
     if let Some(newest) = newest {

@@ -123,6 +123,10 @@ root! {
     file_system = 27,
     /// When the file was made, in nanoseconds since 1970; 0 if the file system does not say.
     birth = 28,
+    /// The index's time when the root was written, in milliseconds since 1970; 0 if documents are kept for as long as there is room.
+    time_ms = 29,
+    /// What the machine's wall clock said then.
+    wall_ms = 30,
 }
 
 impl Root {

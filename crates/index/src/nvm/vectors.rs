@@ -202,31 +202,55 @@ fn a_column_of_lengths() {
     assert_eq!(found, [3 << 32 | 1, 1 << 32 | 0x01_01_07, 5 << 32 | 1, 4, 4, 0b010, 0x0400]);
 }
 
-#[test]
-fn a_log_record() {
+/// The first words of the region's log, and the operations of a record of two documents.
+fn two_documents() -> (Region, LogSpace, Operations) {
     let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();
     let space = LogSpace { start: 4096, bytes: 8192, salt: 7 };
     let mut operations = Operations::default();
     operations.push(LoggedKey::Automatic(5), b"sea", &[]);
     operations.push(LoggedKey::Bytes(b"k1"), b"sky", &[1, 3, 34]);
-    let header = Header { kind: RecordKind::Add, operations: 2, sequence: 9, row: 4, documents: 6 };
+    (region, space, operations)
+}
+
+const OF_TWO_DOCUMENTS: Header = Header {
+    kind: RecordKind::Add,
+    operations: 2,
+    sequence: 9,
+    row: 4,
+    documents: 6,
+    arrived_ms: 0,
+};
+const TWO_DOCUMENTS: [u64; 9] = [
+    0x0001_0000_0000_0003,
+    5,
+    0x0061_6573,
+    0x0022_0002_0000_0003,
+    0,
+    0x316B,
+    0x0079_6B73,
+    3,
+    0x0022_0301,
+];
+
+fn logged(header: Header, words: u64) -> Vec<u64> {
+    let (region, space, operations) = two_documents();
     let door = Door::new(Barrier::Order);
     LogWriter::new(space, 0, 1).append(&door, &region, header, operations.first(2));
-    let words = region.view(Span::<AtomicU64>::new(4096, 15));
+    let words = region.view(Span::<AtomicU64>::new(4096, words));
+    words.iter().map(|word| word.load(Relaxed)).collect()
+}
+
+#[test]
+fn a_log_record() {
     let header = [0x004B_44A2_0000_000F, 0, 0x0000_0201_0000_0001, 9, 4, 6];
-    let operations = [
-        0x0001_0000_0000_0003,
-        5,
-        0x0061_6573,
-        0x0022_0002_0000_0003,
-        0,
-        0x316B,
-        0x0079_6B73,
-        3,
-        0x0022_0301,
-    ];
-    let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
-    assert_eq!(found, [&header[..], &operations[..]].concat());
+    assert_eq!(logged(OF_TWO_DOCUMENTS, 15), [&header[..], &TWO_DOCUMENTS].concat());
+}
+
+#[test]
+fn a_log_record_that_says_when_its_documents_arrived() {
+    let header = Header { arrived_ms: 1_764_064_800_000, ..OF_TWO_DOCUMENTS };
+    let words = [0x3DEC_9506_0000_0010, 0, 0x0000_0211_0000_0001, 9, 4, 6, 0x0000_019A_BA74_AD00];
+    assert_eq!(logged(header, 16), [&words[..], &TWO_DOCUMENTS].concat());
 }
 
 #[test]

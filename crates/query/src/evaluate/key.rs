@@ -44,16 +44,17 @@ impl<'a, C> Evaluation<'a, C> {
 
 /// Takes a snapshot to answer a query by. The key table keeps a limited number of replaced rows for
 /// readers. If it does not find a key, a later snapshot is taken: that is cheaper than to search all
-/// rows for the version that the old snapshot sees.
-pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query) -> Snapshot<'a> {
-    let mut snapshot = Snapshot::take(memory);
+/// rows for the version that the old snapshot sees. Segments whose documents all arrived at `over_ms`
+/// or before are left out.
+pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
+    let mut snapshot = Snapshot::take(memory).without_older(over_ms);
     if query.has_keys() {
         for _ in 1..KEY_LOOKS {
             let mut keys = query.terms.iter().filter(|term| term.is_key());
             if keys.all(|key| look_up(&snapshot, query.bytes_of(key)).is_some()) {
                 break;
             }
-            snapshot = Snapshot::take(memory);
+            snapshot = Snapshot::take(memory).without_older(over_ms);
         }
     }
     snapshot

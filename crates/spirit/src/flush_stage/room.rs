@@ -16,7 +16,6 @@ use super::FlushStage;
 use crate::on_full::OnFull;
 use crate::placement::Placement;
 use crate::shared::Shared;
-use crate::store::now_ms;
 
 /// The room that a rewrite found, in bytes, and the rows that it need not copy.
 #[derive(Clone, Copy, Debug)]
@@ -59,16 +58,17 @@ const SLOTS_FREE_MIN: u32 = 8;
 impl FlushStage {
     /// Drops what has been there for the time that documents are kept, and ends a segment that covers too much of it.
     pub(super) fn drop_old(&mut self) {
-        let Some(arrivals) = &mut self.arrivals else { return };
-        let now = now_ms();
-        let begun = now.saturating_sub(arrivals.segment_ms());
+        let shared = self.shared.clone();
+        let Some(retention) = &shared.retention else { return };
+        if let Some(root) = &self.root {
+            root.keep_time();
+        }
         if let Ok(mut role) = self.role.try_lock() {
-            role.seal_begun_by(begun);
+            role.seal_over();
         }
         // A rewrite takes the oldest segments together.
         while self.rewrite.is_none()
-            && let Some(arrivals) = &mut self.arrivals
-            && arrivals.is_over(self.shared.memory.window().oldest, now)
+            && retention.is_oldest_over(&shared.memory)
             && self.drop_oldest()
         {}
     }

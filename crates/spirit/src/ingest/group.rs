@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use spirit_index::nvm::log::GroupEnd;
 use spirit_index::snapshot::Snapshot;
 
+use super::arrivals::Arrivals;
 use super::{Appended, Ingester};
 use crate::error::AddError;
 use crate::replacement::{Entered, abandon, enter, forget_replaced};
@@ -81,7 +82,8 @@ impl Ingester {
     /// Logs a part that has its place. Durable on return. An error poisons the index.
     pub(crate) fn log(&mut self, placed: &Placed) -> Result<(), AddError> {
         let Some(journal) = &mut self.journal else { return Err(AddError::OffsetNotKept) };
-        journal.log_group(&self.shared, &self.batch, placed.row, self.number)
+        let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
+        journal.log_group(&self.shared, &self.batch, placed.row, self.number, arrived_ms)
     }
 
     /// Makes a part visible that was logged, as all others of its group.

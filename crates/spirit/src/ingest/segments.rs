@@ -8,6 +8,7 @@ use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
 use spirit_index::nvm::engrave::Sealed;
 
+use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};
 use crate::error::AddError;
 use crate::flush_stage::Task;
@@ -73,6 +74,9 @@ impl Ingester {
             self.wait_for_stage(progress)?;
         };
         (self.is_full, self.sealed) = (false, false);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.begin_segment(memory, id.position());
+        }
         publish_segment(&self.shared, &self.writer);
         Ok(())
     }
@@ -114,9 +118,14 @@ impl Ingester {
         Ok(self.sealed)
     }
 
-    /// Closes a segment whose first document arrived at `ms` or before, if that needs no waiting.
-    pub(crate) fn seal_begun_by(&mut self, ms: u64) {
-        if !self.sealed && self.writer.rows() > 0 && self.begun_ms <= ms {
+    /// Whether the segment being filled has documents for so long that it takes no more.
+    pub(super) fn is_segment_over(&self) -> bool {
+        self.arrivals.as_ref().is_some_and(Arrivals::end_segment)
+    }
+
+    /// Closes such a segment, if that needs no waiting.
+    pub(crate) fn seal_over(&mut self) {
+        if !self.sealed && self.is_segment_over() {
             // The next operation finds out what is wrong, if something is.
             let _ = self.try_seal();
         }
@@ -131,7 +140,7 @@ impl Ingester {
             documents_end: self.documents_end,
             accepted: self.accepted,
             explicit_end: numbers.explicit_end.load(Relaxed),
-            arrived_ms: now_ms(),
+            arrived_ms: self.arrivals.as_ref().map_or_else(now_ms, Arrivals::newest_ms),
         }
     }
 

@@ -12,6 +12,7 @@ use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 
 use super::Options;
+use crate::clock::ManualClock;
 use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::on_full::OnFull;
 use crate::recovering::{Recovering, Watcher};
@@ -151,6 +152,13 @@ impl Options {
     /// Writes down everything that is stored in the second tier: for proofs.
     pub fn trace(mut self, trace: Arc<Trace>) -> Self {
         self.trace = Some(trace);
+        self
+    }
+
+    /// Goes by clocks that a test sets, where documents are kept for a time.
+    #[doc(hidden)]
+    pub fn clock(mut self, clock: &ManualClock) -> Self {
+        self.clock = Some(clock.clone());
         self
     }
 

@@ -35,8 +35,9 @@ impl Reader<'_> {
         };
         seat.ask(index, Seat::leave, |view| {
             let schema = view.fields.current();
+            let over_ms = view.over_ms();
             let plan = |part: &Arc<Shared>| {
-                let snapshot = snapshot_for(&part.memory, query);
+                let snapshot = snapshot_for(&part.memory, query, over_ms);
                 spirit_query::survey(snapshot, query, settings, scratch, &schema, wanted)
             };
             Ok(QueryPlan::new(view.parts.iter().map(plan).collect::<Result<_, _>>()?))

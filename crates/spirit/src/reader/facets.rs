@@ -49,8 +49,10 @@ impl Reader<'_> {
         let settings = Settings { level, limits, ..Settings::default() };
         seat.ask(index, Seat::leave, |view| {
             let mut aggregation = Aggregation::new(facets, &view.fields.current())?;
+            let over_ms = view.over_ms();
             for part in &view.parts {
-                aggregation.add(snapshot_for(&part.memory, query), query, settings, scratch)?;
+                let snapshot = snapshot_for(&part.memory, query, over_ms);
+                aggregation.add(snapshot, query, settings, scratch)?;
             }
             Ok(aggregation.finish())
         })

@@ -30,6 +30,8 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { postings: Postings::Packed, merge_after: 2, ..plain }, runs),
         (Setup { postings: Postings::Packed, merge_after: 3, ..plain }, many_words),
         (Setup { postings: Postings::Packed, store: true, ..plain }, new_fields),
+        (Setup { retain: true, ..plain }, laps),
+        (Setup { retain: true, executors: 2, ..plain }, groups_in_both),
     ];
     if let Some((setup, history)) = thought_of.get(seed as usize) {
         return (*setup, history());
@@ -48,6 +50,7 @@ pub(crate) fn plain() -> Setup {
         reader_lease: Duration::from_millis(100),
         store: false,
         postings: Postings::Raw,
+        retain: false,
     }
 }
 

@@ -14,6 +14,8 @@ use spirit_index::nvm::field_list::PARTS_START;
 const SEGMENT_BYTES: u64 = 64 << 10;
 /// The least log.
 pub(crate) const LOG_BYTES: u64 = 16 << 10;
+/// How long documents are kept, if not for as long as there is room.
+const KEPT: Duration = Duration::from_secs(86_400);
 /// Slots and log of a part.
 const FIXED_BYTES: u64 = (16 << 10) + LOG_BYTES;
 
@@ -31,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) store: bool,
     /// How lists are stored in the second tier.
     pub(crate) postings: Postings,
+    /// Whether documents are kept for a time, which is longer than any run, so that the log says when they arrived.
+    pub(crate) retain: bool,
 }
 
 impl Setup {
@@ -43,7 +47,17 @@ impl Setup {
         let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
         let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
         let postings = [Postings::Raw, Postings::Packed][(seed / 7 % 2) as usize];
-        Setup { executors, engrave, pointer_update, merge_after, reader_lease, store, postings }
+        let retain = seed / 11 % 2 == 1;
+        Setup {
+            executors,
+            engrave,
+            pointer_update,
+            merge_after,
+            reader_lease,
+            store,
+            postings,
+            retain,
+        }
     }
 
     /// The least part: slots, log, and room for five segments, or seven with texts.
@@ -83,6 +97,7 @@ impl Setup {
             .readers_max(4)
             .source(|place| String::from_utf8(place.to_vec()).map_err(std::io::Error::other))
             .reader_lease(self.reader_lease);
+        let options = if self.retain { options.retain(KEPT) } else { options };
         match trace {
             Some(trace) => options.trace(trace.clone()).open(),
             None => options.open(),

@@ -357,7 +357,7 @@ mod tests {
         (0..count).for_each(|_| operations.push(LoggedKey::Automatic(0), b"text", &[]));
         operations.push_end(end);
         let (kind, row, documents) = (RecordKind::Add, 0, 0);
-        let header = Header { kind, operations: count, sequence, row, documents };
+        let header = Header { kind, operations: count, sequence, row, documents, arrived_ms: 0 };
         let door = Door::new(Barrier::Order);
         writer.append(&door, region, header, operations.first(count as usize + 1));
     }

@@ -122,7 +122,7 @@ impl Salvage<'_> {
         let mut records = records.iter();
         for record in records.by_ref() {
             let bytes = record.bytes() - HEADER_BYTES;
-            if !writer.has_room(from, bytes, 0) {
+            if writer.end_with(from, bytes, 0).is_none() {
                 let why = "there is no room for it where the log begins anew";
                 self.lose_log(&space, record.position..record.position, why, None);
                 break;

@@ -1,0 +1,186 @@
+//! The index's own time, by which documents arrive and grow old.
+//!
+//! While an index is open its time goes on by the machine's monotonic clock, so a wall clock that is set has no effect. While
+//! it is closed its time goes on by the wall clock, unless that goes back. It never begins before the newest arrival that a start finds.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use crate::store::now_ms;
+
+/// A wall clock that goes apart from the index's time by this much was set: the root is to say so.
+const STEP_MS: u64 = 1000;
+
+/// The time of an index that is open, in milliseconds since 1970.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    machine: Machine,
+    /// The time when the machine's clock was looked at first.
+    begun_ms: AtomicU64,
+}
+
+/// The clocks of the machine.
+#[derive(Debug)]
+enum Machine {
+    Own(Instant),
+    Manual { clock: ManualClock, begun_ms: u64 },
+}
+
+/// The time, and what the wall clock said then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) time_ms: u64,
+    pub(crate) wall_ms: u64,
+}
+
+impl Told {
+    /// By how much the time is ahead of the wall clock.
+    fn ahead_ms(self) -> i64 {
+        self.time_ms.wrapping_sub(self.wall_ms).cast_signed()
+    }
+}
+
+/// Clocks that tests set: a monotonic one and a wall clock.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock(Arc<ManualTimes>);
+
+#[derive(Debug, Default)]
+struct ManualTimes {
+    elapsed_ms: AtomicU64,
+    wall_ms: AtomicU64,
+}
+
+impl ManualClock {
+    /// Clocks of a machine whose wall clock says `wall_ms`.
+    pub fn new(wall_ms: u64) -> ManualClock {
+        let clock = ManualClock::default();
+        clock.set(wall_ms);
+        clock
+    }
+
+    /// Time passes.
+    pub fn pass(&self, ms: u64) {
+        self.0.elapsed_ms.fetch_add(ms, Relaxed);
+        self.0.wall_ms.fetch_add(ms, Relaxed);
+    }
+
+    /// The wall clock is set.
+    pub fn set(&self, wall_ms: u64) {
+        self.0.wall_ms.store(wall_ms, Relaxed);
+    }
+
+    /// What the wall clock says.
+    pub fn wall_ms(&self) -> u64 {
+        self.0.wall_ms.load(Relaxed)
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        self.0.elapsed_ms.load(Relaxed)
+    }
+}
+
+impl Machine {
+    fn new(manual: Option<&ManualClock>) -> Machine {
+        match manual {
+            None => Machine::Own(Instant::now()),
+            Some(clock) => Machine::Manual { clock: clock.clone(), begun_ms: clock.elapsed_ms() },
+        }
+    }
+
+    /// Since it was looked at first.
+    #[inline]
+    fn elapsed_ms(&self) -> u64 {
+        match self {
+            Machine::Own(begun) => begun.elapsed().as_millis() as u64,
+            Machine::Manual { clock, begun_ms } => clock.elapsed_ms() - begun_ms,
+        }
+    }
+
+    fn wall_ms(&self) -> u64 {
+        match self {
+            Machine::Own(_) => now_ms(),
+            Machine::Manual { clock, .. } => clock.wall_ms(),
+        }
+    }
+}
+
+impl Clock {
+    /// Goes on where an index was left; by the wall clock if it is new.
+    pub(crate) fn since(told: Told, manual: Option<&ManualClock>) -> Clock {
+        let machine = Machine::new(manual);
+        let closed_ms = machine.wall_ms().saturating_sub(told.wall_ms);
+        let begun_ms = told.time_ms.saturating_add(closed_ms).into();
+        Clock { machine, begun_ms }
+    }
+
+    /// Begins with this time, which another process told.
+    pub(crate) fn at(ms: u64, manual: Option<&ManualClock>) -> Clock {
+        Clock { machine: Machine::new(manual), begun_ms: ms.into() }
+    }
+
+    /// The time. It never falls.
+    #[inline]
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.begun_ms.load(Relaxed).saturating_add(self.machine.elapsed_ms())
+    }
+
+    /// A document arrived at `ms`, so it is not earlier now.
+    pub(crate) fn note_arrival(&self, ms: u64) {
+        self.begun_ms.fetch_max(ms.saturating_sub(self.machine.elapsed_ms()), Relaxed);
+    }
+
+    /// What is to be said of it.
+    pub(crate) fn told(&self) -> Told {
+        Told { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
+    }
+
+    /// Whether the wall clock was set since this was said.
+    pub(crate) fn was_set_since(&self, told: Told) -> bool {
+        self.told().ahead_ms().abs_diff(told.ahead_ms()) >= STEP_MS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_the_wall_clock_changes_nothing() {
+        let manual = ManualClock::new(10_000);
+        let clock = Clock::since(Told { time_ms: 6000, wall_ms: 9000 }, Some(&manual));
+        let told = clock.told();
+        assert_eq!((told.time_ms, told.wall_ms), (7000, 10_000));
+        manual.pass(500);
+        for wall_ms in [0, 90_000, 10_500] {
+            manual.set(wall_ms);
+            assert_eq!((clock.now_ms(), clock.told().wall_ms), (7500, wall_ms));
+            assert_eq!(clock.was_set_since(told), wall_ms != 10_500);
+        }
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_set_back_takes_nothing_away() {
+        let manual = ManualClock::new(10_000);
+        let began = |told| Clock::since(told, Some(&manual)).now_ms();
+        assert_eq!(began(Told::default()), 10_000);
+        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 60_000 }), 50_000);
+        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 9900 }), 50_100);
+    }
+
+    #[test]
+    fn it_is_never_before_an_arrival() {
+        let manual = ManualClock::new(10_000);
+        let clock = Clock::at(10_000, Some(&manual));
+        manual.pass(100);
+        clock.note_arrival(9000);
+        assert_eq!(clock.now_ms(), 10_100);
+        clock.note_arrival(30_000);
+        assert_eq!(clock.now_ms(), 30_000);
+        manual.pass(50);
+        let other = Clock::at(clock.now_ms(), Some(&manual));
+        manual.pass(50);
+        assert_eq!((clock.now_ms(), other.now_ms()), (30_100, 30_100));
+    }
+}

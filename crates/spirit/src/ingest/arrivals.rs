@@ -1,0 +1,58 @@
+//! When the documents of an executor arrive, if they are kept for a time.
+
+use spirit_index::descriptor::Position;
+use spirit_index::memory::Memory;
+
+use crate::retention::Retention;
+
+/// The arrivals of the segment being filled, and of those before it.
+pub(crate) struct Arrivals {
+    retention: Retention,
+    /// That of the newest document.
+    newest_ms: u64,
+    /// That of the first document in the segment being filled.
+    begun_ms: Option<u64>,
+    /// That of the documents that are ingested again.
+    replayed_ms: Option<u64>,
+}
+
+impl Arrivals {
+    /// Those of an executor whose newest document arrived at `newest_ms`.
+    pub(super) fn new(retention: &Retention, newest_ms: u64) -> Arrivals {
+        let retention = retention.clone();
+        Arrivals { retention, newest_ms, begun_ms: None, replayed_ms: None }
+    }
+
+    /// What is appended from now on arrived at `ms`; none: it arrives when it is appended.
+    pub(super) fn replay(&mut self, ms: Option<u64>) {
+        self.replayed_ms = ms;
+    }
+
+    /// When a document arrives that is appended now. It never falls.
+    pub(super) fn now_ms(&self) -> u64 {
+        self.replayed_ms.unwrap_or_else(|| self.retention.now_ms()).max(self.newest_ms)
+    }
+
+    /// The arrival of the newest document.
+    pub(super) fn newest_ms(&self) -> u64 {
+        self.newest_ms
+    }
+
+    /// Whether a document that arrives now needs another segment.
+    pub(super) fn end_segment(&self) -> bool {
+        self.begun_ms.is_some_and(|begun| self.retention.ends_segment(begun, self.now_ms()))
+    }
+
+    /// Begins the segment at `position`.
+    pub(super) fn begin_segment(&mut self, memory: &Memory, position: Position) {
+        self.begun_ms = None;
+        memory.set_arrived(position, self.newest_ms);
+    }
+
+    /// Documents of the segment at `position` arrived at `ms`, which nobody sees yet.
+    pub(super) fn note(&mut self, memory: &Memory, position: Position, ms: u64) {
+        self.newest_ms = ms;
+        self.begun_ms.get_or_insert(ms);
+        memory.set_arrived(position, ms);
+    }
+}
