@@ -236,7 +236,7 @@ impl<'a> Loader<'a> {
     fn not_added(&mut self, path: &Path, index: usize, error: &AddError) -> Result<(), Failure> {
         let line = self.chunk.line(index);
         match error {
-            // It waited for room until it was told not to.
+            // It waited for room until it was interrupted.
             AddError::HeapFull if self.interrupt.is_asked() => self.interrupt.check(),
             // Nothing that follows would fare better.
             AddError::HeapFull | AddError::KeysFull => {

@@ -473,7 +473,7 @@ fn how_long_documents_are_kept_is_kept_too() {
     assert!(run.err.contains("'soon' for '--retain <TIME>'"), "{}", run.err);
 }
 
-/// What the file of an index takes of the disk, in bytes.
+/// Bytes of the disk that the file of an index takes.
 fn taken(directory: &str) -> u64 {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(Path::new(directory).join("heap")).unwrap().blocks() * 512

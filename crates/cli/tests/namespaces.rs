@@ -58,7 +58,7 @@ fn count(way: Option<&[&str]>, directory: &str) -> String {
     String::from_utf8(run.stdout).unwrap().trim().to_owned()
 }
 
-/// Whether the kernel lets us go this way, and the file system tells its lives apart.
+/// True if the kernel lets us go this way, and the file system tells its lives apart.
 fn can_go(way: &[&str], directory: &str) -> bool {
     let run = command(Some(way), directory, &["--version"]).output();
     let probe = Path::new(directory).join("probe");
@@ -88,6 +88,6 @@ fn a_writer_that_was_killed_in_a_container_is_recovered_outside_and_in_the_next_
         }
     }
     if ways == 0 {
-        println!("NOT MEASURED: no other view of the file system can be had here");
+        println!("NOT MEASURED: this machine shows no other view of the file system");
     }
 }

@@ -80,7 +80,7 @@ impl Rewrite {
         Some(Rewrite { run, new, step: Step::Announced { stamp: memory.pins().retire() } })
     }
 
-    /// Whether the new version is in place, so that the rewrite must be brought to its end.
+    /// True if the new version is in place, so that the rewrite must be brought to its end.
     pub fn is_committed(&self) -> bool {
         !matches!(self.step, Step::Announced { .. })
     }

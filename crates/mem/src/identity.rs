@@ -28,7 +28,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Of an open file.
+    /// The identity of an open file.
     pub(crate) fn of(file: &File) -> std::io::Result<Identity> {
         let stat = rustix::fs::fstat(file)?;
         // Kernels that know no unique number ignore that they are asked for one, and give the other.
@@ -62,7 +62,7 @@ fn file_system(file: &File, device: u64) -> Option<u64> {
     rustix::fs::fstat(&directory).ok().map(|stat| stat.st_ino).filter(|_| is_sysfs)
 }
 
-/// What the kernel calls the directory (Linux 6.10).
+/// The kernel's name for the directory (Linux 6.10).
 fn named(file: &File) -> Option<PathBuf> {
     #[repr(C)]
     struct Name {
@@ -79,7 +79,7 @@ fn named(file: &File) -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(name))
 }
 
-/// What it is called by kernels that do not say, if it is the one on a block device.
+/// Names for older kernels, if the file system is on a block device.
 fn by_device(device: u64) -> impl Iterator<Item = PathBuf> {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok();

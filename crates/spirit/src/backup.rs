@@ -91,7 +91,7 @@ impl Index {
 /// How a part is copied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct How {
-    /// For tests: segments so many rows before the newest are far back.
+    /// For tests: segments this number of rows before the newest are far back.
     pub(crate) far_rows: Option<u64>,
     /// Rows may have died by operations that are in no log any more.
     pub(crate) has_lost_operations: bool,

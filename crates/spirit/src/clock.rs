@@ -71,7 +71,7 @@ impl ManualClock {
         self.0.wall_ms.store(wall_ms, Relaxed);
     }
 
-    /// What the wall clock says.
+    /// The wall clock.
     pub fn wall_ms(&self) -> u64 {
         self.0.wall_ms.load(Relaxed)
     }
@@ -115,7 +115,7 @@ impl Clock {
         Clock { machine, begun_ms }
     }
 
-    /// Begins with this time, which another process told.
+    /// Begins with `ms`, the time of another process.
     pub(crate) fn at(ms: u64, manual: Option<&ManualClock>) -> Clock {
         Clock { machine: Machine::new(manual), begun_ms: ms.into() }
     }
@@ -131,12 +131,12 @@ impl Clock {
         self.begun_ms.fetch_max(ms.saturating_sub(self.machine.elapsed_ms()), Relaxed);
     }
 
-    /// What is to be said of it.
+    /// The time and the wall clock, to be stored.
     pub(crate) fn told(&self) -> Told {
         Told { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
     }
 
-    /// Whether the wall clock was set since this was said.
+    /// True if the wall clock was set since this was said.
     pub(crate) fn was_set_since(&self, told: Told) -> bool {
         self.told().ahead_ms().abs_diff(told.ahead_ms()) >= STEP_MS
     }

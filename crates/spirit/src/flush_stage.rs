@@ -51,7 +51,7 @@ pub(crate) enum Task {
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);
-/// Where nothing may be dropped, this share of the dictionary is kept for rewrites: one in so many
+/// Where nothing may be dropped, this share of the dictionary is kept for rewrites: one in this number of
 /// bytes. Smaller ones were not tried.
 const DICTIONARY_RESERVE: u64 = 8;
 /// How long the first answer after a start is left alone.
@@ -76,7 +76,7 @@ pub(crate) struct FlushStage {
     placement: Option<Placement>,
     /// Whoever ingests.
     role: Arc<Mutex<Ingester>>,
-    /// What the index's file says of it, if it has one.
+    /// The root of the index's file, if it has one.
     root: Option<Arc<OpenRoot>>,
     /// Entries that leave the DRAM dictionary, since the second tier has them too.
     shed: Option<Shed>,

@@ -236,7 +236,7 @@ impl Ingester {
         self.batch.number(sequence, self.number);
     }
 
-    /// What is committed from now on arrived at `ms`; 0: it arrives when it is committed.
+    /// Sets the arrival of documents that are committed from now on; 0: they arrive when they are committed.
     pub(crate) fn replay_arrival(&mut self, ms: u64) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.replay(Some(ms).filter(|ms| *ms > 0));

@@ -37,7 +37,7 @@ impl Offset {
 pub(crate) struct Journal {
     writer: LogWriter,
     log_bytes: u64,
-    /// What records take to say when their documents arrived, if they do.
+    /// Bytes that records take for the arrival of their documents, if they have it.
     arrival_bytes: u64,
     operations: Operations,
     gathered_max: usize,

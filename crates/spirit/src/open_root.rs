@@ -78,7 +78,7 @@ impl OpenRoot {
     fn write_time(&self, state: &mut State) {
         let counts = if state.said { Some(&mut state.root) } else { state.found.as_mut() };
         let Some((clock, root)) = self.clock.as_ref().zip(counts) else { return };
-        // A write that fails is seen by whoever stores next.
+        // The next store reports a write that fails.
         if self.door.failure().is_none() && clock.was_set_since(told(root)) {
             root.generation += 1;
             self.tell_time(root);
@@ -155,7 +155,7 @@ impl OpenRoot {
     }
 }
 
-/// What a root says of the time.
+/// The time in a root.
 pub(crate) fn told(root: &Root) -> Told {
     Told { time_ms: root.time_ms, wall_ms: root.wall_ms }
 }

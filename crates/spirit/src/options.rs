@@ -230,8 +230,8 @@ impl Options {
     }
 
     /// How long documents are kept after their arrival. No answer has one after that, at most a sixteenth of the time later; its
-    /// segment is dropped soon. An index in a directory keeps arrivals, so they hold over restarts, and whoever only reads goes by them
-    /// too. In an index in memory, documents that were rewritten together go when the newest of them does.
+    /// segment is dropped soon. An index in a directory keeps arrivals, so they hold over restarts, and processes
+    /// that only read use them too. In an index in memory, documents that were rewritten together go when the newest of them does.
     ///
     /// The time goes on by the monotonic clock while the index is open, and by the wall clock while it is not; setting the latter has an
     /// effect only if that is done while the index is closed. Default: for as long as there is room.

@@ -31,7 +31,7 @@ pub(crate) struct Recovery {
     /// There was more DRAM the last time.
     less_room: bool,
     source: Option<Source>,
-    /// What arrived then or before was over at the start.
+    /// Documents that arrived at this time or before were over at the start.
     over_ms: u64,
     report: StartReport,
 }

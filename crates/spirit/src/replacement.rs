@@ -238,7 +238,7 @@ mod tests {
         Options::default().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
     }
 
-    /// What a query that began with `snapshot` finds under `key`: whether by the table alone, and the row.
+    /// The row that a query with `snapshot` finds under `key`, and true if the table alone found it.
     fn found(memory: &Memory, snapshot: &Snapshot<'_>, key: &str) -> (bool, Option<u64>) {
         let key = key.as_bytes();
         let in_table = Keys::new(memory.geometry()).find(snapshot, memory, key, hash(key));

@@ -29,7 +29,7 @@ impl Retention {
         Some(Retention { age_ms, clock: clock.clone() })
     }
 
-    /// What has arrived then or before is over; 0 if nothing can be.
+    /// Documents that arrived at this time or before are over; 0: none can be.
     #[inline]
     pub(crate) fn over_ms(&self) -> u64 {
         self.clock.now_ms().saturating_sub(self.age_ms)
@@ -45,7 +45,7 @@ impl Retention {
         self.clock.note_arrival(ms);
     }
 
-    /// Whether the oldest segment in the window is to go.
+    /// True if the oldest segment in the window is to go.
     pub(crate) fn is_oldest_over(&self, memory: &Memory) -> bool {
         let window = memory.window();
         let over_ms = self.over_ms();
@@ -57,8 +57,8 @@ impl Retention {
         (self.age_ms / SEGMENTS).max(1)
     }
 
-    /// Whether a document that arrives at `now_ms` needs another segment than one whose first arrived at `begun_ms`. What is over by now
-    /// may be together with all else that is.
+    /// True if a document that arrives at `now_ms` needs another segment than one whose first arrived at `begun_ms`. Documents
+    /// that are over already may share a segment.
     pub(crate) fn ends_segment(&self, begun_ms: u64, now_ms: u64) -> bool {
         now_ms.saturating_sub(begun_ms) >= self.segment_ms() && now_ms > self.over_ms()
     }

@@ -1,7 +1,7 @@
-//! What is whole of a damaged index becomes an index again, and what is not is said.
+//! Makes an index of the whole parts of a damaged one, and lists the rest.
 //!
-//! The file is mapped so that what is stored stays in this process. There [`spirit_index::nvm::salvage`] takes out what is damaged. The
-//! rest is copied like a backup, and restored: so all of it is proved again, and checked before it has its name.
+//! The file is mapped copy-on-write. There [`spirit_index::nvm::salvage`] takes out the damaged parts. The rest is copied like
+//! a backup and restored, so all of it is proved again, and checked before the new index gets its name.
 
 use std::fmt;
 use std::path::Path;
@@ -25,15 +25,15 @@ use crate::trust;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missing {
-    /// What.
+    /// The kind of part.
     pub what: &'static str,
     /// The executor whose part it was in.
     pub executor: usize,
     /// Its offset in the file.
     pub at: u64,
-    /// What was wrong with it.
+    /// Its error.
     pub why: &'static str,
-    /// How many documents were in it at most, if that can be told.
+    /// An upper bound of the documents in it; none if that is unknown.
     pub documents_max: Option<u64>,
 }
 
@@ -43,24 +43,24 @@ impl fmt::Display for Missing {
         match self.documents_max {
             Some(1) => f.write_str("; at most 1 document or deletion was in it"),
             Some(count) => write!(f, "; at most {count} documents and deletions were in it"),
-            None => f.write_str("; what was in it cannot be told"),
+            None => f.write_str("; its contents are unknown"),
         }
     }
 }
 
-/// What was made of a damaged index.
+/// The outcome of a salvage.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Salvaged {
-    /// What is there. Segments that lost all that they had are among the segments.
+    /// The new index. Segments that lost all their rows still count as segments.
     pub restored: Restored,
-    /// What is not.
+    /// The lost parts.
     pub missing: Vec<Missing>,
     /// Why more may be wrong than checksums tell: the index would not have been opened even if it had no damage.
     pub doubt: Option<String>,
 }
 
-/// Makes an index in the directory `out`, where there is none, of what is whole in the damaged one in `directory`, which stays as it is.
+/// Copies the whole parts of the damaged index in `directory` to a new index in `out`. The damaged index stays as it is.
 ///
 /// Whole segments are taken over, and whole records of the log, also behind damaged ones. A document is in it with its key, fields
 /// and text, or not at all. What died in a segment stays dead, also if the operation that killed it is lost. Where the log has lost a deletion
@@ -76,7 +76,7 @@ pub fn salvage(
     salvage_watched(directory, out, &mut |_| {})
 }
 
-/// Like [`salvage()`]; `progress` is told how far it is, often.
+/// Like [`salvage()`]; calls `progress` often.
 pub fn salvage_watched(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -94,7 +94,7 @@ pub fn salvage_watched(
     Ok(Salvaged { restored, missing, doubt: doubt.map(|error| error.to_string()) })
 }
 
-/// Whoever writes meanwhile changes what was looked at.
+/// Refuses an index that a writer has open, or has opened since: its parts may have changed.
 fn check_alone(image: &Image) -> Result<(), OpenError> {
     if image.in_use || image.has_changed() {
         return Err(OpenError::File(HeapFileError::Locked { path: image.path() }));

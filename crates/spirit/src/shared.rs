@@ -139,7 +139,7 @@ impl Shared {
         self.keys_left.store(true, Relaxed);
     }
 
-    /// Whether one has. The caller holds the key lock.
+    /// True if one has. The caller holds the key lock.
     pub(crate) fn have_keys_left(&self) -> bool {
         self.keys_left.load(Relaxed)
     }
@@ -212,13 +212,13 @@ impl Shared {
         self.memory.notify_space();
     }
 
-    /// Has whoever waits for room, now or later, be refused once the flush stage can make none.
+    /// Makes operations that wait for room, now or later, fail once the flush stage can make none.
     pub(crate) fn stop_waiting(&self) {
         self.stops_waiting.store(true, Release);
         self.memory.notify_space();
     }
 
-    /// Whether nobody waits any more for room that the flush stage cannot make.
+    /// True if operations fail rather than wait for room that the flush stage cannot make.
     pub(crate) fn stops_waiting(&self) -> bool {
         self.stops_waiting.load(Acquire)
     }

@@ -205,7 +205,7 @@ impl Index {
 struct Adding<'a> {
     shared: &'a Shared,
     number: usize,
-    /// What arrived then or before is left out.
+    /// Documents that arrived at this time or before are left out.
     over_ms: u64,
 }
 
@@ -239,7 +239,7 @@ impl Adding<'_> {
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
     }
 
-    /// What a query would see, and how many documents it would not see that retention dropped, or is going to.
+    /// The snapshot of a query that begins now, and the number of documents that retention hides from it or has dropped.
     fn snapshot(&self) -> (Snapshot<'_>, u64) {
         let memory = &self.shared.memory;
         loop {

@@ -209,7 +209,7 @@ impl Store {
         Ok(Welcome::of(options, geometry, identity, self.root.start()))
     }
 
-    /// The root, for whoever keeps it true.
+    /// The root, for the thread that keeps its time true.
     pub(crate) fn root(&self) -> &Arc<OpenRoot> {
         &self.root
     }

@@ -77,8 +77,8 @@ pub(crate) fn is_relied_on(
     Ok(is_kept && !is_copy(root, identity))
 }
 
-/// Whether the file is another one than the writer had open, whose contents it has. While it was copied the writer may have stored
-/// here and there, so what it has is of several moments, which no checksum tells: each block of it is whole.
+/// True if the file is a copy of the one that the writer had open. The writer may have stored while it was copied, so its blocks may
+/// be of several moments. No checksum finds that, since each block is whole.
 ///
 /// A snapshot of the file system, or the image of a disk, has the file itself, as it was at one moment: made when it was made,
 /// under its number, though the device may be another. That is as good as a power cut. Not all file systems say when a file was
@@ -97,7 +97,7 @@ fn outlives_all(file: &HeapFile, options: &Options) -> bool {
     file.medium() != Medium::File || options.is_os_level()
 }
 
-/// Whether the page cache that the last writer stored to is still the file's. It ends with the machine's start and with its file
+/// True if the page cache that the last writer stored to is still the file's. It ends with the machine's start and with its file
 /// system: a clean unmount would have written it back, but one that was forced, or whose disk was pulled, looks the same afterwards. Not
 /// with the writer's mount: that is one of several views, and a container's goes with it. `None` if only the mount would tell, and it
 /// is another.

@@ -84,7 +84,7 @@ impl View {
         now != *starts && (0..2).any(|slot| now[slot] != starts[slot] && now[slot] != *start)
     }
 
-    /// What a query that begins now leaves out: segments whose documents all arrived then or before; 0 if none.
+    /// A query that begins now leaves out segments whose documents all arrived at this time or before; 0: none.
     #[inline(always)]
     pub(crate) fn over_ms(&self) -> u64 {
         self.parts[0].retention.as_ref().map_or(0, Retention::over_ms)

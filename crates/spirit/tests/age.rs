@@ -197,7 +197,7 @@ fn processes_that_only_read_leave_out_the_same() {
     assert_eq!(found(&copy), [1]);
     clock.pass(KEPT_MS / 2);
     assert_eq!([found(&writer), found(&follower), found(&copy)], [vec![], vec![], vec![]]);
-    // What was killed in the meantime, too, and what nobody has open.
+    // Also after a kill in between, and for an index that no process has open.
     assert_eq!(found(&follow(&killed)), []);
     writer.close().unwrap();
     assert_eq!((found(&follower), found(&follow(&directory))), (vec![], vec![]));
@@ -263,7 +263,7 @@ impl Kept {
         self.open()
     }
 
-    /// The same, but it is closed. The wall clock may be set back meanwhile: then no time has passed.
+    /// Like the one above, for a closed index. The wall clock may be set back meanwhile: then no time has passed.
     fn close(&mut self, index: Index, chance: &mut Chance) -> Index {
         index.close().unwrap();
         if std::mem::take(&mut self.stored) && chance.below(3) == 0 {

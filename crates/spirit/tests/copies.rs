@@ -33,7 +33,7 @@ fn has(index: &Index, count: u64) {
     }
 }
 
-/// What `cp -r` makes.
+/// A copy as `cp -r` makes it.
 fn copy(folder: &Path, to: &Path) -> PathBuf {
     let copy = to.join("copy");
     fs::create_dir(&copy).unwrap();

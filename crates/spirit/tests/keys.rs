@@ -10,7 +10,7 @@ use support::Chance;
 use support::directory::Directory;
 use support::following::follow;
 
-/// Of the index: its key table has room for some 28,000 keys.
+/// DRAM whose key table has room for some 28,000 keys.
 const DRAM: u64 = 4 << 20;
 const KEYS: u64 = 60_000;
 
@@ -42,6 +42,17 @@ impl Model {
         assert_eq!(index.delete(&format!("key-{key}")).unwrap(), was_there, "{key}");
     }
 
+    /// Puts and deletes random keys.
+    fn change(&mut self, index: &Index, chance: &mut Chance, operations: u64, version: u64) {
+        for _ in 0..operations {
+            let key = chance.below(KEYS * 11 / 10);
+            match chance.below(4) {
+                0 => self.delete(index, key),
+                _ => self.put(index, key, version),
+            }
+        }
+    }
+
     fn check(&self, index: &Index, chance: &mut Chance) {
         let mut reader = index.reader().unwrap();
         assert_eq!(reader.count_text("all").unwrap(), self.0.len() as u64);
@@ -71,13 +82,7 @@ fn run(executors: usize, postings: Postings) {
     model.check(&index, &mut chance);
     model.check(&follower, &mut chance);
     for round in 1..6 {
-        for _ in 0..2000 {
-            let key = chance.below(KEYS * 11 / 10);
-            match chance.below(4) {
-                0 => model.delete(&index, key),
-                _ => model.put(&index, key, round),
-            }
-        }
+        model.change(&index, &mut chance, 2000, round);
         model.check(&index, &mut chance);
         model.check(&follower, &mut chance);
     }
@@ -87,13 +92,7 @@ fn run(executors: usize, postings: Postings) {
     for dram in [dram, dram * 16, dram] {
         let index = options(&directory, dram, executors).open().unwrap();
         model.check(&index, &mut chance);
-        for _ in 0..3000 {
-            let key = chance.below(KEYS * 11 / 10);
-            match chance.below(4) {
-                0 => model.delete(&index, key),
-                _ => model.put(&index, key, dram),
-            }
-        }
+        model.change(&index, &mut chance, 3000, dram);
         model.check(&index, &mut chance);
         model.check(&follower, &mut chance);
         index.close().unwrap();

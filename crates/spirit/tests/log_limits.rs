@@ -68,7 +68,7 @@ fn what_found_no_place_for_its_key_is_whole_or_absent_after_a_cut() {
     comes_back(|| REFUSING.into_iter().for_each(tried_again_and_cut));
 }
 
-/// A start finds a document behind the record that says that its first try did not come about, and what came after it.
+/// A start finds a document whose first try was cancelled in the log, and the operations behind it.
 #[test]
 fn what_was_tried_again_and_what_came_after_it_is_there() {
     comes_back(|| REFUSING.into_iter().for_each(tried_again_and_more));

@@ -1,4 +1,4 @@
-//! What is whole of a damaged index comes back, what is not is said, and nothing else comes along.
+//! Salvage brings back the whole parts of a damaged index, lists the rest, and invents nothing.
 
 mod damage;
 mod support;
@@ -53,7 +53,7 @@ fn an_index_without_damage_comes_back_whole() {
 
 type Texts = BTreeMap<String, Option<String>>;
 
-/// Whether all that is salvaged was there, and all that is not is said to be missing.
+/// True if all that is salvaged was there, and all that is not is said to be missing.
 fn judge(what: &str, promise: Promise, before: &Texts, after: &Texts, salvaged: &Salvaged) {
     let lost = before.keys().filter(|key| !after.contains_key(*key)).count() as u64;
     let counts: Option<Vec<u64>> = salvaged.missing.iter().map(|m| m.documents_max).collect();
@@ -262,7 +262,7 @@ fn what_is_in_use_and_what_is_there_is_not_touched() {
     assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
 }
 
-/// What would not be opened even without damage: whoever has nothing else gets it, and is told.
+/// An index that would be refused even without damage is salvaged too, and the doubt is reported.
 #[test]
 fn a_copy_of_an_open_index_comes_back_with_a_doubt() {
     let (directory, base) = (Directory::new(), Directory::new());

@@ -30,7 +30,7 @@ const UPDATES: u64 = 30_000;
 const BATCH: usize = 50;
 /// Refused batches after which a stream has seen enough.
 const REFUSED_MAX: u64 = 20;
-/// Bytes of DRAM for each living document: with so many there is room for all, or for few of them.
+/// Bytes of DRAM for each living document: room for all of them, or for few.
 const ROOMY: u64 = 8 << 10;
 const TIGHT: u64 = 512;
 /// Different words of a stream, of which most documents have one that few others have.
@@ -114,7 +114,7 @@ fn streams_of_updates_in_a_directory_end() {
     });
 }
 
-/// Adds until there is no room, which another thread is told not to wait for any more.
+/// Adds until there is no room; another thread then calls `stop_waiting`.
 fn waits_until_told(options: Options) {
     let index = Arc::new(options.open().unwrap());
     let stopper = index.clone();

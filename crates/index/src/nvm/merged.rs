@@ -85,7 +85,7 @@ pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<u32, ()
 /// Looks at the count of buckets in use.
 pub(crate) fn check_count(region: &Region, layout: &NvmLayout) -> Result<(), Corrupt> {
     let (what, at) = ("count of buckets", layout.bucket_count.start());
-    let why = "its check is wrong, or there are not so many";
+    let why = "its check is wrong, or the tier has no such array";
     bucket_bits(region, layout).map(|_| ()).map_err(|()| Corrupt { what, at, why })
 }
 
@@ -102,7 +102,7 @@ pub struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// That of `layout`. A damaged count, which a start refuses, is taken for the first.
+    /// The dictionary of `layout`. A damaged count, which a start refuses, is taken for the first.
     pub fn new(region: &'a Region, layout: &NvmLayout) -> Merged<'a> {
         let bits = bucket_bits(region, layout).unwrap_or(layout.bucket_bits.0);
         Merged::of_buckets(region, layout, bits)

@@ -22,7 +22,7 @@ use crate::term::Term;
 
 /// Lines that the disk backs in one step at least.
 const BACKED_LINES: usize = (BACKED_BYTES / RECORD_BYTES) as usize;
-/// Of the backed lines, one in so many is free before they are searched from the first on rather than more backed.
+/// If more than one in this number of backed lines is free, a search from the first line on comes before backing more.
 const FREE_SHARE: u64 = 8;
 /// Buckets that one step of growing or cutting goes through.
 const STEP_BUCKETS: usize = 16 << 10;
@@ -161,7 +161,7 @@ impl MergedWriter {
         true
     }
 
-    /// Takes the next step of cutting chains, or of growing for so many lines in use as there may soon be; says whether there is
+    /// Takes the next step of cutting chains, or of growing for `lines` lines in use; returns true if there is
     /// another step. All records that were added have entered their chains: a new one may lead into the next bucket's.
     ///
     /// Stops where the disk has no room: chains are longer then.
@@ -206,7 +206,7 @@ impl MergedWriter {
         self.growth = None;
     }
 
-    /// Whether chains are still to be cut, and removed lines wait for that.
+    /// True if chains are still to be cut, and removed lines wait for that.
     pub(super) fn is_cutting(&self) -> bool {
         self.cutting.is_some()
     }
@@ -424,6 +424,15 @@ mod tests {
             MergedWriter::open(&self.region, &self.nvm, &self.pins, oldest)
         }
 
+        /// Its writer, after the terms of the numbers below `end` were entered, and their lines.
+        fn filled(&self, end: u32) -> (MergedWriter, BTreeMap<u32, u32>) {
+            let mut writer = self.writer();
+            let lines =
+                (0..end).map(|number| (number, self.enter(&mut writer, number, 9).unwrap()));
+            let lines = lines.collect();
+            (writer, lines)
+        }
+
         /// Enters the term of a number, whose newest posting is in the segment at `newest`.
         fn enter(&self, writer: &mut MergedWriter, number: u32, newest: Position) -> Option<u32> {
             let bytes = bytes(number);
@@ -568,11 +577,7 @@ mod tests {
     #[test]
     fn readers_of_the_old_buckets_are_waited_for() {
         let sample = Sample::new();
-        let mut writer = sample.writer();
-        let mut expected = BTreeMap::new();
-        for number in 0..2000 {
-            expected.insert(number, sample.enter(&mut writer, number, 9).unwrap());
-        }
+        let (mut writer, mut expected) = sample.filled(2000);
         let reader = sample.pins.acquire().unwrap();
         sample.pins.pin(&reader);
         let old = sample.merged();
@@ -598,11 +603,7 @@ mod tests {
     #[test]
     fn a_larger_array_that_was_given_up_is_filled_anew() {
         let sample = Sample::new();
-        let mut writer = sample.writer();
-        let mut expected = BTreeMap::new();
-        for number in 0..500 {
-            expected.insert(number, sample.enter(&mut writer, number, 9).unwrap());
-        }
+        let (mut writer, mut expected) = sample.filled(500);
         let bits = sample.merged().bits() + 2;
         let larger = Merged::of_buckets(&sample.region, sample.nvm.layout(), bits);
         for bucket in 0..sample.merged().buckets() {

@@ -125,7 +125,7 @@ root! {
     birth = 28,
     /// The index's time when the root was written, in milliseconds since 1970; 0 if documents are kept for as long as there is room.
     time_ms = 29,
-    /// What the machine's wall clock said then.
+    /// The machine's wall clock at that moment.
     wall_ms = 30,
 }
 

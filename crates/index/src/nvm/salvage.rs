@@ -8,8 +8,8 @@
 //! | `empty` | a segment without rows |
 //! | `log` | the log: the whole records in it, one behind the other |
 //!
-//! What is kept is what checksums prove and [`check`](super::check) finds nothing wrong with. Death stamps have no checksum: a row
-//! that is stamped stays dead, also if the operation that killed it is lost.
+//! Salvage keeps the parts that checksums prove and in which [`check`](super::check) finds nothing wrong. Death stamps have no
+//! checksum: a row that is stamped stays dead, also if the operation that killed it is lost.
 
 mod empty;
 mod log;
@@ -31,7 +31,7 @@ pub use log::Groups;
 pub struct Missing {
     /// What, where in the part, and what was wrong with it.
     pub what: Corrupt,
-    /// Documents that were in it, at most, if that can be told.
+    /// Documents that were in it, at most; none if that is unknown.
     pub documents_max: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Salvage<'a> {
         Ok(Salvage { region, root, logged, geometry, layout, door, missing: Vec::new() })
     }
 
-    /// What was taken out.
+    /// The damage that was taken out.
     pub fn into_missing(self) -> Vec<Missing> {
         self.missing
     }

@@ -118,7 +118,7 @@ impl FlushStage {
         }
     }
 
-    /// Whether a rewrite might find room: the last one did, or there is more now than it found. Where
+    /// True if a rewrite might find room: the last one did, or there is more now than it found. Where
     /// the oldest may be dropped it is not worth while before some of the segments are new.
     fn may_rewrite(&self) -> bool {
         let memory = &self.shared.memory;
@@ -167,7 +167,7 @@ impl FlushStage {
         })
     }
 
-    /// Whether the dictionary is half full, and its terms have entries in many segments: a term keeps
+    /// True if the dictionary is half full, and its terms have entries in many segments: a term keeps
     /// one of them if these segments are rewritten together.
     fn is_scattered(&self) -> bool {
         let memory = &self.shared.memory;

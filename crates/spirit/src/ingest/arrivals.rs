@@ -8,11 +8,11 @@ use crate::retention::Retention;
 /// The arrivals of the segment being filled, and of those before it.
 pub(crate) struct Arrivals {
     retention: Retention,
-    /// That of the newest document.
+    /// The arrival of the newest document.
     newest_ms: u64,
-    /// That of the first document in the segment being filled.
+    /// The arrival of the first document in the segment being filled.
     begun_ms: Option<u64>,
-    /// That of the documents that are ingested again.
+    /// The arrival of documents that a replay ingests again.
     replayed_ms: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl Arrivals {
         Arrivals { retention, newest_ms, begun_ms: None, replayed_ms: None }
     }
 
-    /// What is appended from now on arrived at `ms`; none: it arrives when it is appended.
+    /// Sets the arrival of documents that are appended from now on; none: they arrive when they are appended.
     pub(super) fn replay(&mut self, ms: Option<u64>) {
         self.replayed_ms = ms;
     }
@@ -38,7 +38,7 @@ impl Arrivals {
         self.newest_ms
     }
 
-    /// Whether a document that arrives now needs another segment.
+    /// True if a document that arrives now needs another segment.
     pub(super) fn end_segment(&self) -> bool {
         self.begun_ms.is_some_and(|begun| self.retention.ends_segment(begun, self.now_ms()))
     }

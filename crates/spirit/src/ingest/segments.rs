@@ -118,7 +118,7 @@ impl Ingester {
         Ok(self.sealed)
     }
 
-    /// Whether the segment being filled has documents for so long that it takes no more.
+    /// True if the segment being filled has documents for so long that it takes no more.
     pub(super) fn is_segment_over(&self) -> bool {
         self.arrivals.as_ref().is_some_and(Arrivals::end_segment)
     }

@@ -19,7 +19,7 @@ use crate::recovering::{Recovering, Watcher};
 use crate::source::Source;
 use crate::store::name_word;
 
-/// The default second tier is at least as large as so many DRAMs.
+/// The default second tier is at least this number of times as large as DRAM.
 const NVM_SHARE: u64 = 8;
 /// DRAM for each place of a segment in the default second tier: what describes the segments takes a sixteenth then.
 const DRAM_A_SLOT: u64 = 16 << 10;
@@ -63,7 +63,7 @@ impl Options {
     }
 
     /// The second tier for the whole index, in bytes: a hard cap on its file, which grows as it is needed. Default: as much as
-    /// the disk has in all, if DRAM can describe so many segments (128 GiB for each GiB of DRAM); at least eight times the DRAM,
+    /// the disk has in all, if DRAM can describe its segments (128 GiB for each GiB of DRAM); at least eight times the DRAM,
     /// and at most 256 GiB an executor.
     pub fn nvm_bytes(mut self, bytes: u64) -> Self {
         self.nvm_bytes = Some(bytes);

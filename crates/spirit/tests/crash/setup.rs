@@ -33,7 +33,7 @@ pub(crate) struct Setup {
     pub(crate) store: bool,
     /// How lists are stored in the second tier.
     pub(crate) postings: Postings,
-    /// Whether documents are kept for a time, which is longer than any run, so that the log says when they arrived.
+    /// True if documents are kept for a time, which is longer than any run, so that the log says when they arrived.
     pub(crate) retain: bool,
 }
 

@@ -1,6 +1,8 @@
 //! What lies where in a file of one executor, read from its bytes as `docs/format.md` says, and by nothing of the engine; and
 //! what is promised of a byte that is not what was stored there.
 
+use std::ops::Range;
+
 /// What is promised of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Promise {
@@ -100,6 +102,16 @@ const SECTIONS: [&str; 18] = [
 struct Slot {
     merged: bool,
     at: u64,
+}
+
+/// Where the parts of the merged dictionary lie: offsets in the file.
+struct DictionaryPlaces {
+    count: u64,
+    /// All arrays of buckets.
+    arrays: Range<u64>,
+    /// The array in use.
+    buckets: Range<u64>,
+    lines: u64,
 }
 
 impl<'a> Atlas<'a> {
@@ -231,17 +243,29 @@ impl<'a> Atlas<'a> {
             slot: slot.at,
             table,
             keys: keys.map(|(_, start, _)| *start),
-            lines: self.lines().0,
+            lines: self.dictionary_places().lines,
             sections: found,
         });
     }
 
-    /// Where the merged dictionary's lines begin, and how many there are; as many buckets are before them.
-    fn lines(&self) -> (u64, u64) {
-        let start = self.part + SLOTS * SLOT + self.log_bytes;
+    /// Where the parts of the merged dictionary lie.
+    fn dictionary_places(&self) -> DictionaryPlaces {
+        let count = self.part + SLOTS * SLOT + self.log_bytes;
         let rest = self.part_bytes - SLOTS * SLOT - self.log_bytes;
-        let lines = (rest / 8 / PAGE * PAGE) / 72 / 8 * 8;
-        (start + lines * 8, lines)
+        let most = ((rest / 8 / PAGE * PAGE - 64) / 80).ilog2().min(32);
+        let first = most.min(9);
+        let array = |bits: u32| count + 64 + ((1 << bits) - (1 << first)) * 8;
+        let bits = match self.word(count) as u32 {
+            0 => first,
+            bits => bits,
+        };
+        let buckets = array(bits)..array(bits + 1);
+        DictionaryPlaces {
+            count,
+            arrays: array(first)..array(most + 1),
+            buckets,
+            lines: array(most + 1),
+        }
     }
 
     fn rows(&mut self, start: u64, bytes: u64) {
@@ -266,14 +290,22 @@ impl<'a> Atlas<'a> {
     }
 
     fn dictionary(&mut self) {
-        let (start, lines) = self.lines();
-        let line_at = |line: u64| start + line * 64;
-        self.add("bucket", start - lines * 8, lines * 8, Promise::Found);
-        for bucket in (start - lines * 8..start).step_by(8) {
+        let DictionaryPlaces { count, arrays, buckets, lines } = self.dictionary_places();
+        let line_at = |line: u64| lines + line * 64;
+        self.add("count of buckets", count, 8, Promise::Refused);
+        self.add("behind the count of buckets", count + 8, 56, Promise::Harmless);
+        self.add("smaller arrays", arrays.start, buckets.start - arrays.start, Promise::Harmless);
+        self.add("bucket", buckets.start, buckets.end - buckets.start, Promise::Found);
+        self.add("larger arrays", buckets.end, arrays.end - buckets.end, Promise::Harmless);
+        for bucket in buckets.step_by(8) {
             let mut at = bucket;
             while self.word(at) != 0 {
                 self.chain_words.push(at);
                 at = line_at((self.word(at) & 0xFFFF_FFFF) - 1);
+                // A chain that was not cut goes on with the next bucket's.
+                if self.records.contains(&at) {
+                    break;
+                }
                 self.records.push(at);
             }
         }

@@ -89,7 +89,7 @@ impl Disk {
         self.mount().unwrap();
     }
 
-    /// What it holds, on another disk: as a snapshot of it does, if nothing is written meanwhile.
+    /// A disk with the same contents, like a snapshot taken while nothing is written.
     pub(crate) fn snapshot(&self) -> Result<Disk, String> {
         let disk = Disk { folder: folder()?, base: None };
         let said = |error: io::Error| format!("{}: {error}", disk.image().display());

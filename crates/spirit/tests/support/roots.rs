@@ -1,4 +1,4 @@
-//! What the roots of an index's file say, changed from outside.
+//! Changes the roots of an index's file from outside.
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 use std::fs::File;

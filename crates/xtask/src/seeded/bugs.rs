@@ -344,7 +344,7 @@ pub(super) const BUGS: &[Bug] = &[
     },
     Bug {
         name: "lost-key-unnoted",
-        what: "the key table loses rows that a pinned reader sees, and the reader is not told",
+        what: "the key table loses rows that a pinned reader sees, without noting it",
         file: "crates/spirit/src/replacement.rs",
         old: "        shared.memory.note_forgotten(shared.memory.visible());",
         new: "",

@@ -46,7 +46,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
     end
 }
 
-/// What is wrong with what is in a record.
+/// The first error in the operations of a record.
 pub(in crate::nvm) fn check_record(record: &Record) -> Result<(), &'static str> {
     let header = record.header;
     let operations = match header.kind {

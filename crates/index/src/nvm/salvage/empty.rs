@@ -15,7 +15,7 @@ const LINE_BYTES: u64 = 64;
 const TABLE_BYTES: u64 = (SECTIONS * SECTION_WORDS * 8) as u64;
 
 impl Salvage<'_> {
-    /// Whether its block has room for what a segment without rows has. That of any segment has: its directories are as long.
+    /// True if its block has room for a segment without rows, as every sound one has: its directories are as long.
     pub(super) fn can_be_emptied(&self, entry: &Entry) -> bool {
         let each = Kind::ALL.map(|kind| self.empty_bytes(kind).next_multiple_of(LINE_BYTES));
         let bytes = TABLE_BYTES.next_multiple_of(LINE_BYTES) + each.iter().sum::<u64>();

@@ -11,7 +11,7 @@ use crate::nvm::log::{GroupEnd, HEADER_BYTES, LogSpace, LogWriter, LoggedOperati
 use crate::nvm::log_reader::{LogReader, Record};
 use crate::nvm::slot::Entry;
 
-/// What of groups is known: the first executor's log says which came about.
+/// The groups that are known to be complete: the first executor's log says which are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Groups {
     /// The number of the last one whose offset is there; none in the first executor's own log.
@@ -61,7 +61,7 @@ impl Salvage<'_> {
         if !kept.is_next(space, record.position) {
             let why = "it is damaged: later ones are whole";
             self.lose_log(space, kept.next..record.position, why, None);
-            // What it cancels was lost.
+            // The record that it cancels was lost.
             if header.kind == RecordKind::Cancel {
                 kept.next = end;
                 return;
@@ -102,7 +102,7 @@ impl Salvage<'_> {
         self.lose(Corrupt { what: "log record", at, why }, Some(documents_max));
     }
 
-    /// Of a closed index the last record was whole.
+    /// Notes a loss at the log's end: the last record of a closed index was whole.
     fn note_end(&mut self, space: &LogSpace, closed: bool, incarnation: u32, kept: &Kept) {
         let reader = LogReader::new(self.region, *space, kept.next, incarnation);
         if closed && reader.has_remains() {
@@ -141,7 +141,7 @@ impl Salvage<'_> {
 struct Kept {
     /// Where the next one begins.
     next: u64,
-    /// Who wrote the last one.
+    /// The incarnation that wrote the last one.
     incarnation: u32,
     /// One past the last sequence number.
     sequence: u64,
@@ -154,7 +154,7 @@ impl Kept {
         Kept { next, incarnation: 0, sequence: 0, records: Vec::new(), first_group }
     }
 
-    /// Whether a whole record never counted. A start before may have left it. The first one of a lap is begun together with the one that
+    /// True if a whole record never counted. A start before may have left it. The first one of a lap is begun together with the one that
     /// fills up the lap before, so after a cut it may be whole alone.
     fn is_left_over(&self, space: &LogSpace, record: &Record, is_last: bool) -> bool {
         let begins_lap = record.position.is_multiple_of(space.bytes);
@@ -163,7 +163,7 @@ impl Kept {
             || (is_last && begins_lap && !self.is_next(space, record.position))
     }
 
-    /// Whether a record at `position` is the one behind the last: at the end of a lap there may be a gap that is too short for a header.
+    /// True if a record at `position` is the one behind the last: at the end of a lap there may be a gap that is too short for a header.
     fn is_next(&self, space: &LogSpace, position: u64) -> bool {
         let left = space.left(self.next);
         position == self.next || (left < HEADER_BYTES && position == self.next + left)

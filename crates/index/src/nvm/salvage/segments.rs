@@ -73,8 +73,8 @@ impl<'a> Salvage<'a> {
         self.door.write_words(Site::Mark, self.region, at, &[0]);
     }
 
-    /// A mark that is none: the slot's segment lives if segments on both sides of it do, or if it is the newest, and whole. The oldest
-    /// may have been dropped. Says whether there was one.
+    /// Replaces damaged marks. A segment whose mark is damaged counts as live if the segments on both sides are live, or if
+    /// it is the newest one and whole; the oldest may have been dropped. Returns true if a mark was damaged.
     fn mend_marks(&mut self) -> bool {
         let slots = self.slots();
         let damaged =
@@ -100,8 +100,8 @@ impl<'a> Salvage<'a> {
         is_between || (is_newest && [State::Engraved, State::Merged].into_iter().any(is_whole))
     }
 
-    /// Of a run that was merged as one the newest alone is marked so. If that mark was lost, the dictionary tells: it has the terms
-    /// of what was merged. What is taken for merged is merged anew when the part is restored.
+    /// Marks a segment as merged if the dictionary has its terms: only the newest segment of a merged run is marked so, and that
+    /// mark may be lost. The restored part merges such segments anew.
     fn mend_run(&self, position: Position, check_more: &dyn Fn(&mut Checked)) {
         let slots = self.slots();
         let is_marked = slots.state(position) == Ok(Some(State::Merged));
@@ -134,7 +134,7 @@ impl<'a> Salvage<'a> {
         self.entry(newest).is_none().then_some(newest)
     }
 
-    /// What a slot says, if that can be.
+    /// The entry of a slot, if it is sound.
     pub(super) fn entry(&self, position: Position) -> Option<Entry> {
         let entry = self.slots().entry(position).ok()?;
         shape::check_numbers(&self.geometry, &entry).ok()?;
@@ -182,7 +182,7 @@ impl<'a> Salvage<'a> {
         entry.rows.saturating_sub(self.slots().dead(position).unwrap_or(0).into())
     }
 
-    /// Whether the segment is what was engraved, and can be copied.
+    /// True if the segment is what was engraved, and can be copied.
     fn prove(&self, position: Position, check_more: &dyn Fn(&mut Checked)) -> Result<(), Corrupt> {
         let state = self.slots().state(position)?.unwrap_or(State::Engraved);
         let mut checked = self.part().check_live(position, state);
