@@ -148,6 +148,7 @@ fn of_writer(
             file: file.clone(),
             start: PARTS_START + number as u64 * nvm.bytes,
             door: Door::new(Barrier::Order),
+            is_new: false,
         });
         let start = geometry.shared_start(number as u64);
         let dram = Dram::Shared { memory: &memory, start };

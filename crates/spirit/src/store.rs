@@ -42,6 +42,8 @@ pub(crate) struct Store {
     barrier: Barrier,
     /// Of all doors to the file.
     failure: Failure,
+    /// This process made the index.
+    is_new: bool,
     /// There was more DRAM the last time.
     has_less_dram: bool,
     /// Of the documents.
@@ -115,7 +117,8 @@ impl Store {
             ..Root::default()
         };
         let region = trust::root_region(&file)?;
-        let store = Self::with_root(file, region, options, root, None)?;
+        let mut store = Self::with_root(file, region, options, root, None)?;
+        store.is_new = true;
         store.root.say_open().map_err(OpenError::File)?;
         store.file.sync_all().map_err(OpenError::File)?;
         Ok(store)
@@ -170,7 +173,17 @@ impl Store {
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
         let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
         let fields = Arc::new(fields);
-        Ok(Store { file, root, trace, barrier, failure, has_less_dram: false, live, fields })
+        Ok(Store {
+            file,
+            root,
+            trace,
+            barrier,
+            failure,
+            has_less_dram: false,
+            is_new: false,
+            live,
+            fields,
+        })
     }
 
     /// What the log of each executor begins its checksums with, and the number of this start.
@@ -186,6 +199,7 @@ impl Store {
             start: PARTS_START + number as u64 * settings.bytes,
             door: door(self.barrier, space, &self.failure, self.trace.as_ref())
                 .behind(self.root.clone()),
+            is_new: self.is_new,
         }
     }
 
@@ -298,6 +312,10 @@ pub(crate) fn make_file(
         for (start, bytes) in parts {
             let start = PARTS_START + number * nvm.bytes + start;
             file.reserve(start, *bytes).map_err(OpenError::File)?;
+        }
+        if options.is_os_level() {
+            let log = PARTS_START + number * nvm.bytes + layout.log.0;
+            file.write_zeros(log, layout.log_at_first()).map_err(OpenError::File)?;
         }
     }
     Ok(file)

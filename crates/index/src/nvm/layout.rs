@@ -23,8 +23,8 @@ const DICTIONARY_SHARE: u64 = 8;
 const SHORT_SHARE: u64 = 5;
 /// The largest part: links address it in 33 bits of 32 bytes.
 pub const NVM_BYTES_MAX: u64 = 256 << 30;
-/// log2 of the buckets that a dictionary begins with, unless it is too small: a page of them.
-const BUCKET_BITS_MIN: u32 = 9;
+/// log2 of the buckets that a dictionary begins with: so few that small ones grow as well.
+const BUCKET_BITS_MIN: u32 = 4;
 /// log2 of the buckets that a dictionary has at most: all bits of a hash that choose one.
 const BUCKET_BITS_MAX: u32 = 32;
 /// Bytes of a line and of its two buckets at most: the buckets in use have been half as many before, and so on.
@@ -112,11 +112,15 @@ impl NvmLayout {
     /// the merged dictionary.
     pub fn parts_at_first(&self) -> [(u64, u64); 2] {
         let dictionary = self.bucket_count.start();
-        let log = self.log.1.min(LOG_BYTES_AT_FIRST);
         [
-            (0, self.log.0 + log),
+            (0, self.log.0 + self.log_at_first()),
             (dictionary, self.bucket_array(self.bucket_bits.0).end() - dictionary),
         ]
+    }
+
+    /// Bytes of the log, from its beginning, that the disk backs from the first.
+    pub fn log_at_first(&self) -> u64 {
+        self.log.1.min(LOG_BYTES_AT_FIRST)
     }
 
     /// The array of 2^`bits` buckets.

@@ -407,7 +407,7 @@ mod tests {
             let file = Arc::new(HeapFile::create(&path, BYTES).unwrap());
             std::fs::remove_file(path).unwrap();
             let layout = NvmLayout::new(NvmSettings { bytes: BYTES, log_bytes: 0 }, 64 << 10);
-            let tier = Tier { file, start: 0, door: Door::new(Barrier::Order) };
+            let tier = Tier { file, start: 0, door: Door::new(Barrier::Order), is_new: true };
             let region = Region::reserve(BYTES, Residency::OnTouch).unwrap();
             Sample { region, nvm: Nvm::new(layout, tier), pins: Pins::new(2) }
         }

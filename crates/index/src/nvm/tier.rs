@@ -18,6 +18,9 @@ use crate::memory::{Memory, Partition};
 /// Blocks of the disk are taken this many bytes at a time.
 pub(super) const BACKED_BYTES: u64 = 2 << 20;
 
+/// If fewer bytes than these are backed ahead of the log's end, more are: a disk that fails or is full is noticed before they are used.
+const LOG_AHEAD_MIN: u64 = 512 << 10;
+
 /// What a second tier is opened with.
 pub struct Tier {
     /// The file.
@@ -26,6 +29,8 @@ pub struct Tier {
     pub start: u64,
     /// The way to store in it.
     pub door: Door,
+    /// The part was just made: the disk backs the beginning of its log.
+    pub is_new: bool,
 }
 
 /// The second tier of an executor.
@@ -43,7 +48,8 @@ pub struct Nvm {
 impl Nvm {
     pub(crate) fn new(layout: NvmLayout, tier: Tier) -> Nvm {
         let backed = [layout.short.0, layout.long.0].map(AtomicU64::new);
-        let log_backed = [0, 0].map(AtomicU64::new);
+        let log_backed = if tier.is_new { layout.log_at_first() } else { 0 };
+        let log_backed = [0, log_backed].map(AtomicU64::new);
         Nvm { layout, tier, log_head: AtomicU64::new(0), backed, log_backed }
     }
 
@@ -88,16 +94,16 @@ impl Nvm {
         Ok((entry, sections))
     }
 
-    /// Backs the log for records from position `from`, where it ends now, up to `end`; says whether the disk has room. The ingest role
-    /// calls it, or a start.
+    /// Backs the log for records from position `from`, where it ends now, up to `end`, and ahead of that; returns true if
+    /// blocks back it up to `end`. The ingest role calls it.
     pub fn back_log(&self, memory: &Memory, from: u64, end: u64) -> bool {
         let [first, backed] = self.log_backed.each_ref().map(|word| word.load(Relaxed));
         let bytes = self.layout.log.1;
-        if end <= backed || (first < backed && backed - first >= bytes) {
+        if end + LOG_AHEAD_MIN <= backed || (first < backed && backed - first >= bytes) {
             return true;
         }
         let from = from.max(backed);
-        let to = end.next_multiple_of(BACKED_BYTES).min(from + bytes);
+        let to = (end + LOG_AHEAD_MIN).next_multiple_of(BACKED_BYTES).min(from + bytes);
         // The lap ends between the two, if it does.
         let lap_end = (from + 1).next_multiple_of(bytes).min(to);
         let is_backed = self.back_lap(memory, from, lap_end) && self.back_lap(memory, lap_end, to);
@@ -107,7 +113,7 @@ impl Nvm {
             }
             self.log_backed[1].store(to, Relaxed);
         }
-        is_backed
+        is_backed || end <= backed
     }
 
     /// Backs a part of one lap of the log.

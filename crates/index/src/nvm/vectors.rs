@@ -268,9 +268,9 @@ fn a_layout() {
     let settings = NvmSettings { bytes: 1 << 20, log_bytes: 64 << 10 };
     let layout = NvmLayout::new(settings, 64 << 10);
     assert_eq!((layout.slots_max, layout.log), (64, (16_384, 65_536)));
-    assert_eq!((layout.bucket_count.start(), layout.bucket_bits), (81_920, (9, 10)));
-    assert_eq!((layout.buckets.start(), layout.buckets.len()), (81_984, 1_536));
-    assert_eq!((layout.lines.start(), layout.lines.len()), (94_272, 1_663));
+    assert_eq!((layout.bucket_count.start(), layout.bucket_bits), (81_920, (4, 10)));
+    assert_eq!((layout.buckets.start(), layout.buckets.len()), (81_984, 2_032));
+    assert_eq!((layout.lines.start(), layout.lines.len()), (98_240, 1_601));
     assert_eq!(super::merged::count_word(10), 0x5C6B_4C1E_0000_000A);
     assert_eq!((layout.short, layout.long), ((200_704, 192_512), (393_216, 655_360)));
 }

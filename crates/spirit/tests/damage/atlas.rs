@@ -253,7 +253,7 @@ impl<'a> Atlas<'a> {
         let count = self.part + SLOTS * SLOT + self.log_bytes;
         let rest = self.part_bytes - SLOTS * SLOT - self.log_bytes;
         let most = ((rest / 8 / PAGE * PAGE - 64) / 80).ilog2().min(32);
-        let first = most.min(9);
+        let first = most.min(4);
         let array = |bits: u32| count + 64 + ((1 << bits) - (1 << first)) * 8;
         let bits = match self.word(count) as u32 {
             0 => first,
