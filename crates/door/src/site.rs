@@ -79,10 +79,8 @@ sites! {
     GrowFence = "merge.grow-fence",
     /// The larger array is in use.
     GrowCount = "merge.grow-count",
-    /// The line that says so.
+    /// The line that says so, which the next fence makes durable.
     GrowCountWriteBack = "merge.grow-count-write-back",
-    /// Records may enter it alone.
-    GrowCountFence = "merge.grow-count-fence",
     /// A node's link and record.
     Link = "merge.link",
     /// Their line.

@@ -22,7 +22,7 @@
 //! side by side in the chain of the coarser one, and *no record moves* when the buckets become more:
 //!
 //! 1. Each bucket of a new array leads to the first record that it has in the old chains. Fence.
-//! 2. The count says that the new array is in use. Fence.
+//! 2. The count says that the new array is in use. The fence of the merge's links makes that durable before a record enters.
 //! 3. Once all readers of the old array have left, each chain is *cut* behind its last record, where it still leads into the next
 //!    bucket's. Until then, and after a crash before it, lookups read past their bucket's records and find the same.
 //!

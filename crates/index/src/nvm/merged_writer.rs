@@ -183,8 +183,8 @@ impl MergedWriter {
         door.fence(Site::GrowFence, region);
         let count = layout.bucket_count.start();
         door.publish(Site::GrowCount, region, count, count_word(bits));
+        // No fence: the merge fences its links before a record enters the new array alone.
         door.write_back(Site::GrowCountWriteBack, region, count, 8);
-        door.fence(Site::GrowCountFence, region);
         if self.used > 0 {
             self.cutting = Some(Cutting { stamp: pins.retire(), next: 0 });
         }
