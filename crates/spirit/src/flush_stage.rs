@@ -244,8 +244,11 @@ impl FlushStage {
     /// From now on all that is flushed is engraved, until nothing is left.
     fn engrave_all(&mut self) {
         self.log_is_full = true;
-        if let Some(placement) = &mut self.placement {
-            placement.engrave_all();
+        let Some(placement) = &mut self.placement else { return };
+        placement.engrave_all();
+        if !placement.has_to_place(&self.shared.memory) {
+            // The log is short, and nothing in it waits to be engraved: the disk has no room for more of it.
+            self.shared.note_stuck();
         }
     }
 

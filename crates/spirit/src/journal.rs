@@ -1,5 +1,7 @@
 //! The ingest role's end of the log: what is about to be visible is durable first.
 
+use std::cell::Cell;
+
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::nvm::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OFFSET_BYTES_MAX,
@@ -49,6 +51,8 @@ pub(crate) struct Journal {
     last: u64,
     /// The application's offset, if it has given one.
     offset: Option<Offset>,
+    /// The log had room the last time, and the disk had none for it.
+    is_unbacked: Cell<bool>,
     /// While the log is replayed: where the record begins whose operations are at hand. Nothing is logged then.
     replaying: Option<u64>,
 }
@@ -72,6 +76,7 @@ impl Journal {
             sequence: 0,
             last: 0,
             offset: None,
+            is_unbacked: Cell::new(false),
             replaying: Some(0),
         }
     }
@@ -243,7 +248,23 @@ impl Journal {
         let kept = if kept > 0 { (KEPT + 1) * kept } else { 0 };
         let (bytes, spare) = (self.arrival_bytes + bytes, 2 * HEADER_BYTES + kept);
         let end = self.writer.end_with(nvm.log_head(), bytes, spare);
-        end.is_some_and(|end| nvm.back_log(&shared.memory, self.writer.position(), end))
+        let is_backed = |end| nvm.back_log(&shared.memory, self.writer.position(), end);
+        let has_room = end.is_some_and(is_backed);
+        self.is_unbacked.set(end.is_some() && !has_room);
+        has_room
+    }
+
+    /// Goes on at the log's beginning, which the disk has backed, if it has no room for more of the log; says whether it did.
+    pub(crate) fn begin_lap(&mut self, shared: &Shared) -> bool {
+        let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
+        let (position, region) = (self.writer.position(), shared.memory.region());
+        let can = self.is_unbacked.take()
+            && nvm.back_log(&shared.memory, position, position + HEADER_BYTES)
+            && self.writer.begin_lap(nvm.door(), region, nvm.log_head());
+        if can {
+            nvm.note_log_lap(self.writer.position());
+        }
+        can
     }
 
     /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable

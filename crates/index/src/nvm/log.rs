@@ -353,6 +353,18 @@ impl LogWriter {
         self.position - bytes
     }
 
+    /// Goes on at the ring's beginning, if it is not there and the log from `head` on is behind that; says whether it did. There is
+    /// room for a record without operations. The next record's fence makes the skip durable.
+    pub fn begin_lap(&mut self, door: &Door, region: &Region, head: u64) -> bool {
+        let left = self.space.left(self.position);
+        let is_free = self.position + left <= head + self.space.bytes;
+        let can = left < self.space.bytes && is_free;
+        if can {
+            self.skip(door, region, left);
+        }
+        can
+    }
+
     /// Fills the ring's end, which a record does not fit in.
     fn skip(&mut self, door: &Door, region: &Region, left: u64) {
         if left >= HEADER_BYTES {

@@ -103,17 +103,25 @@ impl Nvm {
             return true;
         }
         let from = from.max(backed);
-        let to = (end + LOG_AHEAD_MIN).next_multiple_of(BACKED_BYTES).min(from + bytes);
-        // The lap ends between the two, if it does.
-        let lap_end = (from + 1).next_multiple_of(bytes).min(to);
-        let is_backed = self.back_lap(memory, from, lap_end) && self.back_lap(memory, lap_end, to);
-        if is_backed {
-            if first == backed {
-                self.log_backed[0].store(from, Relaxed);
+        let ahead = (end + LOG_AHEAD_MIN).next_multiple_of(BACKED_BYTES);
+        // A full disk may have given these blocks before, to another process.
+        for to in [ahead, end].map(|to| to.min(from + bytes)) {
+            // The lap ends between the two, if it does.
+            let lap_end = (from + 1).next_multiple_of(bytes).min(to);
+            if self.back_lap(memory, from, lap_end) && self.back_lap(memory, lap_end, to) {
+                if first == backed {
+                    self.log_backed[0].store(from, Relaxed);
+                }
+                self.log_backed[1].store(to.max(backed), Relaxed);
+                return true;
             }
-            self.log_backed[1].store(to, Relaxed);
         }
-        is_backed || end <= backed
+        end <= backed
+    }
+
+    /// The log ends at `position`, where its next lap begins: what is known to be backed is behind that.
+    pub fn note_log_lap(&self, position: u64) {
+        self.log_backed.iter().for_each(|word| word.store(position, Relaxed));
     }
 
     /// Backs a part of one lap of the log.

@@ -28,6 +28,9 @@ impl Ingester {
             if self.journal.as_ref().is_none_or(|journal| has_room(journal, &self.shared)) {
                 return Ok(());
             }
+            if self.journal.as_mut().is_some_and(|journal| journal.begin_lap(&self.shared)) {
+                continue;
+            }
             // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
             // got room by others.
             match self.end_segment() {
