@@ -245,6 +245,11 @@ impl Door {
         }
     }
 
+    /// The disk failed to do something else that stores need: that is as if a sync had failed.
+    pub fn fail(&self, why: String) {
+        let _ = self.failure.set(why);
+    }
+
     /// Why a sync failed, if one did: what was stored since the last fence before it may not be durable, and nothing may be
     /// acknowledged any more.
     #[inline]

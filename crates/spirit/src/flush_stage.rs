@@ -157,7 +157,7 @@ impl FlushStage {
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
             }
-            if self.shared.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some()) {
+            if self.shared.has_disk_failed() {
                 // What the second tier holds is not known any more: queries go on, and nothing else.
                 self.shared.poison();
                 return;
@@ -297,7 +297,7 @@ impl FlushStage {
         self.shared.memory.notify_space();
         let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
-            if self.shared.is_poisoned() || self.shared.is_closing() {
+            if self.shared.takes_nothing() || self.shared.is_closing() {
                 return;
             }
             let before = self.shared.progress();

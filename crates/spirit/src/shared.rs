@@ -183,12 +183,19 @@ impl Shared {
         self.unplaced.load(Acquire) > 0
     }
 
+    /// True if the disk has failed to keep something: nothing is acknowledged any more.
+    pub(crate) fn has_disk_failed(&self) -> bool {
+        self.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some())
+    }
+
+    /// True if the pipeline takes nothing more, or is about to: whoever waits for room in it waits in vain.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        self.is_poisoned() || self.has_disk_failed()
+    }
+
     /// What whoever comes to a poisoned pipeline is told.
     pub(crate) fn refusal(&self) -> AddError {
-        match self.memory.nvm().and_then(|nvm| nvm.door().failure()) {
-            Some(_) => AddError::SyncFailed,
-            None => AddError::Poisoned,
-        }
+        if self.has_disk_failed() { AddError::SyncFailed } else { AddError::Poisoned }
     }
 
     pub(crate) fn close(&self) {

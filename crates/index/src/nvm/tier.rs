@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_door::{Barrier, Door};
-use spirit_mem::{FilePart, HeapFile, Region, Residency};
+use spirit_mem::{FilePart, HeapFile, HeapFileError, Region, Residency};
 
 use super::Corrupt;
 use super::layout::NvmLayout;
@@ -134,10 +134,8 @@ impl Nvm {
         if !self.back_range(place..place + (to - from)) {
             return false;
         }
-        // On the first lap there is nothing behind the log's end. Where blocks are only reserved, a sync is dearer.
-        let is_first_lap = to <= bytes;
-        let zero = is_first_lap && self.tier.door.barrier() == Barrier::Sync;
-        if zero && self.tier.file.write_zeros(self.tier.start + place, to - from).is_err() {
+        let syncs = self.tier.door.barrier() == Barrier::Sync;
+        if syncs && !self.zero(memory, place, to - from) {
             return false;
         }
         if memory.geometry().settings.residency == Residency::Prefault {
@@ -147,9 +145,29 @@ impl Nvm {
         true
     }
 
+    /// Fills what nobody has stored to of a part of the log, durably: the sync of a record notes no new blocks then. Says whether
+    /// the disk did that.
+    fn zero(&self, memory: &Memory, at: u64, bytes: u64) -> bool {
+        let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
+        if !self.is_done(written) {
+            return false;
+        }
+        let synced = memory.region().sync(at, bytes);
+        synced.map_err(|reason| self.tier.door.fail(reason.to_string())).is_ok()
+    }
+
     /// Backs a part of the tier with blocks of the disk; says whether there are any.
     pub(crate) fn back_range(&self, range: Range<u64>) -> bool {
-        self.tier.file.reserve(self.tier.start + range.start, range.end - range.start).is_ok()
+        let file = &self.tier.file;
+        self.is_done(file.reserve(self.tier.start + range.start, range.end - range.start))
+    }
+
+    /// True if the disk did what it was asked for. If it failed, the door is told: nobody waits for space on such a disk.
+    fn is_done(&self, done: Result<(), HeapFileError>) -> bool {
+        if let Some(why) = done.as_ref().err().filter(|why| !why.is_full()) {
+            self.tier.door.fail(why.to_string());
+        }
+        done.is_ok()
     }
 
     /// Backs the part of a partition up to `end` with blocks of the disk; says whether there are any.

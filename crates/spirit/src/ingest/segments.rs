@@ -149,7 +149,8 @@ impl Ingester {
 
     /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
     fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
-        if self.shared.is_poisoned() {
+        if self.shared.takes_nothing() {
+            self.shared.poison();
             return Err(self.shared.refusal());
         }
         let refuses = match self.shared.on_full {
