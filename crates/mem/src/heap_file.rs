@@ -12,7 +12,6 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -336,40 +335,18 @@ impl HeapFile {
         .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
-    /// Writes zeros to what nobody has stored to of `bytes` bytes from `start`. Where blocks are only reserved, the first
-    /// sync of each is dearer: the file system has to note that it holds something now. Should the disk fail at that moment, Linux's
-    /// ext4 does not say so. Page by page: what is written in one call the page cache keeps in one piece, and a sync of a store
-    /// anywhere in it writes the whole of it.
+    /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first sync of each is dearer: the file
+    /// system has to note that it holds something now. Should the disk fail at that moment, Linux's ext4 says that all is well. Page by
+    /// page: what is written in one call the page cache keeps in one piece, and a sync of a store anywhere in it writes the whole of it.
     pub fn write_zeros(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         use std::os::unix::fs::FileExt;
         const PIECE: u64 = 4096;
         let zeros = [0; PIECE as usize];
-        for hole in self.holes(start, bytes).map_err(|e| self.failed("look for holes in it", e))? {
-            for at in hole.clone().step_by(PIECE as usize) {
-                let piece = &zeros[..PIECE.min(hole.end - at) as usize];
-                self.file
-                    .write_all_at(piece, at)
-                    .map_err(|e| self.failed("write zeros to it", e))?;
-            }
+        for at in (start..start + bytes).step_by(PIECE as usize) {
+            let piece = &zeros[..PIECE.min(start + bytes - at) as usize];
+            self.file.write_all_at(piece, at).map_err(|e| self.failed("write zeros to it", e))?;
         }
         Ok(())
-    }
-
-    /// Where nothing was stored of `bytes` bytes from `start`.
-    fn holes(&self, start: u64, bytes: u64) -> io::Result<Vec<Range<u64>>> {
-        const PAGE: u64 = 4096;
-        let (first, end) = (start / PAGE * PAGE, start + bytes);
-        let (mut holes, mut from) = (Vec::new(), start);
-        for (at, bytes) in self.data(first, end - first)? {
-            if from < at {
-                holes.push(from..at);
-            }
-            from = from.max(at + bytes);
-        }
-        if from < end {
-            holes.push(from..end);
-        }
-        Ok(holes)
     }
 
     /// Where something was stored of `bytes` bytes from `start`, a multiple of a page: start and length of each piece, in whole pages.

@@ -134,8 +134,10 @@ impl Nvm {
         if !self.back_range(place..place + (to - from)) {
             return false;
         }
-        let syncs = self.tier.door.barrier() == Barrier::Sync;
-        if syncs && !self.zero(memory, place, to - from) {
+        // On the first lap there is nothing behind the log's end.
+        let is_first_lap = to <= bytes;
+        let zero = is_first_lap && self.tier.door.barrier() == Barrier::Sync;
+        if zero && !self.zero(memory, place, to - from) {
             return false;
         }
         if memory.geometry().settings.residency == Residency::Prefault {
@@ -145,8 +147,7 @@ impl Nvm {
         true
     }
 
-    /// Fills what nobody has stored to of a part of the log, durably: the sync of a record notes no new blocks then. Says whether
-    /// the disk did that.
+    /// Fills a part of the log durably: the sync of a record notes no new blocks then. Says whether the disk did that.
     fn zero(&self, memory: &Memory, at: u64, bytes: u64) -> bool {
         let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
         if !self.is_done(written) {
