@@ -1,7 +1,11 @@
-//! Names the part of an index that is full when a document finds no room, and the option that helps.
+//! Names the part of an index that is full when a document finds no room, and what helps.
+
+use std::path::Path;
 
 use spirit::{AddError, Index, PartitionStats, disk_free};
 
+use crate::interrupt::Interrupt;
+use crate::output::note;
 use crate::room;
 use crate::size::Size;
 
@@ -9,31 +13,33 @@ use crate::size::Size;
 const DISK_FREE_MIN: u64 = 8 << 20;
 /// A partition counts as full from this share on: the rest is too small for a segment.
 const FULL_SHARE: [u64; 2] = [3, 4];
+/// An operation that is seen waiting so many times one after the other is reported: for half a second.
+const LOOKS: u32 = 10;
 
-/// Why `index` takes nothing more. Nobody else adds to it.
-pub(crate) fn said(index: &Index, error: &AddError) -> String {
-    let stats = index.stats().unwrap_or_default();
-    let Some(directory) = index.options().get_directory() else {
-        return room::remedy(stats.dram_bytes);
-    };
-    let name = directory.display();
-    if let Ok(free) = disk_free(directory)
-        && free < DISK_FREE_MIN
-    {
-        return format!(
-            "the disk that {name} is on is full, {} are free: make room on it, and ingest the rest again; what was \
-             acknowledged is kept",
-            Size(free)
-        );
+/// What is full.
+enum Full<'a> {
+    /// The disk that a directory is on: so many bytes are free.
+    Disk(&'a Path, u64),
+    /// An index that was made for so many bytes.
+    Index(&'a Path, u64),
+    /// DRAM, of which an index in a directory was given so much.
+    Dram(u64),
+    /// DRAM, of which an index in memory was given so much.
+    Memory(u64),
+}
+
+impl Full<'_> {
+    fn of(index: &Index) -> Full<'_> {
+        let stats = index.stats().unwrap_or_default();
+        let Some(directory) = index.options().get_directory() else {
+            return Full::Memory(stats.dram_bytes);
+        };
+        match disk_free(directory) {
+            Ok(free) if free < DISK_FREE_MIN => Full::Disk(directory, free),
+            _ if stats.partitions.iter().any(is_full) => Full::Index(directory, stats.nvm_bytes),
+            _ => Full::Dram(stats.dram_bytes),
+        }
     }
-    if stats.partitions.iter().any(is_full) {
-        return format!(
-            "the index in {name} is full: it was made for {} at most; make one with a larger --nvm, or one that drops its \
-             oldest documents with --on-full drop",
-            Size(stats.nvm_bytes)
-        );
-    }
-    format!("{error}; {} of DRAM were given: give more with --dram", Size(stats.dram_bytes))
 }
 
 /// True if segments fill the second tier.
@@ -41,4 +47,61 @@ fn is_full(partition: &PartitionStats) -> bool {
     let [share, of] = FULL_SHARE;
     let is_of_segments = ["nvm long-term", "nvm short-term"].contains(&partition.name);
     is_of_segments && partition.used / share * of >= partition.bytes
+}
+
+/// Why `index` takes nothing more.
+pub(crate) fn said(index: &Index, error: &AddError) -> String {
+    match Full::of(index) {
+        Full::Disk(directory, free) => format!(
+            "the disk that {} is on is full, {} are free: make room on it, and ingest the rest again; what was \
+             acknowledged is kept",
+            directory.display(),
+            Size(free)
+        ),
+        Full::Index(directory, bytes) => format!(
+            "the index in {} is full: it was made for {} at most; make one with a larger --nvm, or one that drops its \
+             oldest documents with --on-full drop",
+            directory.display(),
+            Size(bytes)
+        ),
+        Full::Dram(bytes) => {
+            format!("{error}; {} of DRAM were given: give more with --dram", Size(bytes))
+        }
+        Full::Memory(bytes) => room::remedy(bytes),
+    }
+}
+
+/// Why `index` waits.
+fn waits(index: &Index) -> String {
+    let full = match Full::of(index) {
+        Full::Disk(directory, free) => format!(
+            "the disk that {} is on is full, {} are free: make room on it",
+            directory.display(),
+            Size(free)
+        ),
+        Full::Index(directory, bytes) => format!(
+            "the index in {} is full, it was made for {} at most: delete documents",
+            directory.display(),
+            Size(bytes)
+        ),
+        Full::Dram(bytes) | Full::Memory(bytes) => {
+            format!("the {} of DRAM that were given are full: delete documents", Size(bytes))
+        }
+    };
+    format!(
+        "{full}; the next document waits for that, Ctrl-C ends it and keeps what was acknowledged"
+    )
+}
+
+/// Does `work`, which changes `index`. If it has to wait for room, that is reported; it does not wait any more once the process is
+/// asked to end.
+pub(crate) fn reported<T>(index: &Index, interrupt: &Interrupt, work: impl FnOnce() -> T) -> T {
+    let mut looks = 0;
+    let look = || {
+        looks = if index.is_waiting_for_room() { looks + 1 } else { 0 };
+        if looks == LOOKS {
+            note(waits(index));
+        }
+    };
+    interrupt.during(look, || index.stop_waiting(), work)
 }

@@ -67,8 +67,13 @@ impl Interrupt {
         Err(Failure::Interrupted(EXIT_BASE as u8 + self.signal.load(Relaxed) as u8))
     }
 
-    /// Does `work`. Calls `stop` once the process is asked to end meanwhile.
-    pub(crate) fn during<T>(&self, stop: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
+    /// Does `work`. Meanwhile `look` is called again and again, until the process is asked to end; then `stop`, once.
+    pub(crate) fn during<T>(
+        &self,
+        mut look: impl FnMut() + Send,
+        stop: impl FnOnce() + Send,
+        work: impl FnOnce() -> T,
+    ) -> T {
         let (working, over) = sync_channel::<()>(0);
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -77,6 +82,7 @@ impl Interrupt {
                     if self.is_asked() {
                         return stop();
                     }
+                    look();
                 }
             });
             let done = work();

@@ -6,8 +6,11 @@ mod common;
 mod disk;
 
 use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
-use common::{Folder, Run, ingest_into, spirit};
+use common::{Folder, Run, command, ingest_into, signal, spirit};
 use disk::{Disk, not_measured};
 
 const DISK_BYTES: u64 = 64 << 20;
@@ -118,5 +121,44 @@ fn who_drops_the_oldest_goes_on() {
         assert!(held > 0 && held < DOCUMENTS, "{held}");
         let newest = format!("key:{}", first + DOCUMENTS - 1);
         assert_eq!(spirit(&["count", "-d", &directory, "--dram", "4MiB", &newest]).done(), "1\n");
+    }
+}
+
+/// An ingest that waits for room, once it has said so within a second or two: it, and what it said.
+fn waiting(directory: &str, file: &str) -> (Child, String) {
+    let args = ["ingest", "-d", directory, "--dram", "4MiB", "--on-full", "wait", file];
+    let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
+    (child, said)
+}
+
+#[test]
+fn who_waits_says_so_and_goes_on_when_there_is_space_or_ends_when_told_to() {
+    for disk in disks("waiting on a full disk") {
+        let directory = directory(&disk);
+        ingest_into(&directory, &[&SMALL[..], &["--on-full", "wait"]].concat(), "").done();
+        let filler = disk.fill(1 << 20);
+        let folder = Folder::new();
+        let file = folder.file("documents.txt", lines(DOCUMENTS));
+        let why = format!("spirit: the disk that {directory} is on is full, ");
+
+        let (mut child, said) = waiting(&directory, &file);
+        assert!(said.starts_with(&why) && said.contains("make room on it"), "{said}");
+        let since = Instant::now();
+        signal(&child, "TERM");
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+        assert!(since.elapsed() < Duration::from_secs(20), "deaf to the signal");
+        let held = spirit(&["count", "-d", &directory, "--dram", "4MiB", "all"]).done();
+        let held: usize = held.trim().parse().unwrap();
+        assert!(held > 0 && held < DOCUMENTS, "{held}");
+
+        let (child, said) = waiting(&directory, &file);
+        assert!(said.starts_with(&why), "{said}");
+        std::fs::remove_file(filler).unwrap();
+        let left = child.wait_with_output().unwrap();
+        assert!(left.status.success(), "{}", String::from_utf8_lossy(&left.stderr));
+        let count = spirit(&["count", "-d", &directory, "--dram", "4MiB", "all"]).done();
+        assert_eq!(count, format!("{}\n", held + DOCUMENTS));
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use common::{Folder, command, ingest, spirit};
+use common::{Folder, command, ingest, spirit, spirit_fed};
 
 #[test]
 fn help_teaches_and_no_command_is_wrong_usage() {
@@ -151,10 +151,7 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
     let folder = Folder::new();
     let file = folder.file("a.txt", "a\n");
     for (args, reason) in [
-        (
-            ["--dram", "64KiB"],
-            "--dram: a DRAM heap of 65536 bytes an executor is too small for segments",
-        ),
+        (["--dram", "64KiB"], "--dram: a DRAM heap of 65536 bytes is too small for segments"),
         (["--dram", "0"], "--dram: a DRAM heap of 0 bytes"),
         (["--dram", "1KiB"], "--dram: a DRAM heap of 1024 bytes"),
         (
@@ -163,7 +160,7 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
         ),
         (
             ["--segment", "1GiB"],
-            "--dram: a DRAM heap of 1073741824 bytes an executor is too small for segments",
+            "--dram: a DRAM heap of 1073741824 bytes is too small for segments",
         ),
         (["--segment", "1KiB"], "--segment: a segment of 1024 bytes: choose "),
         (["--segment", "10GiB"], "--segment: a segment of 10737418240 bytes: choose "),
@@ -179,22 +176,9 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
     }
     let directory = folder.path("index");
     let line = spirit(&["ingest", "-d", &directory, &file, "--nvm", "1KiB"]).failed(2);
-    assert!(line.starts_with("spirit: --nvm: a second tier of 0 bytes"), "{line}");
+    assert!(line.starts_with("spirit: --nvm: a second tier of 1024 bytes is too small"), "{line}");
     let line = spirit(&["ingest", "-d", &directory, &file, "--merge-after", "0"]).failed(2);
     assert_eq!(line, "spirit: --merge-after 0: choose 1 to 16");
-}
-
-/// What is told to be enough is.
-#[test]
-fn the_least_heap_that_is_told_is_one() {
-    let folder = Folder::new();
-    let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
-    let line = spirit(&["ingest", "-d", &directory, &file, "--dram", "1KiB"]).failed(2);
-    let least = line.split("give at least ").nth(1).unwrap().split(' ').next().unwrap();
-    spirit(&["ingest", "-d", &directory, &file, "--dram", least]).done();
-    let line = ingest(&["--dram", "1KiB", &file]).failed(2);
-    let least = line.split("give at least ").nth(1).unwrap().split(' ').next().unwrap();
-    ingest(&["--dram", least, &file]).done();
 }
 
 #[test]
@@ -226,4 +210,35 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
+}
+
+/// What an error names as the least that is enough.
+fn least(said: &str) -> &str {
+    let behind = said.split("give at least ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    behind.split(' ').next().unwrap()
+}
+
+#[test]
+fn the_least_that_is_named_as_enough_is_enough() {
+    let folder = Folder::new();
+    for executors in ["1", "3"] {
+        for segment in [&[][..], &["--segment", "64KiB"], &["--segment", "1MiB"]] {
+            for small in ["--dram", "--nvm"] {
+                let directory = folder.path(&format!("{executors}{}{small}", segment.concat()));
+                names_enough(&["-d", &directory, "--executors", executors], segment, small);
+            }
+            names_enough(&["--mode", "volatile", "--executors", executors], segment, "--dram");
+        }
+    }
+}
+
+#[track_caller]
+fn names_enough(place: &[&str], segment: &[&str], small: &str) {
+    let add = |bytes: &str| {
+        spirit_fed(&[&["ingest"], place, segment, &[small, bytes, "-"]].concat(), b"red\n")
+    };
+    let said = add("1KiB").failed(2);
+    assert!(said.starts_with(&format!("spirit: {small}: ")), "{said}");
+    let said = add(least(&said)).done();
+    assert!(said.starts_with("{\"documents\":1,"), "{place:?} {segment:?}: {said}");
 }

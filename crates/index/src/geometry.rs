@@ -89,7 +89,7 @@ pub enum GeometryError {
     },
     /// The heap does not hold the segments in flight.
     HeapTooSmall {
-        /// What was asked for, per executor.
+        /// What was asked for.
         dram_bytes: u64,
         /// The least that works with this segment size.
         dram_bytes_min: u64,
@@ -98,7 +98,7 @@ pub enum GeometryError {
     },
     /// The second tier does not hold the segments in flight.
     NvmTooSmall {
-        /// What was asked for, per executor.
+        /// What was asked for.
         nvm_bytes: u64,
         /// The least that works with this segment size.
         nvm_bytes_min: u64,
@@ -128,12 +128,12 @@ impl fmt::Display for GeometryError {
             ),
             GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes } => write!(
                 f,
-                "a DRAM heap of {dram_bytes} bytes an executor is too small for segments of \
+                "a DRAM heap of {dram_bytes} bytes is too small for segments of \
                  {segment_bytes} bytes: give at least {dram_bytes_min} bytes, or smaller segments"
             ),
             GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
                 f,
-                "a second tier of {nvm_bytes} bytes an executor is too small for segments of \
+                "a second tier of {nvm_bytes} bytes is too small for segments of \
                  {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
             ),
             GeometryError::NvmTooLarge { nvm_bytes } => write!(

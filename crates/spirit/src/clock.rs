@@ -30,12 +30,12 @@ enum Machine {
 
 /// The time, and what the wall clock said then.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ClockReading {
     pub(crate) time_ms: u64,
     pub(crate) wall_ms: u64,
 }
 
-impl Told {
+impl ClockReading {
     /// By how much the time is ahead of the wall clock.
     fn ahead_ms(self) -> i64 {
         self.time_ms.wrapping_sub(self.wall_ms).cast_signed()
@@ -108,10 +108,10 @@ impl Machine {
 
 impl Clock {
     /// Goes on where an index was left; by the wall clock if it is new.
-    pub(crate) fn since(told: Told, manual: Option<&ManualClock>) -> Clock {
+    pub(crate) fn since(reading: ClockReading, manual: Option<&ManualClock>) -> Clock {
         let machine = Machine::new(manual);
-        let closed_ms = machine.wall_ms().saturating_sub(told.wall_ms);
-        let begun_ms = told.time_ms.saturating_add(closed_ms).into();
+        let closed_ms = machine.wall_ms().saturating_sub(reading.wall_ms);
+        let begun_ms = reading.time_ms.saturating_add(closed_ms).into();
         Clock { machine, begun_ms }
     }
 
@@ -132,13 +132,13 @@ impl Clock {
     }
 
     /// The time and the wall clock, to be stored.
-    pub(crate) fn told(&self) -> Told {
-        Told { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
+    pub(crate) fn read(&self) -> ClockReading {
+        ClockReading { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
     }
 
     /// True if the wall clock was set since this was said.
-    pub(crate) fn was_set_since(&self, told: Told) -> bool {
-        self.told().ahead_ms().abs_diff(told.ahead_ms()) >= STEP_MS
+    pub(crate) fn was_set_since(&self, reading: ClockReading) -> bool {
+        self.read().ahead_ms().abs_diff(reading.ahead_ms()) >= STEP_MS
     }
 }
 
@@ -149,24 +149,24 @@ mod tests {
     #[test]
     fn setting_the_wall_clock_changes_nothing() {
         let manual = ManualClock::new(10_000);
-        let clock = Clock::since(Told { time_ms: 6000, wall_ms: 9000 }, Some(&manual));
-        let told = clock.told();
-        assert_eq!((told.time_ms, told.wall_ms), (7000, 10_000));
+        let clock = Clock::since(ClockReading { time_ms: 6000, wall_ms: 9000 }, Some(&manual));
+        let reading = clock.read();
+        assert_eq!((reading.time_ms, reading.wall_ms), (7000, 10_000));
         manual.pass(500);
         for wall_ms in [0, 90_000, 10_500] {
             manual.set(wall_ms);
-            assert_eq!((clock.now_ms(), clock.told().wall_ms), (7500, wall_ms));
-            assert_eq!(clock.was_set_since(told), wall_ms != 10_500);
+            assert_eq!((clock.now_ms(), clock.read().wall_ms), (7500, wall_ms));
+            assert_eq!(clock.was_set_since(reading), wall_ms != 10_500);
         }
     }
 
     #[test]
     fn a_wall_clock_that_was_set_back_takes_nothing_away() {
         let manual = ManualClock::new(10_000);
-        let began = |told| Clock::since(told, Some(&manual)).now_ms();
-        assert_eq!(began(Told::default()), 10_000);
-        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 60_000 }), 50_000);
-        assert_eq!(began(Told { time_ms: 50_000, wall_ms: 9900 }), 50_100);
+        let began = |reading| Clock::since(reading, Some(&manual)).now_ms();
+        assert_eq!(began(ClockReading::default()), 10_000);
+        assert_eq!(began(ClockReading { time_ms: 50_000, wall_ms: 60_000 }), 50_000);
+        assert_eq!(began(ClockReading { time_ms: 50_000, wall_ms: 9900 }), 50_100);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl Executor {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let memory = place
             .memory(number, options, pins.clone())
-            .map_err(|error| OpenError::Memory(options.told(error)))?;
+            .map_err(|error| OpenError::Memory(options.as_asked(error)))?;
         let (numbers, fields) = (numbers.clone(), fields.clone());
         let shared = Shared::new(memory, numbers, fields, options, retention.cloned());
         let (shared, store) = (Arc::new(shared), place.store);
@@ -210,6 +210,12 @@ impl Executor {
     /// Hands the segment being filled to the flush stage, if there is anything in it.
     pub(crate) fn flush(&self) -> Result<(), AddError> {
         self.role()?.end_segment()
+    }
+
+    /// True if an operation waits for room, and the flush stage can make none.
+    pub(crate) fn is_waiting_for_room(&self) -> bool {
+        let is_under_way = || matches!(self.role.try_lock(), Err(TryLockError::WouldBlock));
+        self.shared.has_waited_in_vain() && is_under_way()
     }
 
     /// Waits until all segments that are full have been flushed, or wait for room themselves.

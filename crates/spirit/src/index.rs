@@ -13,7 +13,7 @@ use spirit_index::roots::Gauge;
 use spirit_mem::{Medium, Pins};
 use spirit_schema::Schema;
 
-use crate::clock::{Clock, Told};
+use crate::clock::{Clock, ClockReading};
 use crate::collector::{Called, Contents};
 use crate::durability::{Durability, Mode};
 use crate::error::{AddError, OpenError};
@@ -86,7 +86,7 @@ impl Index {
         };
         let clock = match &store {
             Some(store) => store.root().clock().cloned(),
-            None => Some(Arc::new(Clock::since(Told::default(), options.clock.as_ref()))),
+            None => Some(Arc::new(Clock::since(ClockReading::default(), options.clock.as_ref()))),
         };
         let retention = clock.as_ref().and_then(|clock| Retention::new(&options, clock));
         let retention = retention.as_ref();
@@ -346,6 +346,12 @@ impl Index {
         }
         self.settle();
         Ok(())
+    }
+
+    /// True if an operation has found no room and waits, and the index can make none: until something is deleted, the disk has
+    /// room again, or a reader lets go of what was deleted. For another thread.
+    pub fn is_waiting_for_room(&self) -> bool {
+        self.executors.iter().any(Executor::is_waiting_for_room)
     }
 
     /// Ends all waiting for room that cannot be made. Operations that wait for it, and later ones that

@@ -8,7 +8,7 @@ use spirit_door::{Door, Gate};
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
-use crate::clock::{Clock, Told};
+use crate::clock::{Clock, ClockReading};
 use crate::store::{CLOSED, OPEN};
 use crate::trust;
 
@@ -79,7 +79,7 @@ impl OpenRoot {
         let counts = if state.said { Some(&mut state.root) } else { state.found.as_mut() };
         let Some((clock, root)) = self.clock.as_ref().zip(counts) else { return };
         // The next store reports a write that fails.
-        if self.door.failure().is_none() && clock.was_set_since(told(root)) {
+        if self.door.failure().is_none() && clock.was_set_since(reading(root)) {
             root.generation += 1;
             self.tell_time(root);
             root::write(&self.region, &self.door, root);
@@ -89,7 +89,9 @@ impl OpenRoot {
     }
 
     fn tell_time(&self, root: &mut Root) {
-        if let Some(Told { time_ms, wall_ms }) = self.clock.as_ref().map(|clock| clock.told()) {
+        if let Some(ClockReading { time_ms, wall_ms }) =
+            self.clock.as_ref().map(|clock| clock.read())
+        {
             (root.time_ms, root.wall_ms) = (time_ms, wall_ms);
         }
     }
@@ -129,7 +131,7 @@ impl OpenRoot {
         self.check_synced()
     }
 
-    /// Whether no sync has failed through any door to the file. One that failed is not told of again by the next.
+    /// An error if a sync has failed through any door to the file: the next one may succeed although the last did not.
     pub(crate) fn check_synced(&self) -> Result<(), HeapFileError> {
         let Some(why) = self.door.failure() else { return Ok(()) };
         let (path, reason) = (self.file.path().into(), std::io::Error::other(why.to_owned()));
@@ -156,8 +158,8 @@ impl OpenRoot {
 }
 
 /// The time in a root.
-pub(crate) fn told(root: &Root) -> Told {
-    Told { time_ms: root.time_ms, wall_ms: root.wall_ms }
+pub(crate) fn reading(root: &Root) -> ClockReading {
+    ClockReading { time_ms: root.time_ms, wall_ms: root.wall_ms }
 }
 
 impl Gate for OpenRoot {

@@ -74,6 +74,8 @@ pub(crate) struct Shared {
     progress: AtomicU64,
     /// One more than there had been when the flush stage found last that it can make none.
     stuck: AtomicU64,
+    /// One more than there had been when an operation waited last.
+    waited: AtomicU64,
     /// Segments that the ingest role handed over, and that are not engraved yet.
     unplaced: AtomicU64,
     /// The log was replayed just now.
@@ -106,6 +108,7 @@ impl Shared {
             keys_left: AtomicBool::new(false),
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
@@ -249,6 +252,16 @@ impl Shared {
     /// Whether the flush stage can make no room now.
     pub(crate) fn is_stuck(&self) -> bool {
         self.is_stuck_since(self.progress())
+    }
+
+    /// An operation waits for the flush stage to make room.
+    pub(crate) fn note_waiting(&self) {
+        self.waited.store(self.progress() + 1, Release);
+    }
+
+    /// True if one has waited since the flush stage made room last, and it can make none.
+    pub(crate) fn has_waited_in_vain(&self) -> bool {
+        self.is_stuck() && self.waited.load(Acquire) == self.progress() + 1
     }
 
     /// So many more rows than were counted had died before the start.

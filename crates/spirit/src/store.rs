@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::error::OpenError;
 use crate::fields::Fields;
 use crate::live::{Live, Welcome};
-use crate::open_root::{OpenRoot, told};
+use crate::open_root::{OpenRoot, reading};
 use crate::options::Options;
 use crate::trust;
 
@@ -89,7 +89,7 @@ impl Store {
     /// Makes the index's file under the name `new`: all of it is on the disk then.
     fn make(new: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let settings = options.memory();
-        Geometry::new(settings).map_err(|error| OpenError::Memory(options.told(error)))?;
+        Geometry::new(settings).map_err(|error| OpenError::Memory(options.as_asked(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         options.fix_nvm(nvm);
         let executors = options.executors as u64;
@@ -167,7 +167,7 @@ impl Store {
         let door = door(barrier, ROOT_SPACE, &failure, trace.as_ref());
         let file = Arc::new(file);
         let clock =
-            options.retain.map(|_| Arc::new(Clock::since(told(&root), options.clock.as_ref())));
+            options.retain.map(|_| Arc::new(Clock::since(reading(&root), options.clock.as_ref())));
         let root = OpenRoot::new(file.clone(), region, door, root, found, clock);
         let root = Arc::new(root);
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());

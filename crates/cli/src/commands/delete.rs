@@ -8,6 +8,7 @@ use spirit::Index;
 use crate::args::{DeleteArgs, IndexArgs};
 use crate::directory;
 use crate::failure::Failure;
+use crate::full;
 use crate::interrupt::Interrupt;
 use crate::output::{json_line, out};
 
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let index = directory::open(&args.directory, &opening)?;
     let mut deleted = Deleted::default();
     let work = || delete(&index, &args.keys, &interrupt, &mut deleted);
-    let failed = interrupt.during(|| index.stop_waiting(), work);
+    let failed = full::reported(&index, &interrupt, work);
     directory::close(index, failed)?;
     let mut out = out();
     if args.json {

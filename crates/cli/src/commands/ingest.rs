@@ -10,6 +10,7 @@ use crate::answer::answer_all;
 use crate::args::IngestArgs;
 use crate::directory;
 use crate::failure::Failure;
+use crate::full;
 use crate::interrupt::Interrupt;
 use crate::load::{Loader, Totals};
 use crate::output::{Out, grouped, json_line, note, out, rate, rounded};
@@ -59,7 +60,7 @@ fn ingest(
         true => loader.resume(&args.files),
         false => loader.load(&args.files),
     };
-    let loaded = interrupt.during(|| index.stop_waiting(), load);
+    let loaded = full::reported(index, interrupt, load);
     let totals = loader.totals();
     progress.finish(&totals);
     // Nobody reads any more: nothing is left to say.

@@ -163,6 +163,7 @@ impl Ingester {
         if refuses && self.shared.is_stuck_since(progress) {
             return Err(AddError::HeapFull);
         }
+        self.shared.note_waiting();
         self.shared.memory.wait_for_space();
         Ok(())
     }

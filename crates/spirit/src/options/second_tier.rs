@@ -227,37 +227,47 @@ impl Options {
         self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
     }
 
-    /// An error that speaks of what was asked for: where the sizes of segments and tier go by the DRAM, it is that which is too
-    /// small, and what is named as enough is.
-    pub(crate) fn told(&self, error: GeometryError) -> GeometryError {
-        let (own_min, segment_bytes) = match error {
+    /// An error that speaks of what was asked for, all executors together: where the sizes of segments and tier go by the DRAM, it
+    /// is that which is too small; and what is named as enough is.
+    pub(crate) fn as_asked(&self, error: GeometryError) -> GeometryError {
+        let executors = self.executors as u64;
+        let heap = |dram_bytes| Options { dram_bytes, ..self.clone() };
+        let tier = |nvm_bytes| Options { nvm_bytes: Some(nvm_bytes), ..self.clone() };
+        let heap_too_small = |least: Option<u64>, segment_bytes| {
+            let dram_bytes_min = self.least(least, |bytes| heap(bytes).geometry().is_ok())?;
+            let dram_bytes = self.dram_bytes;
+            Some(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes })
+        };
+        let named = match error {
             GeometryError::NvmTooSmall { segment_bytes, .. } if self.nvm_bytes.is_none() => {
-                (None, segment_bytes)
+                heap_too_small(None, segment_bytes)
             }
             GeometryError::HeapTooSmall { dram_bytes_min, segment_bytes, .. } => {
-                (Some(dram_bytes_min), segment_bytes)
+                heap_too_small(Some(dram_bytes_min), segment_bytes)
             }
-            _ => return error,
+            GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => {
+                let fits = |bytes| !is_nvm_too_small(&tier(bytes).geometry());
+                self.least(Some(nvm_bytes_min), fits).map(|nvm_bytes_min| {
+                    let nvm_bytes = self.nvm_bytes.unwrap_or(nvm_bytes * executors);
+                    GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes }
+                })
+            }
+            _ => None,
         };
-        match self.least_heap(own_min) {
-            Some(dram_bytes_min) => {
-                let dram_bytes = self.dram_bytes / self.executors as u64;
-                GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes }
-            }
-            None => error,
-        }
+        named.unwrap_or(error)
     }
 
-    /// The least DRAM of an executor with which all else can be as it is asked for, if it is not much.
-    fn least_heap(&self, own_min: Option<u64>) -> Option<u64> {
+    /// The least size, of all executors together, that fits, if it is not much. Tries first what one executor may need.
+    fn least(&self, first: Option<u64>, fits: impl Fn(u64) -> bool) -> Option<u64> {
         const STEP: u64 = 64 << 10;
         const STEPS_MAX: u64 = 1 << 14;
-        let fits = |dram_bytes: &u64| {
-            let dram_bytes = dram_bytes * self.executors as u64;
-            Geometry::new(Options { dram_bytes, ..self.clone() }.memory()).is_ok()
-        };
         let steps = (1..=STEPS_MAX).map(|steps| steps * STEP);
-        own_min.into_iter().chain(steps).find(fits)
+        let all = first.into_iter().chain(steps).map(|bytes| bytes * self.executors as u64);
+        all.into_iter().find(|bytes| fits(*bytes))
+    }
+
+    fn geometry(&self) -> Result<Geometry, GeometryError> {
+        Geometry::new(self.memory())
     }
 
     /// Each executor's part of the second tier.
@@ -271,4 +281,8 @@ impl Options {
         });
         NvmSettings { bytes, log_bytes: log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE) }
     }
+}
+
+fn is_nvm_too_small(geometry: &Result<Geometry, GeometryError>) -> bool {
+    matches!(geometry, Err(GeometryError::NvmTooSmall { .. }))
 }
