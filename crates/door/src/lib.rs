@@ -235,14 +235,20 @@ impl Door {
 
     fn sync(&self, site: Site, region: &Region) {
         for (at, bytes) in self.unsynced.take(site) {
-            if self.failure().is_some() {
+            if !self.sync_part(region, at, bytes) {
                 return;
             }
-            if let Err(reason) = region.sync(at, bytes) {
-                // Never tried again: the kernel may have dropped the pages and would say yes the next time.
-                let _ = self.failure.set(reason.to_string());
-            }
         }
+    }
+
+    /// Waits until what was written to the file itself is on the disk, `bytes` bytes at `at`; says whether it is. Nothing is synced
+    /// again once a sync has failed: the kernel may have dropped the pages and would say yes the next time.
+    pub fn sync_part(&self, region: &Region, at: u64, bytes: u64) -> bool {
+        if self.failure().is_some() {
+            return false;
+        }
+        let synced = region.sync(at, bytes);
+        synced.map_err(|reason| self.fail(reason.to_string())).is_ok()
     }
 
     /// The disk failed to do something else that stores need: that is as if a sync had failed.

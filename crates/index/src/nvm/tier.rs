@@ -150,11 +150,7 @@ impl Nvm {
     /// Fills a part of the log durably: the sync of a record notes no new blocks then. Says whether the disk did that.
     fn zero(&self, memory: &Memory, at: u64, bytes: u64) -> bool {
         let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
-        if !self.is_done(written) {
-            return false;
-        }
-        let synced = memory.region().sync(at, bytes);
-        synced.map_err(|reason| self.tier.door.fail(reason.to_string())).is_ok()
+        self.is_done(written) && self.tier.door.sync_part(memory.region(), at, bytes)
     }
 
     /// Backs a part of the tier with blocks of the disk; says whether there are any.
