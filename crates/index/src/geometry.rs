@@ -258,11 +258,11 @@ impl Geometry {
     /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
     /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
     /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
-    /// columns are among what is rounded up.) What a flush adds lies in one piece, and the partition's end may leave as much unused.
+    /// columns are among what is rounded up.) What a flush makes of the extent lies in one piece, and the partition's end may leave as much unused.
     fn long_bytes_min(settings: Settings) -> u64 {
         let texts = if settings.store { 10 } else { 0 };
-        let (filled, flush) = (17 + texts, 9);
-        (2 * filled + 2 * flush) * settings.segment_bytes / 8
+        let (filled, flush, unused) = (17 + texts, 9, 8);
+        (2 * filled + flush + unused) * settings.segment_bytes / 8
     }
 
     fn divide(settings: Settings) -> Geometry {
@@ -458,7 +458,7 @@ mod tests {
                 let least = Geometry::dram_bytes_min(settings).unwrap();
                 assert!((16..130).contains(&(least / segment_bytes)), "{least} for {settings:?}");
                 let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
-                let eighths = if store { 72 } else { 52 };
+                let eighths = if store { 71 } else { 51 };
                 assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
                 assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
             }
