@@ -136,7 +136,7 @@ const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more. A start whose disk is full takes up to eight times as much, if what the log holds needs it.
+    /// segments need if that is more.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
         self.is_dram_given = true;
