@@ -13,7 +13,7 @@ use crate::size::Size;
 const DISK_FREE_MIN: u64 = 8 << 20;
 /// A partition counts as full from this share on: the rest is too small for a segment.
 const FULL_SHARE: [u64; 2] = [3, 4];
-/// An operation that is seen waiting so many times one after the other is reported: for half a second.
+/// A wait is reported when so many looks in a row have seen it: after half a second.
 const LOOKS: u32 = 10;
 
 /// What is full.
@@ -71,30 +71,29 @@ pub(crate) fn said(index: &Index, error: &AddError) -> String {
     }
 }
 
-/// Why `index` waits.
+/// Why `index` waits, and what ends that. Nobody else adds to it or deletes from it.
 fn waits(index: &Index) -> String {
-    let full = match Full::of(index) {
+    match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "the disk that {} is on is full, {} are free: make room on it",
+            "waiting: the disk that {} is on is full, {} are free; make room on it, or end this with Ctrl-C: what was \
+             acknowledged is kept",
             directory.display(),
             Size(free)
         ),
         Full::Index(directory, bytes) => format!(
-            "the index in {} is full, it was made for {} at most: delete documents",
+            "waiting: the index in {} is full, it was made for {} at most; end this with Ctrl-C, what was acknowledged is \
+             kept, and make one with a larger --nvm",
             directory.display(),
             Size(bytes)
         ),
-        Full::Dram(bytes) | Full::Memory(bytes) => {
-            format!("the {} of DRAM that were given are full: delete documents", Size(bytes))
-        }
-    };
-    format!(
-        "{full}; the next document waits for that, Ctrl-C ends it and keeps what was acknowledged"
-    )
+        Full::Dram(bytes) | Full::Memory(bytes) => format!(
+            "waiting: the {} of DRAM that were given are full; end this with Ctrl-C, and give more with --dram",
+            Size(bytes)
+        ),
+    }
 }
 
-/// Does `work`, which changes `index`. If it has to wait for room, that is reported; it does not wait any more once the process is
-/// asked to end.
+/// Runs `work`, which changes `index`. Reports on standard error if it waits for room. Its waits end when the process is asked to end.
 pub(crate) fn reported<T>(index: &Index, interrupt: &Interrupt, work: impl FnOnce() -> T) -> T {
     let mut looks = 0;
     let look = || {

@@ -67,7 +67,7 @@ impl Interrupt {
         Err(Failure::Interrupted(EXIT_BASE as u8 + self.signal.load(Relaxed) as u8))
     }
 
-    /// Does `work`. Meanwhile `look` is called again and again, until the process is asked to end; then `stop`, once.
+    /// Runs `work`. Meanwhile calls `look` every 50 ms until the process is asked to end, and then `stop` once.
     pub(crate) fn during<T>(
         &self,
         mut look: impl FnMut() + Send,

@@ -124,7 +124,7 @@ fn who_drops_the_oldest_goes_on() {
     }
 }
 
-/// An ingest that waits for room, once it has said so within a second or two: it, and what it said.
+/// Starts an ingest that has to wait for room; returns it and the line that it reports.
 fn waiting(directory: &str, file: &str) -> (Child, String) {
     let args = ["ingest", "-d", directory, "--dram", "4MiB", "--on-full", "wait", file];
     let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -134,14 +134,14 @@ fn waiting(directory: &str, file: &str) -> (Child, String) {
 }
 
 #[test]
-fn who_waits_says_so_and_goes_on_when_there_is_space_or_ends_when_told_to() {
+fn a_waiting_ingest_reports_it_and_ends_by_a_signal_or_goes_on_with_space() {
     for disk in disks("waiting on a full disk") {
         let directory = directory(&disk);
         ingest_into(&directory, &[&SMALL[..], &["--on-full", "wait"]].concat(), "").done();
         let filler = disk.fill(1 << 20);
         let folder = Folder::new();
         let file = folder.file("documents.txt", lines(DOCUMENTS));
-        let why = format!("spirit: the disk that {directory} is on is full, ");
+        let why = format!("spirit: waiting: the disk that {directory} is on is full, ");
 
         let (mut child, said) = waiting(&directory, &file);
         assert!(said.starts_with(&why) && said.contains("make room on it"), "{said}");

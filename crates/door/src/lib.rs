@@ -241,8 +241,8 @@ impl Door {
         }
     }
 
-    /// Waits until what was written to the file itself is on the disk, `bytes` bytes at `at`; says whether it is. Nothing is synced
-    /// again once a sync has failed: the kernel may have dropped the pages and would say yes the next time.
+    /// Syncs `bytes` bytes at `at` and returns whether they are on the disk. After one sync has failed no other is tried: the kernel
+    /// may have dropped the dirty pages, and the next sync would succeed.
     pub fn sync_part(&self, region: &Region, at: u64, bytes: u64) -> bool {
         if self.failure().is_some() {
             return false;
@@ -251,7 +251,7 @@ impl Door {
         synced.map_err(|reason| self.fail(reason.to_string())).is_ok()
     }
 
-    /// The disk failed to do something else that stores need: that is as if a sync had failed.
+    /// Records that the disk failed in another call, such as reserving blocks. Has the effect of a failed sync.
     pub fn fail(&self, why: String) {
         let _ = self.failure.set(why);
     }

@@ -93,7 +93,7 @@ impl fmt::Display for HeapFileError {
 impl std::error::Error for HeapFileError {}
 
 impl HeapFileError {
-    /// True if the disk, or what the user may have of it, is full. Others say that it failed.
+    /// True if the disk is full, or the user's quota is. Other errors mean that the disk failed.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, HeapFileError::System { reason, .. } if matches!(reason.kind(), StorageFull | QuotaExceeded))
@@ -326,18 +326,18 @@ impl HeapFile {
         const PIECE: u64 = 2 << 20;
         let end = (start + bytes).next_multiple_of(PIECE).min(self.bytes);
         let start = start / PIECE * PIECE;
-        rustix::fs::fallocate(
-            &self.file,
-            FallocateFlags::KEEP_SIZE,
-            start,
-            end.saturating_sub(start),
-        )
+        let bytes = end.saturating_sub(start);
+        // A signal may interrupt it, on a file system in memory.
+        rustix::io::retry_on_intr(|| {
+            rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, bytes)
+        })
         .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
-    /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first sync of each is dearer: the file
-    /// system has to note that it holds something now. Should the disk fail at that moment, Linux's ext4 says that all is well. Page by
-    /// page: what is written in one call the page cache keeps in one piece, and a sync of a store anywhere in it writes the whole of it.
+    /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first sync of each costs
+    /// more: the file system records that it holds data. If the disk fails at that moment, ext4 reports success although the data is
+    /// lost. Zeros are written page by page: the page cache keeps what one call writes as one folio, and syncing any part of a
+    /// folio writes all of it.
     pub fn write_zeros(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         use std::os::unix::fs::FileExt;
         const PIECE: u64 = 4096;

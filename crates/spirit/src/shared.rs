@@ -191,7 +191,7 @@ impl Shared {
         self.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some())
     }
 
-    /// True if the pipeline takes nothing more, or is about to: whoever waits for room in it waits in vain.
+    /// True if the pipeline accepts no more operations, or the disk has failed and it soon will not. Waits for room end.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.is_poisoned() || self.has_disk_failed()
     }

@@ -147,7 +147,8 @@ impl Nvm {
         true
     }
 
-    /// Fills a part of the log durably: the sync of a record notes no new blocks then. Says whether the disk did that.
+    /// Writes zeros to a part of the log and syncs them, so that syncing a record there changes no metadata of the file. Returns false
+    /// if the disk failed or is full.
     fn zero(&self, memory: &Memory, at: u64, bytes: u64) -> bool {
         let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
         self.is_done(written) && self.tier.door.sync_part(memory.region(), at, bytes)
@@ -159,7 +160,7 @@ impl Nvm {
         self.is_done(file.reserve(self.tier.start + range.start, range.end - range.start))
     }
 
-    /// True if the disk did what it was asked for. If it failed, the door is told: nobody waits for space on such a disk.
+    /// True on success. Closes the door if the disk failed rather than being full: waiting for space on such a disk never ends.
     fn is_done(&self, done: Result<(), HeapFileError>) -> bool {
         if let Some(why) = done.as_ref().err().filter(|why| !why.is_full()) {
             self.tier.door.fail(why.to_string());

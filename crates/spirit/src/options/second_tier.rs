@@ -227,8 +227,8 @@ impl Options {
         self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
     }
 
-    /// An error that speaks of what was asked for, all executors together: where the sizes of segments and tier go by the DRAM, it
-    /// is that which is too small; and what is named as enough is.
+    /// The error in terms of these options, for all executors together. If segments and second tier have default sizes, which follow
+    /// the DRAM, it names the DRAM. The least size that it names is enough.
     pub(crate) fn as_asked(&self, error: GeometryError) -> GeometryError {
         let executors = self.executors as u64;
         let heap = |dram_bytes| Options { dram_bytes, ..self.clone() };
@@ -257,13 +257,13 @@ impl Options {
         named.unwrap_or(error)
     }
 
-    /// The least size, of all executors together, that fits, if it is not much. Tries first what one executor may need.
+    /// The least size for all executors together that fits, up to 1 GiB each. `first` is tried before any other, per executor.
     fn least(&self, first: Option<u64>, fits: impl Fn(u64) -> bool) -> Option<u64> {
         const STEP: u64 = 64 << 10;
         const STEPS_MAX: u64 = 1 << 14;
         let steps = (1..=STEPS_MAX).map(|steps| steps * STEP);
-        let all = first.into_iter().chain(steps).map(|bytes| bytes * self.executors as u64);
-        all.into_iter().find(|bytes| fits(*bytes))
+        let mut all = first.into_iter().chain(steps).map(|bytes| bytes * self.executors as u64);
+        all.find(|bytes| fits(*bytes))
     }
 
     fn geometry(&self) -> Result<Geometry, GeometryError> {
