@@ -14,6 +14,7 @@ pub mod descriptor;
 pub mod dictionary;
 pub mod dictionary_writer;
 pub mod entries;
+pub mod expired;
 pub mod extent;
 mod field_lengths;
 pub mod flush;

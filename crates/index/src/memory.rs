@@ -27,6 +27,7 @@ use spirit_mem::{Dram, Pins, Region};
 
 use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
+use crate::expired::Expired;
 use crate::geometry::{Geometry, GeometryError, Settings};
 use crate::nvm::coverage::Coverage;
 use crate::nvm::slot::Slots;
@@ -267,20 +268,23 @@ impl Memory {
         more
     }
 
-    /// The living documents of `descriptor`'s segment are dropped with it. The key lock is held.
+    /// The living documents of `descriptor`'s segment, the oldest, are dropped with it: that is said before the window passes it. The
+    /// key lock is held.
     pub(crate) fn note_expired(&self, descriptor: Descriptor<'_>) {
         let living = descriptor.rows().saturating_sub(descriptor.dead());
-        self.gauge(Gauge::Expired).fetch_add(living, Relaxed);
+        let next = SegmentId(descriptor.id() as u32).position() + 1;
+        self.set_expired(Expired::new(self.expired().documents() + living, next));
     }
 
-    /// Documents that lived when their segment was dropped, over the index's life.
-    pub fn expired(&self) -> u64 {
-        self.gauge(Gauge::Expired).load(Relaxed)
+    /// Documents that lived when their segment was dropped. A caller who finds the same before and after it takes a snapshot
+    /// knows whether the oldest segment there [is among them](Expired::has).
+    pub fn expired(&self) -> Expired {
+        Expired(self.gauge(Gauge::Expired).load(Acquire))
     }
 
-    /// So many had been before the start.
-    pub(crate) fn set_expired(&self, expired: u64) {
-        self.gauge(Gauge::Expired).store(expired, Relaxed);
+    /// Sets it. The release store of the window that follows publishes it.
+    pub(crate) fn set_expired(&self, expired: Expired) {
+        self.gauge(Gauge::Expired).store(expired.0, Relaxed);
     }
 
     /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when

@@ -25,7 +25,7 @@ pub enum Gauge {
     Accepted,
     /// Documents that were replaced or deleted, over the index's life.
     Deleted,
-    /// Documents that lived when their segment was dropped, over the index's life.
+    /// The word of [`Expired`](crate::expired::Expired).
     Expired,
     /// Distinct terms of the DRAM dictionary.
     DictionaryTerms,

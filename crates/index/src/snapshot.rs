@@ -19,6 +19,7 @@ use spirit_mem::Span;
 use crate::descriptor::{Descriptor, Position, SegmentId, Superseded, Window};
 use crate::dictionary::Dictionary;
 use crate::entries::Entries;
+use crate::expired::Expired;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
@@ -97,13 +98,27 @@ impl<'a> Snapshot<'a> {
         let memory = self.memory;
         let is_over = |position| memory.arrived(position) <= ms;
         let first = (self.window.oldest..self.window.end).find(|position| !is_over(*position));
-        self.window.oldest = first.unwrap_or(self.window.end);
-        self.covered = self.covered.max(self.window.oldest);
+        self.leave_out_below(first.unwrap_or(self.window.end));
         if first.is_none() {
             let over = self.fresh().rev().take_while(|segment| is_over(segment.id().position()));
             self.fresh_from += over.count() as Position;
         }
         self
+    }
+
+    /// Leaves out the oldest segment of the window if it is being dropped, by `expired`.
+    pub fn without_dropped(mut self, expired: Expired) -> Snapshot<'a> {
+        let oldest = self.window.oldest;
+        if oldest < self.window.end && expired.has(oldest) {
+            self.leave_out_below(oldest + 1);
+        }
+        self
+    }
+
+    /// Leaves out the segments of the window below `oldest`.
+    fn leave_out_below(&mut self, oldest: Position) {
+        self.window.oldest = oldest;
+        self.covered = self.covered.max(oldest);
     }
 
     /// The oldest segment that counts.

@@ -86,7 +86,7 @@ impl Recovery {
             retention.note_arrival(recovered.arrived_ms.max(recovery.found.arrived_ms));
             recovery.over_ms = retention.over_ms();
         }
-        recovery.report.expired = memory.expired() + recovery.count_over(memory, 0);
+        recovery.report.expired = memory.expired().documents() + recovery.count_over(memory, 0);
         Ok(recovery)
     }
 

@@ -219,8 +219,9 @@ impl Adding<'_> {
         for position in (snapshot.oldest()..end).rev() {
             let Some(segment) = snapshot.segment(position) else { continue };
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
-            let mut described = describe(memory, descriptor, state);
-            if descriptor.rows() == u64::MAX {
+            let is_fresh = descriptor.rows() == u64::MAX;
+            let mut described = describe(memory, descriptor, state, u64::from(segment.rows()));
+            if is_fresh {
                 self.count_fresh(&segment, &mut described);
             }
             let in_dictionary = (covered.oldest..covered.end).contains(&position);
@@ -244,10 +245,10 @@ impl Adding<'_> {
         let memory = &self.shared.memory;
         loop {
             let dropped = memory.expired();
-            let all = Snapshot::take(memory);
+            let all = Snapshot::take(memory).without_dropped(dropped);
             let snapshot = all.without_older(self.over_ms);
-            let expired = dropped + living_between(0, &all, &snapshot);
-            // Else some of them were counted twice, or not at all.
+            let expired = dropped.documents() + living_between(0, &all, &snapshot);
+            // Else what was dropped meanwhile is not counted at all.
             if memory.expired() == dropped {
                 return (snapshot, expired);
             }
@@ -257,8 +258,7 @@ impl Adding<'_> {
     /// Counts the segment being filled by its gauges, which are zero for a moment after it was begun.
     fn count_fresh(&self, segment: &Segment<'_>, stats: &mut SegmentStats) {
         let memory = &self.shared.memory;
-        let rows = u64::from(segment.rows());
-        stats.rows = rows;
+        let rows = stats.rows;
         stats.bytes.rows = rows * (ROW_BYTES - ROW_KEY_BYTES + COUNT_BYTES);
         stats.bytes.keys = rows * ROW_KEY_BYTES;
         let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
@@ -327,9 +327,9 @@ fn add_work((count, seconds): &mut (u64, f64), work: Work<'_>) {
     *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
-fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State) -> SegmentStats {
+/// A segment with so many visible rows.
+fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State, rows: u64) -> SegmentStats {
     let flushed = state >= State::Flushed;
-    let rows = if descriptor.rows() == u64::MAX { 0 } else { descriptor.rows() };
     // For as long as readers are in DRAM, what is packed is a copy.
     let posting_words = match descriptor.posting_words() {
         0 => descriptor.packed_words(),

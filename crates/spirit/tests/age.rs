@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use spirit::{Index, ManualClock, Mode, OnFull, OpenError, Options, Search};
@@ -171,6 +173,40 @@ fn an_answer_leaves_out_what_is_older_whether_or_not_it_was_dropped() {
         }
         assert_eq!((found(&index), index.stats().unwrap().expired), (vec![], 31));
     }
+}
+
+/// Each document is counted once, also while segments are sealed and dropped.
+#[test]
+fn statistics_add_up_at_every_moment() {
+    let clock = ManualClock::new(NOON_MS);
+    let index = manual(&clock).open().unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let asker = scope.spawn(|| {
+            let mut seen = 0;
+            while !is_done.load(Relaxed) {
+                let before = index.accepted();
+                let stats = index.stats().unwrap();
+                // One is visible shortly before it is counted as accepted.
+                let (counted, after) = (stats.documents + stats.expired, index.accepted() + 1);
+                assert!(before <= counted && counted <= after, "{before} {counted} {after}");
+                seen += 1;
+            }
+            seen
+        });
+        let begun = Instant::now();
+        let mut rounds = 0;
+        while rounds < 100 || begun.elapsed() < Duration::from_millis(500) {
+            for number in 0..20 {
+                index.add(&format!("all w{number}")).unwrap();
+            }
+            clock.pass(SEGMENT_MS);
+            rounds += 1;
+        }
+        is_done.store(true, Relaxed);
+        assert!(asker.join().unwrap() > 100);
+    });
+    assert!(index.stats().unwrap().dropped_segments > 50);
 }
 
 #[test]

@@ -378,7 +378,7 @@ impl Engrave {
             log_from: self.sealed.log_from,
             documents_end: self.sealed.documents_end,
             accepted: self.sealed.accepted,
-            expired: memory.expired(),
+            expired: memory.expired().documents(),
             oldest: memory.window().oldest as u64,
             explicit_end: self.sealed.explicit_end,
             numbers_start: descriptor.numbers_start(),

@@ -9,6 +9,7 @@ use super::shape;
 use super::slot::{Entry, Mark, Slots};
 use super::{Corrupt, merged};
 use crate::descriptor::{Position, SegmentId, State, Window};
+use crate::expired::Expired;
 use crate::lengths::Statistics;
 use crate::memory::{Memory, Partition};
 
@@ -106,7 +107,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         recovered.documents_end = entry.documents_end;
         recovered.accepted = entry.accepted;
         let expired = entry.expired + expired_since(slots, &entry, window);
-        memory.set_expired(expired);
+        memory.set_expired(Expired::new(expired, window.oldest));
         recovered.deleted = entry.accepted.saturating_sub(living + expired);
         recovered.explicit_end = entry.explicit_end;
     }
