@@ -190,7 +190,8 @@ fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
     let directory = folder.path("index");
     let mut writer = Writer::start(&directory, "lines");
     writer.add(numbered(0..3000));
-    let documents = number_of("SPIRIT_READ_YOUR_WRITES").unwrap_or(40_000);
+    // Written in groups while another thread asks, then one by one, each asked for as soon as it is acknowledged.
+    let (documents, alone) = (40_000, number_of("SPIRIT_READ_YOUR_WRITES").unwrap_or(2_000));
     let acknowledged = AtomicU64::new(3000);
     let look = |reader: &mut Reader<'_>| {
         let before = acknowledged.load(Acquire);
@@ -205,7 +206,7 @@ fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
     });
     let follower = follow(&directory);
     let mut reader = follower.reader().unwrap();
-    for number in acknowledged.load(Relaxed)..acknowledged.load(Relaxed) + 2000 {
+    for number in acknowledged.load(Relaxed)..acknowledged.load(Relaxed) + alone {
         writer.add(numbered(number..number + 1));
         assert_eq!(newest_of_a_range(&mut reader), Some(number));
     }

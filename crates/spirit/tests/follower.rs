@@ -134,7 +134,7 @@ fn a_follower_answers_as_the_writer_after_each_operation() {
         let follower = follow(directory.path());
         let (mut own, mut reader) = (writer.reader().unwrap(), follower.reader().unwrap());
         let mut random = Chance::new(seed);
-        for step in 0..size_of_run("SPIRIT_READ_YOUR_WRITES", 3_000) {
+        for step in 0..size_of_run("SPIRIT_FOLLOWER_STEPS", 3_000) {
             operate(&writer, step, &mut random);
             let query =
                 ["all", "m3 AND all", "x7*", "kind:odd", "n:[10 TO 90]", "key:k7", "\"m1 x8\""];

@@ -144,6 +144,8 @@ fn longer(line: Line, options: Options) -> Line {
         return line;
     }
     line.with("SPIRIT_FRESHNESS_ADDS", "10000000")
+        .with("SPIRIT_READ_YOUR_WRITES", "10000000")
+        .with("SPIRIT_FOLLOWER_STEPS", "100000")
         .with("PROPTEST_CASES", "5000")
         .with("SPIRIT_CUTS", "100000")
         .with("SPIRIT_STATES", "4096")

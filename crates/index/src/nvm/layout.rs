@@ -30,9 +30,9 @@ const BUCKET_BITS_MAX: u32 = 32;
 /// Bytes of a line and of its two buckets at most: the buckets in use have been half as many before, and so on.
 const LINE_AND_BUCKETS: u64 = (size_of::<Line>() + 2 * size_of::<AtomicU64>()) as u64;
 const _: () = assert!(LINE_AND_BUCKETS == 80 && SLOT_BYTES.is_multiple_of(64));
-/// Slots at least, and at most.
+/// The fewest slots of a part.
 const SLOTS_MIN: u64 = 64;
-/// See [`NvmLayout::slots_max`].
+/// The most.
 pub const SLOTS_MAX: u64 = 4096;
 /// The least log: a few batches.
 pub const LOG_BYTES_MIN: u64 = 16 << 10;

@@ -13,7 +13,7 @@
 //! | 3 | sequence number of the first operation |
 //! | 4 | row number of the first operation |
 //! | 5 | one past the number of the last document: those of a record follow each other |
-//! | 6 | when its documents arrived, if the flag [`TIMED`] is set |
+//! | 6 | when its documents arrived, if the flag `TIMED` is set |
 //! | .. | the operations, one behind the other |
 //!
 //! | word of an operation | |

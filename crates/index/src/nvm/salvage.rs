@@ -4,7 +4,7 @@
 //!
 //! | file | noun |
 //! |---|---|
-//! | `segments` | segments: each is kept whole, or an [empty](empty) one takes its place |
+//! | `segments` | segments: each is kept whole, or an empty one takes its place |
 //! | `empty` | a segment without rows |
 //! | `log` | the log: the whole records in it, one behind the other |
 //!
