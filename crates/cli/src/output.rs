@@ -20,9 +20,10 @@ pub(crate) fn note(message: impl Display) {
     report(format_args!("spirit: {message}"));
 }
 
-/// One line on standard error, without the program's name: `FILE:LINE: reason`.
+/// One line on standard error, without the program's name: `FILE:LINE: reason`. It is written at once, so that a kill, or another
+/// process that writes there, leaves no part of it.
 pub(crate) fn report(message: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    let _ = io::stderr().lock().write_all(format!("{message}\n").as_bytes());
 }
 
 /// One JSON object on one line.
