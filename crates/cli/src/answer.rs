@@ -121,7 +121,7 @@ fn answer<'a>(
 ) -> Result<Answer<'a>, Unanswered> {
     for _ in 1..TRIES {
         match answer_once(index, reader, asked, args) {
-            Err(Unanswered::Expired(_)) => {}
+            Err(Unanswered::Hit(HitError::Lease(_))) => {}
             answered => return answered,
         }
     }

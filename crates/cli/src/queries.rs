@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{LeaseExpired, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
+use spirit::{HitError, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -32,7 +32,7 @@ pub(crate) enum Unanswered {
     /// Because of what it is: the next may have one.
     Refused(String),
     /// The hits became invalid before they were read, since another process started to write the index: ask again.
-    Expired(LeaseExpired),
+    Hit(HitError),
     /// None has.
     Failed(Failure),
 }
@@ -72,7 +72,7 @@ impl Queries {
             };
             match answered {
                 Ok(()) => continue,
-                Err(error @ (Unanswered::Failed(_) | Unanswered::Expired(_))) => {
+                Err(error @ (Unanswered::Failed(_) | Unanswered::Hit(_))) => {
                     return Err(error.of_only());
                 }
                 Err(Unanswered::Refused(error)) => {
@@ -127,22 +127,22 @@ impl Unanswered {
     fn of_only(self) -> Failure {
         match self {
             Unanswered::Refused(reason) => Failure::work(format_args!("query: {reason}")),
-            Unanswered::Expired(expired) => Failure::work(expired),
+            Unanswered::Hit(error) => Failure::work(error),
             Unanswered::Failed(failure) => failure,
         }
     }
 }
 
-impl From<LeaseExpired> for Unanswered {
-    fn from(expired: LeaseExpired) -> Unanswered {
-        Unanswered::Expired(expired)
+impl From<HitError> for Unanswered {
+    fn from(error: HitError) -> Unanswered {
+        Unanswered::Hit(error)
     }
 }
 
 impl From<TextError> for Unanswered {
     fn from(error: TextError) -> Unanswered {
         match error {
-            TextError::Lease(expired) => Unanswered::Expired(expired),
+            TextError::Lease(expired) => Unanswered::Hit(expired.into()),
             error => Unanswered::Failed(Failure::work(error)),
         }
     }

@@ -55,6 +55,8 @@ pub enum FlushStop {
     TermsFull,
     /// The dictionary has no room.
     DictionaryFull,
+    /// What was to be read is damaged: nothing is made of it.
+    Damaged,
 }
 
 impl From<DictionaryFull> for FlushStop {

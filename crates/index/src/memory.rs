@@ -82,7 +82,10 @@ impl Memory {
     ) -> Result<Memory, GeometryError> {
         let geometry = Geometry::new(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
-        let region = geometry.reserve(nvm.as_ref().map(Nvm::file_part), dram)?;
+        let mut region = geometry.reserve(nvm.as_ref().map(Nvm::file_part), dram)?;
+        if let Some(nvm) = &nvm {
+            nvm.prove(&mut region);
+        }
         if let Some(nvm) = nvm.as_ref().filter(|nvm| nvm.door().barrier() == Barrier::Sync) {
             // Slots, log and dictionary, which are stored to word by word or record by record.
             region.use_single_pages(0, nvm.layout().short.0);

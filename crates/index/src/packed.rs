@@ -25,7 +25,9 @@ pub(crate) mod writer;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_kernel::packed::{BLOCK, unpack_posting_tail, unpack_postings};
+use spirit_kernel::packed::{
+    BLOCK, POSTING_TAIL_WORDS_MAX, POSTINGS_WORDS_MAX, unpack_posting_tail, unpack_postings,
+};
 use spirit_kernel::{Level, Run, seek};
 use spirit_mem::{Region, Span};
 
@@ -86,10 +88,17 @@ impl PackedList {
         PackedList { words, postings, base }
     }
 
-    /// Its words, and what lies behind them.
+    /// Its words, and what lies behind them: nobody has looked at their pages.
     pub fn words<'a>(&self, region: &'a Region) -> &'a [AtomicU32] {
         // One that a damaged term leads to may lie nowhere.
-        region.get(self.words).unwrap_or(&[])
+        region.peek(self.words).unwrap_or(&[])
+    }
+
+    /// Some of its words, as many as there are of them.
+    fn some<'a>(&self, region: &'a Region, at: usize, len: usize) -> &'a [AtomicU32] {
+        let (at, len) = (at as u64, len as u64);
+        let len = len.min(self.words.len().saturating_sub(at));
+        region.get(Span::new(self.words.start() + at * 4, len)).unwrap_or(&[])
     }
 
     /// How many postings it has.
@@ -105,7 +114,7 @@ impl PackedList {
     /// The last posting of each block, if there are several.
     pub fn lasts<'a>(&self, region: &'a Region) -> Run<'a> {
         let blocks = blocks_of(self.postings) as usize;
-        self.words(region).get(..blocks).unwrap_or(&[])
+        self.some(region, 0, blocks)
     }
 
     /// The maxima of each block, if there are several.
@@ -144,14 +153,16 @@ impl PackedList {
         block: usize,
         out: &mut [u32; BLOCK],
     ) -> Unpacked {
-        let words = self.words(region);
         let count = (self.postings as usize).saturating_sub(block * BLOCK).min(BLOCK);
         let blocks = self.blocks();
         let at = match blocks {
             0 | 1 => 0,
-            _ => words.get(blocks + block).map_or(usize::MAX, |at| at.load(Relaxed) as usize),
+            _ => {
+                let place = self.some(region, blocks + block, 1).first();
+                place.map_or(usize::MAX, |at| at.load(Relaxed) as usize)
+            }
         };
-        let body = words.get(at..).unwrap_or(&[]);
+        let body = self.some(region, at, POSTINGS_WORDS_MAX.max(POSTING_TAIL_WORDS_MAX));
         let start = self.first_rank(region, block);
         let taken = if count == BLOCK {
             unpack_postings(level, body, start, out)
@@ -163,7 +174,8 @@ impl PackedList {
 
     /// The positions of a block's postings, which begin at that word.
     pub fn positions<'a>(&self, region: &'a Region, at: usize) -> Positions<'a> {
-        Positions::new(self.words(region).get(at..).unwrap_or(&[]))
+        let left = self.words.len().saturating_sub(at as u64);
+        Positions::at(region, Span::new(self.words.start().saturating_add(at as u64 * 4), left))
     }
 
     /// Where the posting at a rank is in its document; nowhere if there is none.

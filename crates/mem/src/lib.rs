@@ -13,6 +13,8 @@
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it, be it in another
 //! process ([`ReaderWords`]).
 //!
+//! [`Proved`] tells which pages of a file hold what was stored there, for whoever reads them.
+//!
 //! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
 //! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.
 //!
@@ -28,6 +30,7 @@ pub mod persist;
 pub mod pins;
 pub mod power;
 pub mod prefetch;
+pub mod proved;
 pub mod reader_words;
 pub mod region;
 pub mod rendezvous;
@@ -47,6 +50,7 @@ pub use identity::Identity;
 pub use line::Line;
 pub use pins::{Hold, PinSlot, Pins};
 pub use prefetch::prefetch;
+pub use proved::{Proved, Prover};
 pub use reader_words::ReaderWords;
 pub use region::{REGION_ALIGN, Region, ReserveError, Residency};
 pub use ring::Ring;

@@ -22,6 +22,7 @@ use std::sync::atomic::AtomicU8;
 use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
 use crate::heap_file::FilePart;
+use crate::proved::Proved;
 use crate::shared_memory::{Dram, SharedMemory};
 use crate::span::{Shared, Span};
 
@@ -100,6 +101,10 @@ pub struct Region {
     bytes: usize,
     /// How much of it, from the base on, is a file's.
     nvm_bytes: usize,
+    /// Where the pages begin that are looked at when they are read, and how many bytes they have; 0 if none are.
+    proved_start: u64,
+    proved_bytes: u64,
+    proved: Option<Proved>,
 }
 
 // SAFETY: a region is a range of memory that it alone owns and that is reached through atomics only.
@@ -141,7 +146,16 @@ impl Region {
         let skip = mapping.as_ptr().align_offset(ALIGN);
         // SAFETY: `skip` is below ALIGN, and ALIGN spare bytes were mapped.
         let base = unsafe { mapping.add(skip) };
-        let mut region = Region { mapping, mapped, base, bytes: bytes_used, nvm_bytes: 0 };
+        let mut region = Region {
+            mapping,
+            mapped,
+            base,
+            bytes: bytes_used,
+            nvm_bytes: 0,
+            proved_start: 0,
+            proved_bytes: 0,
+            proved: None,
+        };
         if let Some(part) = &nvm {
             region.map_file(part)?;
         }
@@ -292,9 +306,46 @@ impl Region {
         self.bytes as u64
     }
 
-    /// The values of `span`, or `None` if it leaves the region or is misaligned.
+    /// From now on pages are looked at when they are read, as `proved` says.
+    pub fn prove_with(&mut self, proved: Proved) {
+        let bytes = proved.bytes();
+        (self.proved_start, self.proved_bytes) = (bytes.start, bytes.end - bytes.start);
+        self.proved = Some(proved);
+    }
+
+    /// The pages that are looked at when they are read, if any are.
+    pub fn proved(&self) -> Option<&Proved> {
+        self.proved.as_ref()
+    }
+
+    /// Looks at the pages of `bytes` bytes at `at`, if they are such that are looked at; true if nothing is wrong with
+    /// them.
+    #[inline]
+    pub fn prove(&self, at: u64, bytes: u64) -> bool {
+        bytes == 0
+            || at.wrapping_sub(self.proved_start) >= self.proved_bytes
+            || self.is_right(at, bytes)
+    }
+
+    #[inline(never)]
+    fn is_right(&self, at: u64, bytes: u64) -> bool {
+        let range = at..at.saturating_add(bytes);
+        self.proved.as_ref().is_none_or(|proved| proved.are_right(self, range))
+    }
+
+    /// The values of `span`, or `None` if it leaves the region or is misaligned. Its pages are looked at, if they are
+    /// such that are.
     #[inline(always)]
     pub fn get<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
+        let values = self.peek(span)?;
+        // What is wrong is noted: whoever reads on gives the answer up.
+        self.prove(span.start(), span.bytes());
+        Some(values)
+    }
+
+    /// Like [`get`](Self::get), but looks at no page: for whoever looks at a part alone, or is looking.
+    #[inline(always)]
+    pub fn peek<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
         let len = usize::try_from(span.len()).ok()?;
         let start = usize::try_from(span.start()).ok()?;
         let end = len.checked_mul(size_of::<T>())?.checked_add(start)?;

@@ -156,6 +156,7 @@ impl fmt::Display for OpenError {
                 f,
                 "{reason}; nothing was changed: open the index with a source that has what was added from it"
             ),
+            OpenError::Recovery(reason @ AddError::Damaged { .. }) => reason.fmt(f),
             OpenError::Recovery(reason) => write!(
                 f,
                 "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
@@ -169,6 +170,9 @@ impl fmt::Display for OpenError {
 }
 
 impl std::error::Error for OpenError {}
+
+/// What helps where the file does not hold what was stored there.
+pub(crate) const REMEDY: &str = "`spirit check` says what else is damaged, and `spirit salvage` saves what is whole, or restore a backup";
 
 /// A document was not taken. The index is as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,6 +237,12 @@ pub enum AddError {
     /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
     /// there after the next start, and this operation may be.
     SyncFailed,
+    /// The file does not hold what was stored there. The index answers queries whose answers are sure, and takes nothing more;
+    /// this operation may be there after the next start.
+    Damaged {
+        /// What is wrong, and where in the executor's part.
+        what: Corrupt,
+    },
     /// A stage of the pipeline died; the index answers queries and takes nothing more.
     Poisoned,
     /// The index was opened for reading only.
@@ -287,6 +297,9 @@ impl fmt::Display for AddError {
                 "the disk failed to keep what it was told to; the index answers queries and takes nothing more: mend the \
                  disk and open the index again",
             ),
+            AddError::Damaged { what } => {
+                write!(f, "the index is damaged and takes nothing more; {what}; {REMEDY}")
+            }
             AddError::Poisoned => f.write_str(
                 "a stage of the pipeline failed; the index answers queries and takes nothing more",
             ),

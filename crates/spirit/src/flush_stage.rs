@@ -157,7 +157,7 @@ impl FlushStage {
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
             }
-            if self.shared.has_disk_failed() {
+            if self.shared.has_disk_failed() || self.shared.is_damaged() {
                 // What the second tier holds is not known any more: queries go on, and nothing else.
                 self.shared.poison();
                 return;

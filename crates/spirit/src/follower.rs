@@ -149,6 +149,7 @@ fn of_writer(
             start: PARTS_START + number as u64 * nvm.bytes,
             door: Door::new(Barrier::Order),
             is_new: false,
+            verify: options.verifies(),
         });
         let start = geometry.shared_start(number as u64);
         let dram = Dram::Shared { memory: &memory, start };

@@ -13,8 +13,8 @@ use spirit_query::{
 use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
 use crate::document::StoredValue;
 use crate::fields::Fields;
+use crate::hit_error::HitError;
 use crate::index::Index;
-use crate::lease::LeaseExpired;
 use crate::seat::Seat;
 use crate::view::View;
 
@@ -110,7 +110,7 @@ impl<'r> Hits<'r> {
     }
 
     /// Reads where the hits lead to.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&View) -> T) -> Result<T, LeaseExpired> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&View) -> T) -> Result<T, HitError> {
         self.held.0.read(self.index, read)
     }
 
@@ -151,7 +151,7 @@ impl<'r> Hits<'r> {
     }
 
     /// The sequence number of each hit: larger is newer, over the whole index.
-    pub fn sequences(&self) -> Result<Vec<u64>, LeaseExpired> {
+    pub fn sequences(&self) -> Result<Vec<u64>, HitError> {
         self.read(|view| self.hits.iter().map(|hit| view.sequence_of(*hit)).collect())
     }
 
@@ -159,7 +159,7 @@ impl<'r> Hits<'r> {
     ///
     /// # Panics
     /// If there is no such hit.
-    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), LeaseExpired> {
+    pub fn write_key(&self, index: usize, key: &mut Vec<u8>) -> Result<(), HitError> {
         let hit = self.hits[index];
         self.read(|view| {
             let memory = &view.parts[hit.executor as usize].memory;
@@ -169,7 +169,7 @@ impl<'r> Hits<'r> {
     }
 
     /// The keys, in the order of the hits.
-    pub fn keys(&self) -> Result<Vec<String>, LeaseExpired> {
+    pub fn keys(&self) -> Result<Vec<String>, HitError> {
         let key = |i| {
             let mut key = Vec::new();
             self.write_key(i, &mut key)?;
@@ -179,7 +179,7 @@ impl<'r> Hits<'r> {
     }
 
     /// Where the next page begins; `None` if there is no hit.
-    pub fn cursor(&self) -> Result<Option<Cursor>, LeaseExpired> {
+    pub fn cursor(&self) -> Result<Option<Cursor>, HitError> {
         Ok(match self.found {
             Found::Newest => {
                 let last = self.hits.last().copied();

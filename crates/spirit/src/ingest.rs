@@ -20,6 +20,7 @@ use spirit_index::batch::Batch;
 use spirit_index::descriptor::{Position, SegmentId, State};
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
 use spirit_index::keys::{self};
+use spirit_index::nvm::damage;
 use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
@@ -259,7 +260,9 @@ impl Ingester {
             let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
             journal.log(&self.shared, &self.batch, taken, row, self.number, arrived_ms)?;
         }
+        damage::clear();
         let settled = self.settle(before, taken);
+        self.shared.refuse_damage()?;
         let unsettled = taken - settled;
         self.close_group(settled, taken, row)?;
         self.batch.drop_front(settled);
@@ -394,7 +397,9 @@ impl Ingester {
             journal.log_delete(&self.shared, key, sequence, row, self.documents_end)?;
         }
         self.sequence_end = sequence + 1;
+        damage::clear();
         let found = self.kill_by_key(key, row);
+        self.shared.refuse_damage()?;
         self.publish();
         Ok(found)
     }

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use spirit_door::Barrier;
 use spirit_index::descriptor::{Position, SegmentId};
+use spirit_index::flush::FlushStop;
 use spirit_index::memory::Memory;
+use spirit_index::nvm::damage;
 use spirit_index::nvm::merge::Merge;
 use spirit_index::nvm::merged_writer::MergedWriter;
 
@@ -29,6 +31,8 @@ pub(crate) struct Merging {
     writer: Option<MergedWriter>,
     /// All are merged now, however few have come together.
     at_once: bool,
+    /// What was to be merged is damaged: it stays as it is.
+    is_stopped: bool,
 }
 
 impl Merging {
@@ -43,6 +47,7 @@ impl Merging {
             run: Merge::default(),
             writer: None,
             at_once: false,
+            is_stopped: false,
         }
     }
 
@@ -58,7 +63,7 @@ impl Merging {
 
     /// Whether there is something to merge now: enough has come together, the short-term partition fills, or a start found it.
     pub(crate) fn has_work(&self, memory: &Memory) -> bool {
-        let Some(oldest) = self.waiting.front() else { return false };
+        let Some(oldest) = self.waiting.front().filter(|_| !self.is_stopped) else { return false };
         let fills = || {
             let (used, bytes) = memory.partition_use().nvm_short;
             used >= bytes / 2
@@ -75,9 +80,20 @@ impl Merging {
         if self.run.is_done() {
             self.run.begin(memory, self.waiting.iter().copied());
         }
+        damage::clear();
         let writer = opened(&mut self.writer, memory, self.oldest);
-        if self.run.advance(memory, writer).is_ok() {
-            return Some(self.note_merged());
+        let advanced = if damage::is_any() {
+            Err(FlushStop::Damaged)
+        } else {
+            self.run.advance(memory, writer)
+        };
+        match advanced {
+            Ok(_) => return Some(self.note_merged()),
+            Err(FlushStop::Damaged) => {
+                self.is_stopped = true;
+                return None;
+            }
+            Err(_) => {}
         }
         // What was taken out may make room, or fewer segments may fit.
         let went_on = self.run.cut(memory, writer)

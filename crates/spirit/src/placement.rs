@@ -7,6 +7,7 @@ use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::commit::commit;
+use spirit_index::nvm::damage;
 use spirit_index::nvm::engrave::Engrave;
 use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::merged_writer::MergedWriter;
@@ -112,8 +113,9 @@ impl Placement {
                 true
             }
             Some(Work::Keys) => {
+                damage::clear();
                 self.has_keys = enter_keys(shared, &mut self.importer);
-                true
+                shared.refuse_damage().is_ok()
             }
             None => true,
         }
@@ -171,6 +173,10 @@ impl Placement {
 
     fn advance_merging(&mut self, shared: &Shared) -> bool {
         let merged = self.merging.advance(&shared.memory);
+        if merged.is_none() {
+            // Whoever adds is told.
+            let _ = shared.refuse_damage();
+        }
         shared.add(Gauge::Merged, merged.unwrap_or(0) as u64);
         merged.is_some()
     }

@@ -162,8 +162,13 @@ impl Maker<'_> {
     ) -> Result<(), BackupError> {
         let start = PARTS_START + number as u64 * self.contents.root.nvm_bytes;
         // Nobody goes by the file before it is synced as a whole.
-        let tier =
-            Tier { file: file.clone(), start, door: Door::new(Barrier::Order), is_new: true };
+        let tier = Tier {
+            file: file.clone(),
+            start,
+            door: Door::new(Barrier::Order),
+            is_new: true,
+            verify: false,
+        };
         let pins = Arc::new(Pins::new(1));
         let memory =
             Memory::new(settings, Some(tier), Dram::Private, pins).map_err(OpenError::Memory)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use spirit_index::nvm::Corrupt;
 use spirit_query::{
     Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, FacetError, Level, Limits as Spent,
     Parameters, ParseError, Settings, Stop,
@@ -12,6 +13,7 @@ use spirit_query::{
 use spirit_schema::FieldKind;
 
 use crate::cursor::Cursor;
+use crate::error::REMEDY;
 use crate::recency::Recency;
 
 /// The most hits of one search.
@@ -216,6 +218,13 @@ pub enum SearchError {
     Facet(FacetError),
     /// The query has a phrase, and the index was made without positions.
     NoPositions,
+    /// The file does not hold what was stored there, so no answer is sure.
+    Corrupt {
+        /// The executor whose part of the file it is.
+        executor: usize,
+        /// What is wrong, and where.
+        what: Corrupt,
+    },
     /// In a process that only reads: the index cannot be read any more.
     Unreadable {
         /// Why.
@@ -257,6 +266,9 @@ impl fmt::Display for SearchError {
                 f,
                 "field {field:?} holds values of kind {kind}, by which scores do not fade: take a field of moments"
             ),
+            SearchError::Corrupt { executor, what } => {
+                write!(f, "no answer is sure; executor {executor}: {what}; {REMEDY}")
+            }
             SearchError::Unreadable { why } => write!(f, "the index cannot be read: {why}"),
             SearchError::NoPositions => f.write_str(
                 "the index was made without positions and cannot find phrases: index the documents anew with positions",

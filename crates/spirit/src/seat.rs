@@ -3,8 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use spirit_index::nvm::damage;
 use spirit_mem::PinSlot;
 
+use crate::hit_error::HitError;
 use crate::index::Index;
 use crate::lease::LeaseExpired;
 use crate::reader::TooManyReaders;
@@ -59,6 +61,14 @@ impl Seat {
         end: fn(&Seat) -> bool,
         mut question: impl FnMut(&View) -> Result<T, SearchError>,
     ) -> Result<T, SearchError> {
+        let mut question = |view: &View| {
+            damage::clear();
+            let answer = question(view);
+            match view.damage() {
+                None => answer,
+                Some((executor, what)) => Err(SearchError::Corrupt { executor, what }),
+            }
+        };
         if !self.view.follows() {
             self.view.pins.pin(self.slot());
             self.as_of = self.view.sequence();
@@ -113,8 +123,9 @@ impl Seat {
         &self,
         index: &Index,
         read: impl FnOnce(&View) -> T,
-    ) -> Result<T, LeaseExpired> {
-        let expired = || LeaseExpired { lease: index.options.reader_lease };
+    ) -> Result<T, HitError> {
+        let expired = || LeaseExpired { lease: index.options.reader_lease }.into();
+        damage::clear();
         if self.view.is_outdated() || !self.view.pins.resume(self.slot()) {
             return Err(expired());
         }
@@ -128,7 +139,11 @@ impl Seat {
         if !self.view.pins.hold(self.slot()) || self.view.is_outdated() {
             return Err(expired());
         }
-        Ok(read.unwrap_or_else(|panic| resume_unwind(panic)))
+        let read = read.unwrap_or_else(|panic| resume_unwind(panic));
+        match self.view.damage() {
+            None => Ok(read),
+            Some((executor, what)) => Err(HitError::Corrupt { executor, what }),
+        }
     }
 
     /// Moves to the current view.

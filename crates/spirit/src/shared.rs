@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use spirit_index::keys::Keys;
 use spirit_index::memory::Memory;
+use spirit_index::nvm::{Corrupt, damage};
 use spirit_index::roots::Gauge;
 use spirit_query::Level;
 
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) retention: Option<Retention>,
     keys: Mutex<Keys>,
     poisoned: AtomicBool,
+    /// The file does not hold what was stored there: nothing is made of it.
+    damage: OnceLock<Corrupt>,
     /// Keys have left the key table to make room: no older ones are brought there.
     keys_left: AtomicBool,
     /// Steps by which the flush stage may have made room, and segments that it was given to do so with.
@@ -105,6 +108,7 @@ impl Shared {
             retention,
             keys,
             poisoned: AtomicBool::new(false),
+            damage: OnceLock::new(),
             keys_left: AtomicBool::new(false),
             progress: AtomicU64::new(0),
             stuck: AtomicU64::new(0),
@@ -198,7 +202,24 @@ impl Shared {
 
     /// What whoever comes to a poisoned pipeline is told.
     pub(crate) fn refusal(&self) -> AddError {
-        if self.has_disk_failed() { AddError::SyncFailed } else { AddError::Poisoned }
+        match self.damage.get() {
+            Some(what) => AddError::Damaged { what: what.clone() },
+            None if self.has_disk_failed() => AddError::SyncFailed,
+            None => AddError::Poisoned,
+        }
+    }
+
+    /// The pipeline takes nothing more if this thread has come upon damage since it cleared its notes.
+    pub(crate) fn refuse_damage(&self) -> Result<(), AddError> {
+        let Some(what) = damage::found(self.memory.region()) else { return Ok(()) };
+        let _ = self.damage.set(what);
+        self.poison();
+        Err(self.refusal())
+    }
+
+    /// True if the pipeline takes nothing more because of damage.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damage.get().is_some()
     }
 
     pub(crate) fn close(&self) {

@@ -39,6 +39,8 @@ pub(crate) struct Store {
     file: Arc<HeapFile>,
     root: Arc<OpenRoot>,
     trace: Option<Arc<Trace>>,
+    /// Pages are compared with their checksums when they are read for the first time.
+    verify: bool,
     barrier: Barrier,
     /// Of all doors to the file.
     failure: Failure,
@@ -177,6 +179,7 @@ impl Store {
             file,
             root,
             trace,
+            verify: options.verifies(),
             barrier,
             failure,
             has_less_dram: false,
@@ -200,6 +203,7 @@ impl Store {
             door: door(self.barrier, space, &self.failure, self.trace.as_ref())
                 .behind(self.root.clone()),
             is_new: self.is_new,
+            verify: self.verify,
         }
     }
 

@@ -7,6 +7,8 @@ use spirit_index::snapshot::Snapshot;
 use spirit_schema::encoded;
 
 use crate::document::StoredDocument;
+use crate::error::REMEDY;
+use crate::hit_error::HitError;
 use crate::hits::Hits;
 use crate::lease::LeaseExpired;
 
@@ -35,7 +37,7 @@ impl fmt::Display for TextError {
             ),
             TextError::Lease(expired) => expired.fmt(f),
             TextError::Corrupt { executor, reason } => {
-                write!(f, "a text cannot be read; executor {executor}: {reason}; restore a backup")
+                write!(f, "a text cannot be read; executor {executor}: {reason}; {REMEDY}")
             }
         }
     }
@@ -43,9 +45,12 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-impl From<LeaseExpired> for TextError {
-    fn from(expired: LeaseExpired) -> TextError {
-        TextError::Lease(expired)
+impl From<HitError> for TextError {
+    fn from(error: HitError) -> TextError {
+        match error {
+            HitError::Lease(expired) => TextError::Lease(expired),
+            HitError::Corrupt { executor, what } => TextError::Corrupt { executor, reason: what },
+        }
     }
 }
 
@@ -87,12 +92,17 @@ impl Hits<'_> {
         if !self.index.options.store {
             return Err(TextError::NotStored);
         }
+        let before = text.len();
         let written = self.read(|view| {
             let memory = &view.parts[hit.executor as usize].memory;
             let mut scratch = self.scratch.borrow_mut();
             let segment = Snapshot::take(memory).of(hit.segment);
             segment.write_text(hit.local, scratch.get_or_insert_default(), text)
-        })?;
+        });
+        if written.is_err() {
+            text.truncate(before);
+        }
+        let written = written?;
         written.map_err(|reason| self.corrupt(index, reason))
     }
 

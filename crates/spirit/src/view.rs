@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::fence;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use spirit_index::nvm::root;
+use spirit_index::nvm::{Corrupt, damage, root};
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{Medium, PinSlot, Pins, Region};
 use spirit_query::Hit;
@@ -88,6 +88,15 @@ impl View {
     #[inline(always)]
     pub(crate) fn over_ms(&self) -> u64 {
         self.parts[0].retention.as_ref().map_or(0, Retention::over_ms)
+    }
+
+    /// Damage that this thread has come upon in the index since it cleared its notes: the executor, and what is wrong.
+    pub(crate) fn damage(&self) -> Option<(usize, Corrupt)> {
+        if !damage::is_any() {
+            return None;
+        }
+        let found = |part: &Arc<Shared>| damage::found(part.memory.region());
+        self.parts.iter().enumerate().find_map(|(executor, part)| Some((executor, found(part)?)))
     }
 
     /// One past the sequence number of the newest operation that a query which begins now sees, at least.

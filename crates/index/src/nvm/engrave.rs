@@ -20,11 +20,13 @@ use spirit_door::Site;
 use spirit_mem::Span;
 
 use super::key_engraver;
+use super::layout::PAGE;
 use super::length_engraver;
 use super::order_engraver::OrderEngraver;
 use super::packed_term_engraver::PackedTermEngraver;
+use super::pages::{Pages, check_bytes};
 use super::row_packer::RowPacker;
-use super::section::{Kind, SECTIONS, Section, Sections, contents_check};
+use super::section::{Kind, SECTIONS, Section, Sections};
 use super::slot::{Entry, Slots};
 use super::stamps::{self, Stamps};
 use super::term_engraver::TermEngraver;
@@ -247,10 +249,19 @@ impl Engrave {
         true
     }
 
-    /// The block ends where the last section does, now that it is written.
+    /// The block ends behind the page checks, which follow the last section, now that it is written.
     fn shrink(&mut self, memory: &Memory) {
         let last = self.sections.get(Kind::PackedTerms);
-        self.long.1 = (last.start + last.bytes - self.long.0).next_multiple_of(64);
+        let start = (last.start + last.bytes).next_multiple_of(64);
+        // Their own pages have checks too: how many there are is found in two steps at most.
+        let end = |bytes: u64| (start + bytes - self.long.0).next_multiple_of(PAGE);
+        let bytes = |end: u64| check_bytes((end + self.short.1) / PAGE);
+        let mut bytes_now = bytes(end(0));
+        while bytes(end(bytes_now)) != bytes_now {
+            bytes_now = bytes(end(bytes_now));
+        }
+        self.sections.set(Kind::PageChecks, Section { start, bytes: bytes_now, check: 0 });
+        self.long.1 = end(bytes_now);
         memory.shrink(Partition::NvmLong, self.long.1, self.id);
     }
 
@@ -357,12 +368,19 @@ impl Engrave {
         memory.notify_space();
     }
 
+    /// All sections are written: their pages get their checks.
+    fn write_page_checks(&mut self, memory: &Memory, nvm: &Nvm) {
+        let section = self.sections.get(Kind::PageChecks);
+        let pages = Pages::new(&self.sections, self.long, self.short);
+        let words = pages.checks_in(memory.region());
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        self.write(memory, nvm, section.start, &bytes);
+        let check = crc32c::crc32c(&bytes);
+        self.sections.set(Kind::PageChecks, Section { check, ..section });
+    }
+
     fn write_slot(&mut self, memory: &Memory, nvm: &Nvm, slots: Slots<'_>) {
-        for kind in Kind::ALL {
-            let section = self.sections.get(kind);
-            let check = contents_check(memory.region(), kind, &self.sections);
-            self.sections.set(kind, Section { check, ..section });
-        }
+        self.write_page_checks(memory, nvm);
         let words = self.sections.words();
         nvm.door().write_words(Site::BodyWords, memory.region(), self.long.0, &words);
         let table_bytes = words.len() as u64 * 8;

@@ -3,6 +3,7 @@
 //! there is room for beside what is flushed meanwhile. Keys follow.
 
 use super::coverage::Coverage;
+use super::damage;
 use super::merged::Merged;
 use super::older::{OlderAt, OlderEntries};
 use super::packed_import::PackedImport;
@@ -121,7 +122,14 @@ fn begin(coverage: Coverage<'_>, to: Position) -> Terms {
 fn enter(memory: &Memory, nvm: &Nvm, to: Position, next: Next) -> Terms {
     let coverage = memory.coverage();
     let from = coverage.terms_from();
-    match enter_next(memory, nvm, Window { oldest: to, end: from }, next) {
+    damage::clear();
+    let entered = enter_next(memory, nvm, Window { oldest: to, end: from }, next);
+    if damage::is_any() {
+        // Terms may be missing: queries go on reading where they lie, and find the damage themselves.
+        coverage.set_terms_floor(from);
+        return Terms::Clearing { to: from, cut: Cut::new(from) };
+    }
+    match entered {
         Ok(Some(next)) => Terms::Entering { to, next },
         Ok(None) => {
             coverage.set_terms_from(to);
@@ -174,7 +182,7 @@ fn enter_buckets(
 ) -> Result<(), DictionaryFull> {
     let (mut bytes, mut entries) = (Vec::new(), Vec::<Entry>::new());
     for (_, line) in buckets.flat_map(|bucket| merged.records(bucket)) {
-        if !merged.is_sound(line) {
+        if !merged.is_known(line) {
             continue;
         }
         merged.long_bytes(line, &mut bytes);

@@ -24,6 +24,7 @@
 use spirit_door::{Door, Site};
 use spirit_mem::Region;
 
+use super::damage;
 use super::engraved_terms::EngravedTerms;
 use super::gather::{Gather, Gathered};
 use super::merged::{Merged, chain_word};
@@ -158,10 +159,15 @@ impl Merge {
     ) -> Result<bool, FlushStop> {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let (region, door) = (memory.region(), nvm.door());
+        damage::clear();
         match self.step {
             Step::Grow => {
                 let records = writer.used() + self.terms as u64;
-                if !writer.grow(region, nvm, memory.pins(), records) {
+                let goes_on = writer.grow(region, nvm, memory.pins(), records);
+                if damage::is_any() {
+                    return Err(FlushStop::Damaged);
+                }
+                if !goes_on {
                     self.step = Step::Link;
                 }
             }
@@ -278,6 +284,10 @@ impl Merge {
                 return Ok(true);
             }
             linking.link(equal)?;
+            // A record that was not found because of it must not be entered twice.
+            if damage::is_any() {
+                return Err(FlushStop::Damaged);
+            }
             let count = equal.len();
             self.gather.pass(count);
             (0..count).for_each(|back| linking.look_ahead(&self.gather, 2 * AHEAD - back));

@@ -2,7 +2,7 @@
 //!
 //! | partition | |
 //! |---|---|
-//! | count | log2 of the buckets in use (low half; 0: as many as at first) and a checksum of that (high half) |
+//! | count | log2 of the buckets in use (low half) and a checksum of that (high half); 0: there is no dictionary yet |
 //! | buckets | a word each: the first record of a chain |
 //! | lines | records of 64 bytes, and the bytes of long terms |
 //!
@@ -15,7 +15,7 @@
 //!
 //! Every change is one word: a record enters its chain behind those of lower hashes, leaves by the word before it, and a merged
 //! segment moves the head. So there are no tombstones. A word that leads to a record is its line plus one (low half; 0: none)
-//! and a checksum of that (high half).
+//! and a checksum of that (high half). So a word of zeros was never stored: it does not pass for one that leads nowhere.
 //!
 //! # Growth
 //! The highest bits of a hash choose the bucket, and each chain is in the order of hashes. So the records of a finer bucket stand
@@ -34,10 +34,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use spirit_mem::{Line, Region, Span, prefetch};
 
-use super::Corrupt;
-use super::checksum;
 use super::layout::{NvmLayout, PAGE};
 use super::node::{Link, Node};
+use super::{Corrupt, checksum, damage};
 use crate::term::{Term, TermKey};
 
 /// Bytes of a record.
@@ -50,6 +49,9 @@ const TERMS_A_PAGE: u64 = 4;
 
 const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64);
 
+/// A word that leads nowhere: that of no line.
+pub(crate) const NOWHERE: u64 = 0x8C28B28A_0000_0000;
+
 /// A word that leads to a record.
 pub(crate) fn chain_word(line: u32) -> u64 {
     let next = line as u64 + 1;
@@ -59,7 +61,7 @@ pub(crate) fn chain_word(line: u32) -> u64 {
 /// The line in a word that leads to a record; an error if the word is not one that was stored.
 pub(crate) fn chained(word: u64) -> Result<Option<u32>, ()> {
     match (word as u32).checked_sub(1) {
-        None if word == 0 => Ok(None),
+        None if word == NOWHERE => Ok(None),
         Some(line) if chain_word(line) == word => Ok(Some(line)),
         _ => Err(()),
     }
@@ -70,23 +72,31 @@ pub(crate) fn count_word(bits: u32) -> u64 {
     bits as u64 | (checksum(0, &[bits as u64]) as u64) << 32
 }
 
-/// log2 of the buckets in use of a dictionary that is laid out so; an error if no such count was stored.
-pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<u32, ()> {
+/// log2 of the buckets in use of a dictionary that is laid out so, once there is one; an error if no such count was stored.
+pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<Option<u32>, ()> {
     let (first, last) = layout.bucket_bits;
     match region.view(layout.bucket_count)[0].load(Acquire) {
-        0 => Ok(first),
+        0 => Ok(None),
         word if (first..=last).contains(&(word as u32)) && count_word(word as u32) == word => {
-            Ok(word as u32)
+            Ok(Some(word as u32))
         }
         _ => Err(()),
     }
 }
 
-/// Looks at the count of buckets in use.
-pub(crate) fn check_count(region: &Region, layout: &NvmLayout) -> Result<(), Corrupt> {
-    let (what, at) = ("count of buckets", layout.bucket_count.start());
-    let why = "its check is wrong, or the tier has no such array";
-    bucket_bits(region, layout).map(|_| ()).map_err(|()| Corrupt { what, at, why })
+/// Looks at the count of buckets in use; `is_needed`: some segment's terms are found by the dictionary.
+pub(crate) fn check_count(
+    region: &Region,
+    layout: &NvmLayout,
+    is_needed: bool,
+) -> Result<(), Corrupt> {
+    let corrupt =
+        |why| Err(Corrupt { what: "count of buckets", at: layout.bucket_count.start(), why });
+    match bucket_bits(region, layout) {
+        Err(()) => corrupt("its check is wrong, or the tier has no such array"),
+        Ok(None) if is_needed => corrupt("it is 0, and segments are merged"),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// The merged dictionary, as its readers see it: made after they have loaded which segments are merged, so that it is of the
@@ -94,6 +104,8 @@ pub(crate) fn check_count(region: &Region, layout: &NvmLayout) -> Result<(), Cor
 #[derive(Clone, Copy)]
 pub struct Merged<'a> {
     region: &'a Region,
+    /// False before the first merge: then no bucket was ever written.
+    is_made: bool,
     bits: u32,
     buckets: &'a [AtomicU64],
     pub(crate) buckets_start: u64,
@@ -102,10 +114,15 @@ pub struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// The dictionary of `layout`. A damaged count, which a start refuses, is taken for the first.
+    /// The dictionary of `layout`. A damaged count, which a start refuses, is taken for none.
     pub fn new(region: &'a Region, layout: &NvmLayout) -> Merged<'a> {
-        let bits = bucket_bits(region, layout).unwrap_or(layout.bucket_bits.0);
-        Merged::of_buckets(region, layout, bits)
+        match bucket_bits(region, layout).ok().flatten() {
+            Some(bits) => Merged::of_buckets(region, layout, bits),
+            None => {
+                let first = Merged::of_buckets(region, layout, layout.bucket_bits.0);
+                Merged { is_made: false, ..first }
+            }
+        }
     }
 
     /// The one whose buckets are the array of 2^`bits`.
@@ -113,12 +130,18 @@ impl<'a> Merged<'a> {
         let buckets = layout.bucket_array(bits);
         Merged {
             region,
+            is_made: true,
             bits,
             buckets: region.view(buckets),
             buckets_start: buckets.start(),
             lines: region.view(layout.lines),
             lines_start: layout.lines.start(),
         }
+    }
+
+    /// True once there is a dictionary.
+    pub(crate) fn is_made(&self) -> bool {
+        self.is_made
     }
 
     /// How many buckets are in use.
@@ -134,7 +157,7 @@ impl<'a> Merged<'a> {
     /// Those that lead anywhere: few of them do, in a tier that has room yet.
     pub(super) fn used_buckets(&self) -> impl Iterator<Item = usize> + use<'a> {
         let buckets = self.buckets.iter().enumerate();
-        buckets.filter(|(_, word)| word.load(Relaxed) != 0).map(|(bucket, _)| bucket)
+        buckets.filter(|(_, word)| word.load(Relaxed) != NOWHERE).map(|(bucket, _)| bucket)
     }
 
     /// How many lines there are.
@@ -184,18 +207,27 @@ impl<'a> Merged<'a> {
             }
             at = self.place(line);
         }
-        (at, 0)
+        (at, NOWHERE)
     }
 
     /// The words along a bucket's chain, from the bucket's own on: the offset of each and the line that it leads to.
-    /// Ends where a word is not one that was stored. A chain that was not cut goes on with the next bucket's records.
+    /// Ends where a word is not one that was stored, and notes that. A chain that was not cut goes on with the next bucket's records.
     pub(crate) fn chain(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
         let merged = *self;
         let mut at = merged.bucket_place(bucket);
         std::iter::from_fn(move || {
+            if !merged.is_made {
+                return None;
+            }
             let word = merged.region.view(Span::<AtomicU64>::new(at, 1))[0].load(Acquire);
-            let line =
-                chained(word).ok().flatten().filter(|l| (*l as usize) < merged.lines.len())?;
+            let line = match chained(word) {
+                Ok(Some(line)) if (line as usize) < merged.lines.len() => line,
+                Ok(None) => return None,
+                _ => {
+                    merged.note(at, "the check of a word that leads to a record is wrong");
+                    return None;
+                }
+            };
             let found = (at, line);
             at = merged.place(line);
             Some(found)
@@ -291,13 +323,27 @@ impl<'a> Merged<'a> {
         Link(self.lines[line as usize].pair(1).load(Acquire))
     }
 
-    /// The record of a term.
+    /// The record of a term. A damaged one that it passes might be the term's.
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
         self.chain(self.bucket(hash)).map(|(_, line)| line).find(|line| {
-            self.key(*line) == term.key
-                && self.is_sound(*line)
+            self.is_known(*line)
+                && self.key(*line) == term.key
                 && (!term.key.is_long() || self.has_bytes(*line, term.bytes))
         })
+    }
+
+    /// True if a record is what was stored there; notes it if it is not.
+    pub(crate) fn is_known(&self, line: u32) -> bool {
+        let is_sound = self.is_sound(line);
+        if !is_sound {
+            self.note(self.place(line), "the checksum of a record is wrong");
+        }
+        is_sound
+    }
+
+    #[cold]
+    fn note(&self, at: u64, why: &'static str) {
+        damage::note(self.region, Corrupt { what: "merged dictionary", at, why });
     }
 
     /// Whether the term of a record is a long one with these bytes, as many as its key says.
@@ -309,13 +355,20 @@ impl<'a> Merged<'a> {
     }
 
     /// The node that a link of the term with `key` leads to, and the link to its next older one; nothing if it is not
-    /// what was stored there.
+    /// what was stored there, which is noted.
     pub(crate) fn follow(&self, link: Link, key: TermKey) -> Option<(Node, Link)> {
         let node = Node::read(self.region, link.place())
-            .filter(|node| node.segment.position() == link.position() && node.is_of(key))?;
+            .filter(|node| node.segment.position() == link.position() && node.is_of(key));
+        let Some(node) = node else {
+            self.note(link.place(), "a link leads here, where no node of its term is");
+            return None;
+        };
         // Chains go back in time: one that does not was damaged, and may be a ring.
-        let older = Some(node.link).filter(|older| older.position() < link.position());
-        Some((node, older.unwrap_or_default()))
+        if node.link.is_none() || node.link.position() < link.position() {
+            return Some((node, node.link));
+        }
+        self.note(link.place(), "a link from here leads to a segment that is not older");
+        Some((node, Link::default()))
     }
 }
 
@@ -336,7 +389,9 @@ mod tests {
 
     #[test]
     fn chain_words_say_what_they_were_told() {
-        assert_eq!(chained(0), Ok(None));
+        assert_eq!(NOWHERE, (checksum(0, &[0]) as u64) << 32);
+        assert_eq!(chained(NOWHERE), Ok(None));
+        assert!(chained(0).is_err());
         let word = chain_word(77);
         assert_eq!(chained(word), Ok(Some(77)));
         for bit in 0..64 {

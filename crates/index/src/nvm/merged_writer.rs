@@ -13,8 +13,11 @@ use std::collections::VecDeque;
 use spirit_door::{Door, Site};
 use spirit_mem::{Pins, Region};
 
+use super::damage;
 use super::layout::NvmLayout;
-use super::merged::{Merged, RECORD_BYTES, chain_word, count_word, long_lines, record_words};
+use super::merged::{
+    Merged, NOWHERE, RECORD_BYTES, chain_word, count_word, long_lines, record_words,
+};
 use super::node::Link;
 use super::tier::{BACKED_BYTES, Nvm};
 use crate::descriptor::Position;
@@ -77,7 +80,7 @@ impl MergedWriter {
         let mut gone = Vec::new();
         for bucket in merged.used_buckets() {
             writer.cut(&merged, region, door, bucket);
-            for (_, line) in merged.chain(bucket) {
+            for (_, line) in merged.chain(bucket).filter(|(_, line)| merged.is_known(*line)) {
                 writer.take(line, 1);
                 if let Some((first, lines)) = merged.apart(line) {
                     writer.take(first, lines);
@@ -124,7 +127,7 @@ impl MergedWriter {
         let mut chain = merged.chain(bucket).skip_while(|(_, l)| *l != line);
         let Some((at, _)) = chain.next() else { return };
         let after = chain.next();
-        let word = after.map_or(0, |(_, next)| chain_word(next));
+        let word = after.map_or(NOWHERE, |(_, next)| chain_word(next));
         door.store(Site::Unlink, region, at, word);
         self.unlinked.push(at);
         self.limbo.push_back((u64::MAX, line, 1));
@@ -176,6 +179,10 @@ impl MergedWriter {
         let end = merged.buckets().min(next + STEP_BUCKETS);
         let larger = Merged::of_buckets(region, layout, bits);
         (next..end).for_each(|bucket| divide(&merged, &larger, region, door, bucket));
+        if damage::is_any() {
+            // The larger array would not lead to what the damage hides.
+            return false;
+        }
         if end < merged.buckets() {
             self.growth = Some(Growth { bits, next: end });
             return true;
@@ -191,14 +198,20 @@ impl MergedWriter {
         false
     }
 
-    /// Plans for a bucket a line, if that is more than there are.
+    /// Plans for a bucket a line, if that is more than there are, or for the first buckets, for which the disk has room.
     fn begin_growth(&self, merged: &Merged<'_>, nvm: &Nvm, lines: u64) -> Option<Growth> {
-        let bits = lines.next_power_of_two().ilog2().min(nvm.layout().bucket_bits.1);
-        if bits <= merged.bits() || self.cutting.is_some() {
+        let (first, last) = nvm.layout().bucket_bits;
+        let bits = lines.next_power_of_two().ilog2().clamp(first, last);
+        if merged.is_made() && (bits <= merged.bits() || self.cutting.is_some()) {
             return None;
         }
-        let array = nvm.layout().bucket_array(bits);
-        nvm.back_range(array.start()..array.end()).then_some(Growth { bits, next: 0 })
+        let is_backed = |bits: &u32| {
+            let array = nvm.layout().bucket_array(*bits);
+            nvm.back_range(array.start()..array.end())
+        };
+        let bits = Some(bits).filter(is_backed);
+        let bits = bits.or_else(|| (!merged.is_made()).then_some(first));
+        bits.map(|bits| Growth { bits, next: 0 })
     }
 
     /// Gives up a larger array that is not in use yet, since records will leave the chains.
@@ -234,7 +247,7 @@ impl MergedWriter {
     fn cut(&mut self, merged: &Merged<'_>, region: &Region, door: &Door, bucket: usize) {
         let mut chain = merged.chain(bucket);
         if let Some((at, _)) = chain.find(|(_, line)| merged.is_foreign(bucket, *line)) {
-            door.store(Site::Unlink, region, at, 0);
+            door.store(Site::Unlink, region, at, NOWHERE);
             self.unlinked.push(at);
         }
     }
@@ -367,7 +380,7 @@ fn divide(merged: &Merged<'_>, larger: &Merged<'_>, region: &Region, door: &Door
         let is_its = |line: &u32| !larger.is_foreign(finer, *line);
         let first = records.next_if(is_its);
         while records.next_if(is_its).is_some() {}
-        let (at, word) = (larger.bucket_place(finer), first.map_or(0, chain_word));
+        let (at, word) = (larger.bucket_place(finer), first.map_or(NOWHERE, chain_word));
         if larger.bucket_word(finer) != word {
             door.store(Site::Grow, region, at, word);
             door.write_back(Site::GrowWriteBack, region, at, 8);
@@ -407,9 +420,18 @@ mod tests {
             let file = Arc::new(HeapFile::create(&path, BYTES).unwrap());
             std::fs::remove_file(path).unwrap();
             let layout = NvmLayout::new(NvmSettings { bytes: BYTES, log_bytes: 0 }, 64 << 10);
-            let tier = Tier { file, start: 0, door: Door::new(Barrier::Order), is_new: true };
+            let tier = Tier {
+                file,
+                start: 0,
+                door: Door::new(Barrier::Order),
+                is_new: true,
+                verify: false,
+            };
             let region = Region::reserve(BYTES, Residency::OnTouch).unwrap();
-            Sample { region, nvm: Nvm::new(layout, tier), pins: Pins::new(2) }
+            let sample = Sample { region, nvm: Nvm::new(layout, tier), pins: Pins::new(2) };
+            // The first buckets.
+            sample.grow(&mut sample.writer(), 0);
+            sample
         }
 
         fn merged(&self) -> Merged<'_> {

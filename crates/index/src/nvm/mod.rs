@@ -5,6 +5,8 @@
 //! | [`tier`], [`layout`] | an executor's part, open; its partitions |
 //! | [`slot`] | a segment's entry in the engrave log: where its copy is, what it covers, its mark |
 //! | [`section`] | the parts of a segment's copy |
+//! | `pages` | a checksum for each page of it |
+//! | `prover`, [`damage`] | looking at a page when it is read for the first time; what was wrong with it |
 //! | [`log`], [`log_reader`], `log_operation` | operations that are in no engraved segment yet |
 //! | [`engrave`] | the stage that copies a flushed segment |
 //! | [`commit`] | readers go to the copy |
@@ -40,6 +42,7 @@ pub mod backup;
 pub mod check;
 pub mod commit;
 pub mod coverage;
+pub mod damage;
 pub mod engrave;
 pub mod engraved_terms;
 pub mod field_list;
@@ -64,6 +67,8 @@ mod order_engraver;
 mod packed_import;
 mod packed_term_engraver;
 pub(crate) mod packed_terms;
+pub(crate) mod pages;
+mod prover;
 pub mod recover;
 pub mod root;
 mod row_packer;

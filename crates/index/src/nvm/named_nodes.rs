@@ -9,6 +9,7 @@ use spirit_mem::{Region, Span};
 use super::engraved_terms::TERM_KEY_BYTES;
 use super::merged::Merged;
 use super::node::{NODE_BYTES, Node};
+use super::{Corrupt, damage};
 use crate::term::{FieldId, TermBuffer, TermKey};
 
 /// The nodes of a segment.
@@ -41,6 +42,21 @@ impl<'a> NamedNodes<'a> {
 
     /// Writes the bytes of a node's term, and says of which field they are, and how many. None if they are not what was stored.
     pub(crate) fn write_term(
+        &self,
+        number: u32,
+        node: Node,
+        out: &mut TermBuffer,
+    ) -> Option<(FieldId, usize)> {
+        let written = self.write_stored(number, node, out);
+        if written.is_none() {
+            let at = self.starts[0] + number as u64 * NODE_BYTES;
+            let why = "its term is not what was stored";
+            damage::note(self.region, Corrupt { what: "node", at, why });
+        }
+        written
+    }
+
+    fn write_stored(
         &self,
         number: u32,
         node: Node,

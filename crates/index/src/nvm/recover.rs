@@ -79,17 +79,17 @@ fn marks(slots: Slots<'_>) -> Result<Marks, Corrupt> {
 pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     let Some(nvm) = memory.nvm() else { return Ok(Recovered::default()) };
     let slots = Slots::new(memory.region(), nvm.layout());
-    merged::check_count(memory.region(), nvm.layout())?;
     let Marks { window, merged, newest } = marks(slots)?;
     let mut recovered = Recovered { window, ..Recovered::default() };
-    let mut living = 0;
+    let (mut living, mut is_linked) = (0, false);
     for position in window.oldest..window.end {
         let (entry, sections) = nvm.sections(memory.region(), position)?;
         let is_merged = position < merged;
+        is_linked |= is_merged && sections.get(Kind::Nodes).bytes > 0;
         restore_blocks(memory, slots.place(position), &entry, is_merged)?;
         shape::check(memory.region(), memory.geometry(), &entry, &sections)?;
         if !is_merged {
-            shape::check_terms(memory.region(), &sections)?;
+            shape::check_terms(memory.region(), &entry, &sections)?;
         }
         let state = if is_merged { State::Merged } else { State::Committed };
         let dead = slots.dead(position)?;
@@ -98,6 +98,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
         memory.set_arrived(position, recovered.arrived_ms);
         living += entry.rows.saturating_sub(dead as u64);
     }
+    merged::check_count(memory.region(), nvm.layout(), is_linked)?;
     if let Some(newest) = newest {
         let entry = slots.entry(newest)?;
         shape::check_numbers(memory.geometry(), &entry)?;

@@ -5,11 +5,11 @@
 //!
 //! | word | |
 //! |---|---|
-//! | 0 | kind (low half), checksum of the contents (high half) |
+//! | 0 | kind (low half); of page checks their checksum, else 0 (high half) |
 //! | 1 | start |
 //! | 2 | bytes |
 //!
-//! What changes while the segment lives (death stamps, links) does not count in a checksum.
+//! What the other sections have is covered by the [page checks](super::pages).
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,14 +18,13 @@ use spirit_mem::{Region, Span};
 
 use super::slot::Entry;
 use super::{Corrupt, checksum};
-use crate::rows::ROW_WORDS;
 
 /// Words of a table entry.
 pub const SECTION_WORDS: usize = 3;
 /// Entries that a table may have, those of kinds that this version does not know among them.
 const ENTRIES_MAX: usize = 64;
 /// Kinds that this version writes.
-pub const SECTIONS: usize = 18;
+pub const SECTIONS: usize = 19;
 
 /// What is in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,8 +64,10 @@ pub enum Kind {
     Texts = 16,
     /// Packed lists, instead of posting arrays. How long it is shows when it is written, too.
     PackedLists = 17,
-    /// The terms that lead to packed lists. The last one in its block: how long it is shows when it is written.
+    /// The terms that lead to packed lists. How long it is shows when it is written.
     PackedTerms = 18,
+    /// A checksum for each page of both blocks: see [`pages`](super::pages). The last one in its block.
+    PageChecks = 19,
 }
 
 // Kinds count from 1, without gaps.
@@ -99,6 +100,7 @@ impl Kind {
         Kind::Texts,
         Kind::PackedLists,
         Kind::PackedTerms,
+        Kind::PageChecks,
     ];
 
     /// Whether it lies in the short-term block.
@@ -127,6 +129,7 @@ impl Kind {
             Kind::Texts => "texts",
             Kind::PackedLists => "packed lists",
             Kind::PackedTerms => "packed terms",
+            Kind::PageChecks => "page checks",
         }
     }
 
@@ -142,7 +145,7 @@ pub struct Section {
     pub start: u64,
     /// Length.
     pub bytes: u64,
-    /// Checksum.
+    /// Checksum of page checks; 0 of what they cover.
     pub check: u32,
 }
 
@@ -200,7 +203,7 @@ impl Sections {
             return Err(corrupt(at, "it has more than 64 entries"));
         }
         let stored: Span<AtomicU64> = Span::new(at, count * SECTION_WORDS as u64);
-        let stored = region.get(stored).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
+        let stored = region.peek(stored).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
         // Queries come here, and allocate nothing.
         let mut words = [0; ENTRIES_MAX * SECTION_WORDS];
         let words = &mut words[..stored.len()];
@@ -239,47 +242,4 @@ impl Sections {
         }
         Ok(sections)
     }
-}
-
-/// What counts of the words in a section of `kind`, over and over: the rest may change.
-pub(super) fn contents_mask(kind: Kind, are_packed: bool) -> &'static [u64] {
-    match kind {
-        // A row's second word holds the death stamp in its high half. Packed rows have them elsewhere.
-        Kind::Rows if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
-        Kind::Deaths => &[0],
-        // A node's first word is its link, and the last one's high half its record.
-        Kind::Nodes => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
-        _ => &[u64::MAX],
-    }
-}
-
-/// The checksum of what is stored in the section of `kind`, without what may change.
-pub fn contents_check(region: &Region, kind: Kind, sections: &Sections) -> u32 {
-    let section = sections.get(kind);
-    let words = region.view(Span::new(section.start, section.bytes / 8));
-    const _: () = assert!(ROW_WORDS == 3);
-    match *contents_mask(kind, sections.are_packed()) {
-        [a, b, c] => masked_check(words, [a, b, c]),
-        [a, b, c, d] => masked_check(words, [a, b, c, d]),
-        [mask] => masked_check(words, [mask]),
-        _ => masked_check(words, [u64::MAX]),
-    }
-}
-
-/// The checksum of words, of each of which counts what the mask says, over and over.
-fn masked_check<const N: usize>(words: &[AtomicU64], mask: [u64; N]) -> u32 {
-    // Gathered, since the checksum of a long run of bytes is three at once. A multiple of every mask's length.
-    const WORDS: usize = 1020;
-    const { assert!(WORDS.is_multiple_of(N)) };
-    let mut bytes = [0; WORDS * 8];
-    let mut crc = 0;
-    for piece in words.chunks(WORDS) {
-        for (to, words) in bytes.chunks_mut(8 * N).zip(piece.chunks(N)) {
-            for ((to, word), mask) in to.chunks_exact_mut(8).zip(words).zip(mask) {
-                to.copy_from_slice(&(word.load(Relaxed) & mask).to_le_bytes());
-            }
-        }
-        crc = crc32c::crc32c_append(crc, &bytes[..piece.len() * 8]);
-    }
-    crc
 }

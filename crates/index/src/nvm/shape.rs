@@ -11,8 +11,10 @@ use spirit_mem::{Region, Span};
 
 use super::Corrupt;
 use super::engraved_terms::{EngravedTerms, TERM_KEY_BYTES};
+use super::layout::PAGE;
 use super::node::NODE_BYTES;
-use super::section::{Kind, Section, Sections, contents_check};
+use super::pages::{Pages, check_bytes};
+use super::section::{Kind, Section, Sections};
 use super::slot::Entry as SlotEntry;
 use super::stamps::stamp_bytes;
 use super::term_engraver::hash_bytes;
@@ -63,12 +65,11 @@ pub fn check(
     ];
     for (kind, contents, chunk_bytes) in chunks {
         let directory = sections.get(kind);
+        Pages::of(entry, sections).look_at_section(region, kind)?;
         if kind == Kind::RowDirectory && sections.are_packed() {
-            unchanged(region, kind, sections).map_err(corrupt)?;
             packed_rows(region, geometry, entry, sections).map_err(corrupt)?;
             continue;
         }
-        unchanged(region, kind, sections).map_err(corrupt)?;
         places(region, directory, sections.get(contents), chunk_bytes).map_err(corrupt)?;
     }
     if sections.are_packed() {
@@ -89,10 +90,10 @@ pub fn check(
 }
 
 /// Whether the terms of a segment that is not merged are what was stored, and lead nowhere else.
-pub fn check_terms(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
+pub fn check_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
     for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
-        unchanged(region, kind, sections).map_err(corrupt)?;
+        Pages::of(entry, sections).look_at_section(region, kind)?;
     }
     let terms = EngravedTerms::of(region, sections);
     let long_bytes = sections.get(Kind::LongTerms).bytes;
@@ -170,6 +171,10 @@ pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corru
     if Statistics::from_word(entry.kept).documents > entry.rows {
         return corrupt("more documents have tokens than there are rows");
     }
+    let blocks = [entry.long_start, entry.long_bytes, entry.short_start, entry.short_bytes];
+    if !blocks.into_iter().all(|at| at.is_multiple_of(PAGE)) {
+        return corrupt("its blocks are no whole pages");
+    }
     if entry.bitmap_rows != 0 && entry.bitmap_rows != entry.rows {
         return corrupt("its bitmaps have another number of rows");
     }
@@ -215,6 +220,7 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
                 bytes == 0
             }
             Kind::PackedTerms => sections.are_packed() || bytes == 0,
+            Kind::PageChecks => bytes == check_bytes(Pages::of(entry, sections).count()),
             Kind::Nodes => bytes == terms * NODE_BYTES && terms <= entry.terms,
             Kind::TermKeys => bytes == terms * TERM_KEY_BYTES,
             Kind::TermOrder => bytes == order_bytes(terms),
@@ -267,12 +273,6 @@ fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
         return Err(Corrupt { what: "text index", at: index.start, why });
     }
     Ok(())
-}
-
-fn unchanged(region: &Region, kind: Kind, sections: &Sections) -> Result<(), Problem> {
-    let section = sections.get(kind);
-    let right = section.bytes == 0 || contents_check(region, kind, sections) == section.check;
-    if right { Ok(()) } else { Err((section.start, "the checksum of a section is wrong")) }
 }
 
 /// The chunks of the copy lie one behind the other; behind the last one the directory has zeros.

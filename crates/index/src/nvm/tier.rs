@@ -10,6 +10,7 @@ use spirit_mem::{FilePart, HeapFile, HeapFileError, Region, Residency};
 
 use super::Corrupt;
 use super::layout::NvmLayout;
+use super::prover::SegmentProver;
 use super::section::Sections;
 use super::slot::{Entry, Slots};
 use crate::descriptor::Position;
@@ -31,6 +32,8 @@ pub struct Tier {
     pub door: Door,
     /// The part was just made: the disk backs the beginning of its log.
     pub is_new: bool,
+    /// Pages of segments are compared with their checks when this process reads them for the first time.
+    pub verify: bool,
 }
 
 /// The second tier of an executor.
@@ -56,6 +59,13 @@ impl Nvm {
     /// The part of the file that it is.
     pub(crate) fn file_part(&self) -> FilePart<'_> {
         FilePart { file: &self.tier.file, start: self.tier.start, bytes: self.layout.bytes }
+    }
+
+    /// Has the pages of segments in `region` looked at when they are read, if that was asked for.
+    pub(crate) fn prove(&self, region: &mut Region) {
+        if self.tier.verify {
+            region.prove_with(SegmentProver::proved(self.layout));
+        }
     }
 
     /// Where everything is.

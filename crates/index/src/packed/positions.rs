@@ -11,6 +11,8 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_mem::{Region, Span};
+
 use crate::posting::{FREQUENCY_MAX, frequency};
 
 /// Bits of the width.
@@ -22,13 +24,34 @@ const WORD_BITS: u64 = u32::BITS as u64;
 pub struct Positions<'a> {
     words: &'a [AtomicU32],
     width: u32,
+    /// Where the words are, if their pages are to be looked at.
+    place: Option<(&'a Region, u64)>,
 }
 
 impl<'a> Positions<'a> {
     /// Those that begin with these words.
     pub fn new(words: &'a [AtomicU32]) -> Positions<'a> {
         let width = words.first().map_or(0, |word| word.load(Relaxed) & 0xFF);
-        Positions { words, width: width.min(u32::BITS) }
+        Positions { words, width: width.min(u32::BITS), place: None }
+    }
+
+    /// Those that begin with the words of `span`, some of which may lie behind them.
+    pub fn at(region: &'a Region, span: Span<AtomicU32>) -> Positions<'a> {
+        let words = region.peek(span).unwrap_or(&[]);
+        region.prove(span.start(), words.len().min(1) as u64 * 4);
+        Positions { place: Some((region, span.start())), ..Positions::new(words) }
+    }
+
+    /// Looks at the pages of so many numbers from one on, before they are read.
+    fn look_at(&self, first: u64, count: u64) {
+        let Some((region, start)) = self.place else { return };
+        let word = |number: u64| {
+            let bit = WIDTH_BITS + number.saturating_mul(self.width as u64);
+            (bit / WORD_BITS).min(self.words.len() as u64)
+        };
+        let end = (word(first + count) + 1).min(self.words.len() as u64);
+        let first = word(first).min(end);
+        region.prove(start + first * 4, (end - first) * 4);
     }
 
     /// The number at `index`; what is missing is zeros.
@@ -46,7 +69,7 @@ impl<'a> Positions<'a> {
         let at = before.iter().fold(0, |at, word| at + self.numbers(at, *word));
         let (extra, count) = match frequency(*last) {
             // A damaged one says no more than there is.
-            FREQUENCY_MAX => (1, self.number(at).min(self.numbers_max())),
+            FREQUENCY_MAX => (1, self.counted(at).min(self.numbers_max())),
             count => (0, count),
         };
         self.take(at + extra, count)
@@ -61,12 +84,19 @@ impl<'a> Positions<'a> {
     /// How many numbers a posting has whose first one is at `at`.
     fn numbers(&self, at: u64, posting: u32) -> u64 {
         match frequency(posting) {
-            FREQUENCY_MAX => 1 + self.number(at) as u64,
+            FREQUENCY_MAX => 1 + self.counted(at) as u64,
             count => count as u64,
         }
     }
 
+    /// The number that says how many follow.
+    fn counted(&self, at: u64) -> u32 {
+        self.look_at(at, 1);
+        self.number(at)
+    }
+
     fn take(&self, at: u64, count: u32) -> PositionIter<'a> {
+        self.look_at(at, count.into());
         PositionIter { positions: *self, at, left: count, next: 0 }
     }
 

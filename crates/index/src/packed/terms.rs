@@ -28,7 +28,7 @@ use spirit_mem::{Region, Span};
 use self::code::{Coded, Reader};
 use crate::descriptor::SegmentId;
 use crate::entries::Entry;
-use crate::nvm::checksum;
+use crate::nvm::{Corrupt, checksum, damage};
 use crate::term::{FieldId, TERM_BYTES_MAX};
 use crate::term_order::prefix;
 
@@ -43,6 +43,9 @@ const HEAD_WORDS: u64 = 1;
 /// The terms of a segment, where they lie.
 #[derive(Clone, Copy)]
 pub(crate) struct PackedTerms<'a> {
+    region: &'a Region,
+    /// Where the blocks begin.
+    body: u64,
     segment: SegmentId,
     terms: usize,
     /// The blocks' words, and the same as bytes.
@@ -69,10 +72,13 @@ impl<'a> PackedTerms<'a> {
         let body = Span::<AtomicU64>::new(at + HEAD_WORDS * WORD, words);
         let prefixes = Span::<AtomicU64>::new(body.end(), blocks);
         Some(PackedTerms {
+            region,
+            body: body.start(),
             segment,
             terms,
-            words: region.get(body)?,
-            bytes: region.get(Span::new(body.start(), words * WORD))?,
+            // Whose pages are looked at block by block.
+            words: region.peek(body)?,
+            bytes: region.peek(Span::new(body.start(), words * WORD))?,
             prefixes: region.get(prefixes)?,
             index: region.get(Span::new(prefixes.end(), blocks))?,
         })
@@ -145,19 +151,35 @@ impl<'a> PackedTerms<'a> {
         (self.terms - block * BLOCK).min(BLOCK)
     }
 
+    /// The words of a block, if its entry is one that leads to some.
+    fn range(&self, block: usize) -> Range<usize> {
+        let place = |entry: &AtomicU64| entry.load(Relaxed) as u32 as usize;
+        place(&self.index[block])..self.index.get(block + 1).map_or(self.words.len(), place)
+    }
+
     /// What lies behind the beginning of a block, whatever that is.
     fn body(&self, block: usize) -> Reader<'a> {
-        let start = self.index[block].load(Relaxed) as u32 as usize * WORD as usize;
-        Reader::new(self.bytes.get(start..).unwrap_or(&[]))
+        let Range { start, end } = self.range(block);
+        let len = end.min(self.words.len()).saturating_sub(start);
+        self.region.prove(self.body + start as u64 * WORD, len as u64 * WORD);
+        Reader::new(self.bytes.get(start * WORD as usize..).unwrap_or(&[]))
     }
 
     /// The terms of a block, if they are what was stored.
     fn believed(&self, block: usize) -> Option<Reader<'a>> {
+        let terms = self.checked(block);
+        if terms.is_none() {
+            let at = self.body + self.range(block).start as u64 * WORD;
+            let why = "the checksum of a block is wrong";
+            damage::note(self.region, Corrupt { what: "packed terms", at, why });
+        }
+        terms
+    }
+
+    fn checked(&self, block: usize) -> Option<Reader<'a>> {
         let words = |word: &AtomicU64| word.load(Relaxed);
         let entry = words(&self.index[block]);
-        let next = self.index.get(block + 1).map(|next| words(next) as u32 as usize);
-        let range = entry as u32 as usize..next.unwrap_or(self.words.len());
-        let body = self.words.get(range)?;
+        let body = self.words.get(self.range(block))?;
         let mut check = self.block_terms(block) as u32;
         let (groups, rest) = body.as_chunks::<8>();
         for group in groups {

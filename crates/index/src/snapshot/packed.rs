@@ -26,8 +26,8 @@ impl<'a> Segment<'a> {
         if frequency(entry.payload) == 1 {
             return PositionIter::once(at);
         }
-        let words = self.memory.region().get(self.packed_from(at)).unwrap_or(&[]);
-        Positions::new(words).of_last(&[entry.payload])
+        let positions = Positions::at(self.memory.region(), self.packed_from(at));
+        positions.of_last(&[entry.payload])
     }
 
     /// The words of packed lists from one on.

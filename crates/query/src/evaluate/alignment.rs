@@ -76,7 +76,8 @@ fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
     if entry.postings > 1 {
         let words = match segment.packed(entry) {
             Some(packed) => packed.words(region),
-            None => region.view(segment.flushed().list(entry)),
+            // Nothing is read by it yet.
+            None => region.peek(segment.flushed().list(entry)).unwrap_or(&[]),
         };
         for word in words.iter().step_by(LINE_WORDS).take(LINES_AHEAD) {
             prefetch(word);

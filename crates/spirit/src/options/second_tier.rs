@@ -143,6 +143,19 @@ impl Options {
         self
     }
 
+    /// Whether each page of a segment in the file is compared with its checksum when this process reads it for the first time. A
+    /// query that comes upon a damaged one ends with [`SearchError::Corrupt`](crate::SearchError::Corrupt). Default: yes at
+    /// [`Durability::Os`], else no. Of this start only.
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = Some(verify);
+        self
+    }
+
+    /// Whether pages are compared with their checksums.
+    pub(crate) fn verifies(&self) -> bool {
+        self.verify.unwrap_or_else(|| self.is_os_level())
+    }
+
     /// Writes lines back and fences as persistent memory would need it, whatever the medium: to measure what it costs.
     pub fn force_barriers(mut self, force: bool) -> Self {
         self.force_barriers = force;

@@ -34,6 +34,8 @@ pub(crate) struct Segment {
     pub(crate) table: u64,
     /// Kind, start and bytes of each section.
     pub(crate) sections: Vec<(u64, u64, u64)>,
+    /// Start and bytes of its blocks.
+    pub(crate) blocks: [(u64, u64); 2],
     /// Where the keys of its terms are, if it is not merged.
     pub(crate) keys: Option<u64>,
     /// Where the lines of the merged dictionary begin.
@@ -77,7 +79,7 @@ const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
 const MERGED: u64 = 5;
 /// Sections, from kind 1 on.
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "row directory",
     "vector directory",
     "rows",
@@ -96,6 +98,7 @@ const SECTIONS: [&str; 18] = [
     "texts",
     "packed lists",
     "packed terms",
+    "page checks",
 ];
 
 /// A segment's slot.
@@ -210,8 +213,8 @@ impl<'a> Atlas<'a> {
         let behind = end.next_multiple_of(64) - end;
         self.add("behind a section table", end, behind, Promise::Harmless);
         let mut found = Vec::new();
-        // Packed terms are in the last section.
-        let are_packed = self.word(table + (sections - 1) * 24 + 16) > 0;
+        // Of kind 18.
+        let are_packed = self.word(table + 17 * 24 + 16) > 0;
         for index in 0..sections {
             let [kind, start, bytes] = [0, 8, 16].map(|at| self.word(table + index * 24 + at));
             let what = SECTIONS[(kind & 0xFFFF_FFFF) as usize - 1];
@@ -220,7 +223,7 @@ impl<'a> Atlas<'a> {
             match what {
                 "term keys" | "long terms" | "term hashes" if slot.merged => {}
                 "term keys" | "long terms" | "term hashes" | "row directory"
-                | "vector directory" => {
+                | "vector directory" | "page checks" => {
                     self.add(what, start, bytes, Promise::Refused);
                 }
                 "rows" if are_packed => self.add("packed rows", start, bytes, Promise::Found),
@@ -238,10 +241,14 @@ impl<'a> Atlas<'a> {
                 _ => self.add(what, start, bytes, Promise::Found),
             }
         }
+        let blocks = [(16, 17), (18, 19)].map(|(start, bytes)| {
+            (self.part + self.word(entry(start)), self.word(entry(bytes)))
+        });
         let keys = found.iter().find(|(kind, ..)| *kind == 7 && !slot.merged);
         self.segments.push(Segment {
             slot: slot.at,
             table,
+            blocks,
             keys: keys.map(|(_, start, _)| *start),
             lines: self.dictionary_places().lines,
             sections: found,
@@ -299,7 +306,8 @@ impl<'a> Atlas<'a> {
         self.add("larger arrays", buckets.end, arrays.end - buckets.end, Promise::Harmless);
         for bucket in buckets.step_by(8) {
             let mut at = bucket;
-            while self.word(at) != 0 {
+            // Before the first merge no bucket was ever written.
+            while self.word(at) & 0xFFFF_FFFF != 0 {
                 self.chain_words.push(at);
                 at = line_at((self.word(at) & 0xFFFF_FFFF) - 1);
                 // A chain that was not cut goes on with the next bucket's.

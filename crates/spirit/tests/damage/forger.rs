@@ -52,16 +52,14 @@ impl Forger<'_> {
     /// A segment's nodes, sections, section table and slot, as they were before.
     pub(crate) fn segment(&mut self, segment: &Segment) {
         let are_packed = segment.sections.iter().any(|(kind, _, bytes)| *kind == 17 && *bytes > 0);
-        for (index, (kind, start, bytes)) in (0..).zip(&segment.sections) {
+        for (kind, start, bytes) in &segment.sections {
             match kind {
                 6 => self.nodes(*start, *bytes, segment),
                 18 => self.packed_terms(*start, *bytes),
                 _ => {}
             }
-            let check = self.section(*kind, *start, *bytes, are_packed);
-            let at = segment.table + index * 24;
-            self.set(at, self.word(at) & 0xFFFF_FFFF | check << 32);
         }
+        self.page_checks(segment, are_packed);
         self.table(segment);
         self.entry(segment);
     }
@@ -78,17 +76,38 @@ impl Forger<'_> {
         self.set(segment.slot + 29 * 8, self.sum(segment.slot + 8, 28 * 8));
     }
 
-    fn section(&self, kind: u64, start: u64, bytes: u64, are_packed: bool) -> u64 {
-        let mask: &[u64] = match kind {
-            14 => &[0],
-            3 if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
-            6 => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
-            _ => &[u64::MAX],
+    /// The checks of all pages, and their own.
+    fn page_checks(&mut self, segment: &Segment, are_packed: bool) {
+        let Some((index, (_, start, bytes))) =
+            (0..).zip(&segment.sections).find(|(_, (kind, ..))| *kind == 19)
+        else {
+            return;
         };
-        let words = (start..start + bytes / 8 * 8).step_by(8).zip(mask.iter().cycle());
-        words.fold(0, |sum, (at, mask)| {
-            crc32c::crc32c_append(sum, &(self.word(at) & mask).to_le_bytes())
-        }) as u64
+        let pages = segment.blocks.iter().flat_map(|(at, bytes)| (*at..at + bytes).step_by(4096));
+        let checks: Vec<u32> = pages.map(|page| self.page(segment, page, are_packed)).collect();
+        for (at, check) in (*start..start + bytes).step_by(4).zip(checks) {
+            self.bytes[at as usize..at as usize + 4].copy_from_slice(&check.to_le_bytes());
+        }
+        let (at, check) = (segment.table + index * 24, self.sum(*start, *bytes));
+        self.set(at, self.word(at) & 0xFFFF_FFFF | check << 32);
+    }
+
+    /// The check of a page: of what sections have in it, in the order of their kinds.
+    fn page(&self, segment: &Segment, page: u64, are_packed: bool) -> u32 {
+        let mut sum = 0;
+        for (kind, start, bytes) in segment.sections.iter().filter(|(kind, ..)| *kind != 19) {
+            let mask: &[u64] = match kind {
+                14 => &[0],
+                3 if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
+                6 => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
+                _ => &[u64::MAX],
+            };
+            let words = (*start..start + bytes / 8 * 8).step_by(8).zip(mask.iter().cycle());
+            for (at, mask) in words.filter(|(at, _)| (page..page + 4096).contains(at)) {
+                sum = crc32c::crc32c_append(sum, &(self.word(at) & mask).to_le_bytes());
+            }
+        }
+        sum
     }
 
     /// A node's check goes over its term's key, which is in the term's record, or in the section of keys.

@@ -1,7 +1,11 @@
-//! A segment, copied: what cannot change as it is, compared with the checksums of when it was engraved; links and the lines of
+//! A segment, copied: what cannot change as it is, compared with the checksums that its pages got when it was engraved; links and the lines of
 //! records, which a merge makes anew, as zeros; and its deaths apart.
 
 use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::Span;
 
 use super::deaths::{Early, Judge};
 use super::frame::{FrameKind, FrameWriter, PAYLOAD_BYTES_MAX};
@@ -9,7 +13,8 @@ use super::source::{Point, Source};
 use super::terms::Terms;
 use super::to_bytes;
 use crate::descriptor::{Position, State};
-use crate::nvm::section::{Kind, Section, Sections, contents_mask};
+use crate::nvm::pages::{Pages, keep, mask};
+use crate::nvm::section::{Kind, Section, Sections};
 use crate::nvm::slot::Entry;
 use crate::nvm::stamps::Stamps;
 use crate::nvm::{Corrupt, checksum};
@@ -101,6 +106,8 @@ impl Source<'_> {
             true => Some(Terms::again(self.region, &self.layout, &sections)?),
             false => None,
         };
+        let pages = Pages::of(&entry, &sections);
+        self.compare(&pages, terms.as_ref())?;
         let words = [&entry.words()[..], &sections.words()[..]].concat();
         let numbers = [position as u64, is_merged.into(), 0];
         frames.write(FrameKind::Segment, numbers, &to_bytes(&words))?;
@@ -123,17 +130,38 @@ impl Source<'_> {
         frames: &mut FrameWriter<'_>,
     ) -> Result<(), CopyError> {
         let section = sections.get(kind);
-        let counts = contents_mask(kind, sections.are_packed());
-        let (mut check, mut payload) = (0, Vec::new());
+        let counts = mask(kind, sections.are_packed());
+        let mut words = Vec::new();
         for done in (0..section.bytes).step_by(PIECE_BYTES as usize) {
-            payload.clear();
             let bytes = PIECE_BYTES.min(section.bytes - done);
-            self.region.read_words(section.start + done, bytes, &mut payload);
-            mask(counts, &mut payload);
-            check = crc32c::crc32c_append(check, &payload);
-            frames.write(FrameKind::Section, [kind as u64, done, 0], &payload)?;
+            let stored = self.region.get(Span::<AtomicU64>::new(section.start + done, bytes / 8));
+            words.clear();
+            words.extend(stored.unwrap_or(&[]).iter().map(|word| word.load(Relaxed)));
+            keep(counts, done / 8, &mut words);
+            frames.write(FrameKind::Section, [kind as u64, done, 0], &to_bytes(&words))?;
         }
-        Ok(compare(kind, section, check)?)
+        Ok(())
+    }
+
+    /// Compares what is copied with the checks of its pages; `terms` are those of a merged segment.
+    fn compare(&self, pages: &Pages, terms: Option<&Terms>) -> Result<(), Corrupt> {
+        pages.look_at_checks(self.region)?;
+        pages.long().try_for_each(|page| pages.look_at(self.region, page))?;
+        let Some(terms) = terms else {
+            return pages.short().try_for_each(|page| pages.look_at(self.region, page));
+        };
+        for page in pages.short() {
+            let found = pages.check_of(page, |kind, first, out| {
+                let words = terms.section(kind).chunks_exact(8).skip(first as usize);
+                for (to, word) in out.iter_mut().zip(words) {
+                    *to = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                }
+            });
+            if found.is_none() || found != pages.stored(self.region, page) {
+                return Err(wrong(pages.first_kind(page), page));
+            }
+        }
+        Ok(())
     }
 
     fn copy_deaths(
@@ -173,30 +201,15 @@ fn write_again(
     frames: &mut FrameWriter<'_>,
 ) -> Result<(), CopyError> {
     if contents.len() as u64 != section.bytes {
-        return Err(wrong(kind, section).into());
+        return Err(wrong(kind, section.start).into());
     }
     for (i, piece) in contents.chunks(PIECE_BYTES as usize).enumerate() {
         let numbers = [kind as u64, i as u64 * PIECE_BYTES, 0];
         frames.write(FrameKind::Section, numbers, piece)?;
     }
-    Ok(compare(kind, section, crc32c::crc32c(contents))?)
+    Ok(())
 }
 
-fn compare(kind: Kind, section: Section, check: u32) -> Result<(), Corrupt> {
-    // An empty section has no checksum: it was set when there was nothing.
-    if section.bytes == 0 || check == section.check { Ok(()) } else { Err(wrong(kind, section)) }
-}
-
-fn wrong(kind: Kind, section: Section) -> Corrupt {
-    Corrupt { what: kind.name(), at: section.start, why: "its checksum is wrong" }
-}
-
-/// Clears what may change in words that begin with a row, or a node.
-fn mask(mask: &[u64], bytes: &mut [u8]) {
-    if mask == [u64::MAX] {
-        return;
-    }
-    for (word, mask) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(mask.iter().cycle()) {
-        *word = (u64::from_le_bytes(*word) & mask).to_le_bytes();
-    }
+fn wrong(kind: Kind, at: u64) -> Corrupt {
+    Corrupt { what: kind.name(), at, why: "its checksum is wrong" }
 }

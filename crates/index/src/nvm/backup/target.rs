@@ -119,7 +119,7 @@ impl<'a> Target<'a> {
         // What was put in the table's or another section's place is found by their checksums.
         let sections = Sections::of(self.region, entry)?;
         shape::check(self.region, self.geometry, entry, &sections)?;
-        shape::check_terms(self.region, &sections)?;
+        shape::check_terms(self.region, entry, &sections)?;
         self.put_deaths(entry, &sections, &deaths, row_end)?;
         self.slots().set_live(self.door, segment.position(), State::Engraved);
         Ok(())

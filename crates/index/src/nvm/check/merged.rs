@@ -11,10 +11,14 @@ use crate::descriptor::Position;
 use crate::nvm::merge::RUN_MAX;
 use crate::nvm::merged::{Merged, RECORD_BYTES, chained, check_count, long_lines};
 use crate::nvm::node::Nodes;
+use crate::nvm::section::Kind;
 use crate::term::Term;
 
 pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checked: &mut Checked) {
-    if let Err(corrupt) = check_count(part.region, &part.layout) {
+    let is_linked =
+        |segment: &Segment| segment.is_merged && segment.sections.get(Kind::Nodes).bytes > 0;
+    let is_needed = segments.iter().any(is_linked);
+    if let Err(corrupt) = check_count(part.region, &part.layout, is_needed) {
         return checked.add(corrupt);
     }
     let merged = Merged::new(part.region, &part.layout);
@@ -28,10 +32,11 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
         is_whole: segments.len() == found.live.len(),
         checked,
     };
-    for bucket in 0..merged.buckets() {
+    let made = if merged.is_made() { merged.buckets() } else { 0 };
+    for bucket in 0..made {
         walk.chain(bucket);
     }
-    walk.checked.counts.bytes += merged.buckets() as u64 * 8;
+    walk.checked.counts.bytes += made as u64 * 8;
     if walk.is_whole {
         walk.check_reached();
     }

@@ -7,7 +7,8 @@ use super::{Checked, Part, columns, order, postings, rows, terms, texts};
 use crate::descriptor::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::node::NODE_BYTES;
-use crate::nvm::section::{Kind, SECTIONS, Sections, contents_check};
+use crate::nvm::pages::Pages;
+use crate::nvm::section::{Kind, SECTIONS, Sections};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Slots};
 use crate::term_order::TermOrder;
@@ -158,16 +159,19 @@ fn check_order(at: u64, entry: &Entry, before: Option<Entry>, checked: &mut Chec
     }
 }
 
-/// The sections are what they were, but for what may change.
+/// The pages are what they were, but for what may change.
 fn check_sums(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
-    for kind in Kind::ALL {
-        let section = segment.sections.get(kind);
-        if section.bytes == 0 || (segment.is_merged && kind.is_short_term()) {
-            continue;
-        }
-        checked.counts.bytes += section.bytes;
-        if contents_check(part.region, kind, &segment.sections) != section.check {
-            checked.note(kind.name(), section.start, "its checksum is wrong");
+    let pages = Pages::of(&segment.entry, &segment.sections);
+    if let Err(finding) = pages.look_at_checks(part.region) {
+        return checked.add(finding);
+    }
+    let sections = Kind::ALL.into_iter().filter(|kind| !segment.is_merged || !kind.is_short_term());
+    checked.counts.bytes += sections.map(|kind| segment.sections.get(kind).bytes).sum::<u64>();
+    // The short-term block of a merged segment is another's.
+    let short = pages.short().take_while(|_| !segment.is_merged);
+    for page in pages.long().chain(short) {
+        if let Err(finding) = pages.look_at(part.region, page) {
+            checked.add(finding);
         }
     }
 }

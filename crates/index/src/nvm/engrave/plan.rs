@@ -12,8 +12,10 @@ use crate::geometry::ROW_BYTES;
 use crate::lengths::length_bytes;
 use crate::memory::{Memory, Partition};
 use crate::nvm::engraved_terms::TERM_KEY_BYTES;
+use crate::nvm::layout::PAGE;
 use crate::nvm::list_packer::{self, LIST_BYTES_MAX};
 use crate::nvm::node::NODE_BYTES;
+use crate::nvm::pages::check_bytes;
 use crate::nvm::row_packer::RowPacker;
 use crate::nvm::section::{Kind, SECTION_WORDS, SECTIONS, Section};
 use crate::nvm::stamps::stamp_bytes;
@@ -45,7 +47,13 @@ impl Engrave {
             let kinds = kinds.filter(|(kind, _)| kind.is_short_term() == short);
             kinds.map(|(_, bytes)| bytes.next_multiple_of(64)).sum()
         };
-        let (long, short) = (table + padded(false), padded(true).max(64));
+        // Blocks are whole pages, so that a page is one segment's.
+        let short = padded(true).next_multiple_of(PAGE).max(PAGE);
+        let contents = table + padded(false);
+        let pages = (contents + short).div_ceil(PAGE);
+        // With those of their own pages.
+        let checks = check_bytes(pages + pages / 512 + 2);
+        let long = (contents + checks).next_multiple_of(PAGE);
         let start =
             memory.allocate(Partition::NvmLong, long, self.id).ok_or(FlushStop::HeapFull)?;
         self.long = (start, long);
@@ -54,6 +62,7 @@ impl Engrave {
             return Err(FlushStop::TermsFull);
         };
         self.short = (start, short);
+        self.mark_proved(memory);
         let (mut long_at, mut short_at) = (self.long.0 + table, self.short.0);
         for (kind, bytes) in Kind::ALL.into_iter().zip(sizes) {
             let at = if kind.is_short_term() { &mut short_at } else { &mut long_at };
@@ -62,6 +71,14 @@ impl Engrave {
         }
         self.cut_into_pieces(memory);
         Ok(())
+    }
+
+    /// What this process writes it need not read again.
+    fn mark_proved(&self, memory: &Memory) {
+        let Some(proved) = memory.region().proved() else { return };
+        for (start, bytes) in [self.long, self.short] {
+            proved.mark_all(start..start + bytes);
+        }
     }
 
     /// Bytes of each section, or what it takes at most: what that leaves is given back.
@@ -91,7 +108,8 @@ impl Engrave {
                 let bytes = terms * INLINE_BYTES_MAX as u64 + long_bytes;
                 PackedTermsWriter::bytes_max(terms, bytes).next_multiple_of(8)
             }
-            Kind::Deaths | Kind::PackedLists | Kind::PackedTerms => 0,
+            // How many pages there are shows when all else is written.
+            Kind::Deaths | Kind::PackedLists | Kind::PackedTerms | Kind::PageChecks => 0,
             // Packed lists, and terms that lead to them, are instead of these.
             Kind::Postings
             | Kind::Nodes

@@ -6,7 +6,8 @@ use spirit_door::Site;
 use super::Salvage;
 use crate::descriptor::Position;
 use crate::nvm::checksum;
-use crate::nvm::section::{Kind, SECTION_WORDS, SECTIONS, Section, Sections, contents_check};
+use crate::nvm::pages::{Pages, check_bytes};
+use crate::nvm::section::{Kind, SECTION_WORDS, SECTIONS, Section, Sections};
 use crate::nvm::slot::{Entry, Slots};
 use crate::nvm::text_index::TEXT_ENTRY_BYTES;
 use crate::term_order::{Leads, head_of, order_bytes};
@@ -17,7 +18,7 @@ const TABLE_BYTES: u64 = (SECTIONS * SECTION_WORDS * 8) as u64;
 impl Salvage<'_> {
     /// True if its block has room for a segment without rows, as every sound one has: its directories are as long.
     pub(super) fn can_be_emptied(&self, entry: &Entry) -> bool {
-        let each = Kind::ALL.map(|kind| self.empty_bytes(kind).next_multiple_of(LINE_BYTES));
+        let each = Kind::ALL.map(|kind| self.empty_bytes(kind, entry).next_multiple_of(LINE_BYTES));
         let bytes = TABLE_BYTES.next_multiple_of(LINE_BYTES) + each.iter().sum::<u64>();
         entry.long_start.is_multiple_of(LINE_BYTES) && entry.long_bytes >= bytes
     }
@@ -31,18 +32,14 @@ impl Salvage<'_> {
                 continue;
             }
             let start = at.next_multiple_of(LINE_BYTES);
-            let bytes = self.empty_bytes(kind);
+            let bytes = self.empty_bytes(kind, entry);
             sections.set(kind, Section { start, bytes, check: 0 });
             at = start + bytes;
         }
         for kind in Kind::ALL {
             self.write_contents(kind, &sections);
-            let section = sections.get(kind);
-            if section.bytes > 0 {
-                let check = contents_check(self.region, kind, &sections);
-                sections.set(kind, Section { check, ..section });
-            }
         }
+        self.write_page_checks(entry, &mut sections);
         let words = sections.words();
         self.door.write_words(Site::BodyWords, self.region, entry.long_start, &words);
         let slots = Slots::new(self.region, &self.layout);
@@ -50,8 +47,17 @@ impl Salvage<'_> {
         slots.set_dead(&self.door, [Site::BodyStamp, Site::BodyWriteBack], position, 0);
     }
 
-    fn empty_bytes(&self, kind: Kind) -> u64 {
+    fn write_page_checks(&self, entry: &Entry, sections: &mut Sections) {
+        let words = Pages::of(entry, sections).checks_in(self.region);
+        let section = sections.get(Kind::PageChecks);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.door.write(Site::BodyWords, self.region, section.start, &bytes);
+        sections.set(Kind::PageChecks, Section { check: checksum(0, &words), ..section });
+    }
+
+    fn empty_bytes(&self, kind: Kind, entry: &Entry) -> u64 {
         match kind {
+            Kind::PageChecks => check_bytes(Pages::of(entry, &Sections::default()).count()),
             Kind::RowDirectory => self.geometry.row_chunks_max * 8,
             Kind::VectorDirectory => self.geometry.vector_chunks_max * 8,
             Kind::TermOrder => order_bytes(0),

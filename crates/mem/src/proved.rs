@@ -1,0 +1,144 @@
+//! Pages of a region's second tier that hold what was stored there, as far as this process knows.
+//!
+//! A page is looked at when it is read for the first time, by a [`Prover`] that knows what was stored. A bit a page
+//! says that it was right; bits are only ever set. So reading a page again costs a load of its bit.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::region::Region;
+use crate::zeroed::Zeroed;
+
+/// Bytes of a page.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// Compares pages with what was stored in them.
+pub trait Prover: Send + Sync {
+    /// Looks at pages, given by their numbers, and [marks](Proved::mark) those that are right. Notes what is wrong
+    /// with the others in its own way: whoever reads them goes on.
+    fn prove(&self, region: &Region, pages: Range<u64>, proved: &Proved);
+}
+
+/// Which pages of a range are known to be right.
+pub struct Proved {
+    /// The pages that are looked at.
+    pages: Range<u64>,
+    /// A bit a page, from the first page on.
+    bits: Zeroed<AtomicU64>,
+    prover: Box<dyn Prover>,
+}
+
+impl Proved {
+    /// None of these pages is known to be right.
+    pub fn new(bytes: Range<u64>, prover: Box<dyn Prover>) -> Proved {
+        let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
+        let words = (pages.end - pages.start).div_ceil(64) as usize;
+        Proved { pages, bits: Zeroed::new(words), prover }
+    }
+
+    /// The bytes of its pages.
+    pub(crate) fn bytes(&self) -> Range<u64> {
+        self.pages.start * PAGE_BYTES..self.pages.end * PAGE_BYTES
+    }
+
+    /// Notes that a page is right.
+    pub fn mark(&self, page: u64) {
+        if self.pages.contains(&page) {
+            let bit = page - self.pages.start;
+            self.bits[bit as usize / 64].fetch_or(1 << (bit % 64), Relaxed);
+        }
+    }
+
+    /// Notes that all pages in `bytes` are right.
+    pub fn mark_all(&self, bytes: Range<u64>) {
+        (bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES)).for_each(|page| self.mark(page));
+    }
+
+    /// True if all pages in which these bytes lie are right; those that were not looked at yet are.
+    #[inline]
+    pub(crate) fn are_right(&self, region: &Region, bytes: Range<u64>) -> bool {
+        let first = (bytes.start / PAGE_BYTES).max(self.pages.start);
+        let end = bytes.end.div_ceil(PAGE_BYTES).min(self.pages.end);
+        match self.first_unproved(first..end) {
+            None => true,
+            Some(page) => self.prove(region, page..end),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn prove(&self, region: &Region, pages: Range<u64>) -> bool {
+        let mut from = pages.start;
+        while let Some(first) = self.first_unproved(from..pages.end) {
+            let end = (first..pages.end).find(|page| self.is_marked(*page)).unwrap_or(pages.end);
+            self.prover.prove(region, first..end, self);
+            from = end;
+        }
+        self.first_unproved(pages).is_none()
+    }
+
+    fn is_marked(&self, page: u64) -> bool {
+        let bit = page - self.pages.start;
+        self.bits[bit as usize / 64].load(Relaxed) >> (bit % 64) & 1 == 1
+    }
+
+    /// The first of these pages that is not known to be right: a word of bits at a time.
+    #[inline]
+    fn first_unproved(&self, pages: Range<u64>) -> Option<u64> {
+        let (mut bit, end) =
+            (pages.start - self.pages.start, pages.end.saturating_sub(self.pages.start));
+        while bit < end {
+            let unproved = !self.bits[bit as usize / 64].load(Relaxed) >> (bit % 64);
+            if unproved != 0 {
+                let found = bit + u64::from(unproved.trailing_zeros());
+                return (found < end).then_some(found + self.pages.start);
+            }
+            bit = (bit / 64 + 1) * 64;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::region::Residency;
+
+    /// Says that all pages but one are right, and what it was asked.
+    struct AllBut(u64, Arc<Mutex<Vec<u64>>>);
+
+    impl Prover for AllBut {
+        fn prove(&self, _region: &Region, pages: Range<u64>, proved: &Proved) {
+            self.1.lock().unwrap().extend(pages.clone());
+            pages.filter(|page| *page != self.0).for_each(|page| proved.mark(page));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_page_is_looked_at_until_it_is_right(
+            damaged in 3u64..300,
+            spans in prop::collection::vec((0u64..330 * 4096, 1u64..200_000), 1..20),
+        ) {
+            let region = Region::reserve(4096, Residency::OnTouch).unwrap();
+            let asked = Arc::new(Mutex::new(Vec::new()));
+            let prover = AllBut(damaged, asked.clone());
+            let proved = Proved::new(3 * 4096..300 * 4096, Box::new(prover));
+            let mut right = [false; 300];
+            for (start, len) in spans {
+                let pages = (start / 4096).max(3)..(start + len).div_ceil(4096).min(300);
+                let wanted: Vec<u64> =
+                    pages.clone().filter(|page| !right[*page as usize]).collect();
+                let is_right = proved.are_right(&region, start..start + len);
+                prop_assert_eq!(is_right, !pages.contains(&damaged));
+                prop_assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), wanted);
+                pages.filter(|page| *page != damaged).for_each(|page| right[page as usize] = true);
+            }
+        }
+    }
+}
