@@ -4,7 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{Facet, Highlighter, Hits, Index, Query, Reader, Search, SearchError, Snippet, Total};
+use spirit::{
+    Facet, Highlighter, HitError, Hits, Index, Query, Reader, Search, SearchError, Snippet, Total,
+};
 
 use crate::args::{AnsweringArgs, QueryArgs};
 use crate::choice::Counting;

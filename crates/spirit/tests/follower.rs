@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use spirit::{
-    AddError, Document, FieldKind, HITS_MAX, Index, LeaseExpired, Mode, OnFull, OpenError, Options,
+    AddError, Document, FieldKind, HITS_MAX, HitError, Index, Mode, OnFull, OpenError, Options,
     Postings, Reader, Search,
 };
 
@@ -397,7 +397,7 @@ fn kept_results_are_given_up_after_the_writers_lease() {
         let mut reader = follower.reader().unwrap();
         let kept = reader.search_text("all", Search::newest(100)).unwrap();
         fill(20_000);
-        assert!(matches!(kept.keys(), Err(LeaseExpired { .. })));
+        assert!(matches!(kept.keys(), Err(HitError::Lease(_))));
         drop(kept);
         check_range(&mut reader, &mut 20_000);
     });

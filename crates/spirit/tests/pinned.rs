@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 use std::time::Duration;
 
-use spirit::{Index, LeaseExpired, Search};
+use spirit::{HitError, Index, LeaseExpired, Search};
 use support::{join, tiny};
 
 /// Questions asked while the hits are held.
@@ -96,11 +96,11 @@ fn results_that_nobody_looks_at_give_way_after_their_lease() {
     let keys = hits.keys().unwrap();
     // Nothing but the lease lets the writer go on.
     (n..n + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap());
-    let expired = LeaseExpired { lease };
-    assert_eq!(hits.keys(), Err(expired));
-    assert_eq!(hits.sequences(), Err(expired));
-    assert_eq!(hits.cursor(), Err(expired));
-    assert_eq!(hits.write_key(0, &mut Vec::new()), Err(expired));
+    let expired = || HitError::Lease(LeaseExpired { lease });
+    assert_eq!(hits.keys(), Err(expired()));
+    assert_eq!(hits.sequences(), Err(expired()));
+    assert_eq!(hits.cursor(), Err(expired()));
+    assert_eq!(hits.write_key(0, &mut Vec::new()), Err(expired()));
     assert_eq!(hits.len(), keys.len(), "how many there were is known");
     drop(hits);
     let again = reader.search_text("common", Search::newest(1)).unwrap();

@@ -241,9 +241,8 @@ impl<'a> Atlas<'a> {
                 _ => self.add(what, start, bytes, Promise::Found),
             }
         }
-        let blocks = [(16, 17), (18, 19)].map(|(start, bytes)| {
-            (self.part + self.word(entry(start)), self.word(entry(bytes)))
-        });
+        let blocks = [(16, 17), (18, 19)]
+            .map(|(start, bytes)| (self.part + self.word(entry(start)), self.word(entry(bytes))));
         let keys = found.iter().find(|(kind, ..)| *kind == 7 && !slot.merged);
         self.segments.push(Segment {
             slot: slot.at,

@@ -77,6 +77,11 @@ impl Image {
         self.check().is_ok_and(|report| !report.is_sound()) || self.check().is_err()
     }
 
+    /// Opens it so that pages are looked at when they are read, for reading only or not.
+    pub(crate) fn open_verified(&self, read_only: bool) -> Result<Index, OpenError> {
+        sample::options(&self.directory).verify(true).read_only(read_only).open()
+    }
+
     /// Opens it with the engine. The file is another one afterwards.
     pub(crate) fn open(&self) -> Result<Index, OpenError> {
         sample::options(&self.directory).open()

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use spirit::{
-    AddError, Analyzer, Calendar, DateInterval, Document, Facet, FieldKind, Index, OnFull, Options,
-    Postings, Search, SearchError,
+    AddError, Analyzer, Calendar, DateInterval, Document, Facet, FieldKind, HitError, Index,
+    OnFull, Options, Postings, Reader, Search, SearchError,
 };
 
 use crate::support::directory::Directory;
@@ -193,6 +193,17 @@ const QUERIES: [&str; 25] = [
     "key:165",
 ];
 
+/// The answer where damage was found.
+pub(crate) const REFUSED: &str = "refused";
+
+/// That answer, if an error says so clearly.
+fn refused(error: SearchError) -> String {
+    let text = error.to_string();
+    let is_clear = text.contains(" at 0x") && text.contains("spirit salvage");
+    assert!(matches!(error, SearchError::Corrupt { .. }) && is_clear, "{text}");
+    REFUSED.to_owned()
+}
+
 /// Counts, newest hits and their texts, of all of them; the best of some and why, and facets.
 pub(crate) fn answers(index: &Index) -> Vec<String> {
     let mut reader = index.reader().unwrap();
@@ -200,31 +211,53 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
         let count = match reader.count_text(query) {
             // A root may say that they are not kept.
             Err(error @ SearchError::NoPositions) => return format!("{query}: {error}"),
-            count => count.unwrap(),
+            Err(error) => return refused(error),
+            Ok(count) => count,
         };
-        let hits = reader.search_text(query, Search::newest(500)).unwrap();
-        let keys = hits.keys().unwrap();
+        let hits = match reader.search_text(query, Search::newest(500)) {
+            Ok(hits) => hits,
+            Err(error) => return refused(error),
+        };
+        let keys = match hits.keys() {
+            Ok(keys) => keys,
+            Err(HitError::Corrupt { .. }) => return REFUSED.to_owned(),
+            Err(error) => panic!("{error}"),
+        };
         let mut texts = Vec::new();
         let read =
             (0..hits.len()).map(|hit| hits.write_text(hit, &mut texts)).filter(Result::is_ok);
         let read = read.count();
+        if read < hits.len() {
+            return REFUSED.to_owned();
+        }
         format!("{query}: {count} {keys:?} {read} texts {:x}", crc32c::crc32c(&texts))
     };
     let mut answers: Vec<String> = QUERIES.into_iter().map(ask).collect();
     answers.extend(facets().map(|facet| {
-        // Not every sample has every field.
-        format!("{facet:?}: {:?}", reader.aggregate_text("*", std::slice::from_ref(&facet)).ok())
+        match reader.aggregate_text("*", std::slice::from_ref(&facet)) {
+            Err(error @ SearchError::Corrupt { .. }) => refused(error),
+            // Not every sample has every field.
+            found => format!("{facet:?}: {:?}", found.ok()),
+        }
     }));
     for query in ["all m3", "r7 AND m2", "all*"] {
-        let best = Search::best(3);
-        let keys = reader.search_text(query, best.clone()).unwrap().keys().unwrap();
-        let explained = keys.iter().map(|key| reader.explain_text(query, &best, key).unwrap());
-        let explained: Vec<_> = explained.collect();
-        // Plans also say how far the DRAM dictionary has come.
-        reader.plan_text(query, &best).unwrap();
-        answers.push(format!("{query}: {explained:?}"));
+        answers.push(best(&mut reader, query).unwrap_or_else(refused));
     }
     answers
+}
+
+/// The best hits of a query, and why.
+fn best(reader: &mut Reader<'_>, query: &str) -> Result<String, SearchError> {
+    let best = Search::best(3);
+    let keys = match reader.search_text(query, best.clone())?.keys() {
+        Err(HitError::Corrupt { .. }) => return Ok(REFUSED.to_owned()),
+        keys => keys.unwrap(),
+    };
+    let explained = keys.iter().map(|key| reader.explain_text(query, &best, key));
+    let explained = explained.collect::<Result<Vec<_>, _>>()?;
+    // Plans also say how far the DRAM dictionary has come.
+    reader.plan_text(query, &best)?;
+    Ok(format!("{query}: {explained:?}"))
 }
 
 fn facets() -> impl Iterator<Item = Facet> {
@@ -244,12 +277,17 @@ fn facets() -> impl Iterator<Item = Facet> {
 /// The text of each document, by key; none where it cannot be read.
 pub(crate) fn texts(index: &Index) -> BTreeMap<String, Option<String>> {
     let mut reader = index.reader().unwrap();
-    let hits = reader.search_text("*", Search::newest(10_000)).unwrap();
+    let Ok(hits) = reader.search_text("*", Search::newest(10_000)) else { return BTreeMap::new() };
     let text = |hit| {
         let mut text = Vec::new();
         let read = hits.write_text(hit, &mut text);
         assert!(read.is_ok() || text.is_empty(), "an error leaves what there was");
         read.is_ok().then(|| String::from_utf8(text).unwrap())
     };
-    hits.keys().unwrap().into_iter().enumerate().map(|(hit, key)| (key, text(hit))).collect()
+    hits.keys()
+        .unwrap_or_default()
+        .into_iter()
+        .enumerate()
+        .map(|(hit, key)| (key, text(hit)))
+        .collect()
 }

@@ -114,8 +114,12 @@ impl Evaluation<'_, Ranked<'_>> {
         loop {
             streams.lists[..streams.len].iter_mut().for_each(|list| list.go_to(level, start));
             let next = streams.lists[..streams.len].iter().map(List::rank).min();
-            let Some(next) = next.filter(|rank| *rank < END && self.meter.step()) else { break };
-            let first = aligned(place.base, next);
+            // Ends, also where a list is damaged and leads back.
+            let is_within = |rank: &u32| *rank < END && start < END;
+            let Some(next) = next.filter(|rank| is_within(rank) && self.meter.step()) else {
+                break;
+            };
+            let first = aligned(place.base, next.max(start));
             start = first.saturating_add(RANKS).min(END);
             streams.look_ahead(start - 1);
             let limit = self.limit();

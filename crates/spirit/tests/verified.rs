@@ -1,0 +1,136 @@
+//! Indexes that verify what they read, whose file somebody damaged: whoever asks them gets the right answer or an error, and never a wrong
+//! answer, whichever page it was. Pages are looked at when they are read for the first time.
+
+mod damage;
+mod support;
+
+use damage::image::Image;
+use damage::sample::{self, REFUSED};
+use spirit::{AddError, Index};
+use support::directory::Directory;
+use support::{Chance, comes_back, size_of_run};
+
+const PAGE: usize = 4096;
+
+/// How a damaged file was answered from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    refused: u64,
+    same: u64,
+    wrong: u64,
+}
+
+impl Tally {
+    fn add(&mut self, answers: &[String], expected: &[String], what: &dyn std::fmt::Debug) {
+        assert_eq!(answers.len(), expected.len());
+        for (answer, expected) in answers.iter().zip(expected) {
+            if answer == REFUSED {
+                self.refused += 1;
+            } else if answer == expected {
+                self.same += 1;
+            } else {
+                self.wrong += 1;
+                let cut = |text: &str| text.chars().take(200).collect::<String>();
+                println!("{what:x?}: {}\n instead of {}", cut(answer), cut(expected));
+            }
+        }
+    }
+}
+
+/// Asks a damaged file in a process that only reads, and in one that writes, at once and when all is in DRAM.
+fn ask(image: &Image, expected: &[String], what: &dyn std::fmt::Debug, tally: &mut Tally) {
+    if let Ok(index) = image.open_verified(true) {
+        tally.add(&sample::answers(&index), expected, what);
+        // What was right once is not looked at again.
+        tally.add(&sample::answers(&index), expected, what);
+    }
+    if let Ok(index) = image.open_verified(false) {
+        tally.add(&sample::answers(&index), expected, what);
+        index.settle();
+        tally.add(&sample::answers(&index), expected, what);
+        takes_more_or_says_why(&index, what);
+    }
+}
+
+fn takes_more_or_says_why(index: &Index, what: &dyn std::fmt::Debug) {
+    for number in 0..3 {
+        match index.put(&sample::key(number), "all of it") {
+            Ok(_) => {}
+            Err(error @ AddError::Damaged { .. }) => {
+                assert!(error.to_string().contains("spirit salvage"), "{error}");
+            }
+            Err(AddError::HeapFull) => {}
+            Err(error) => panic!("{what:x?}: {error}"),
+        }
+    }
+}
+
+/// The answers of a file that is whole: the same in every process.
+fn expected(image: &Image) -> Vec<String> {
+    let answers = sample::answers(&image.open_verified(false).unwrap());
+    assert!(!answers.iter().any(|answer| answer == REFUSED));
+    image.restore();
+    assert_eq!(answers, sample::answers(&image.open_verified(true).unwrap()));
+    image.restore();
+    answers
+}
+
+/// Those whose answers do not change while they are asked: nothing is dropped from them.
+fn samples() -> [Directory; 4] {
+    [sample::settled(), sample::unmerged(), sample::packed(), sample::packed_unmerged()]
+}
+
+#[test]
+fn a_zeroed_page_is_no_wrong_answer() {
+    comes_back(|| {
+        let mut tally = Tally::default();
+        for (name, directory) in (0..).zip(samples()) {
+            let image = Image::of(&directory);
+            let expected = expected(&image);
+            for page in (0..image.bytes.len()).step_by(PAGE) {
+                let zeros = [0; PAGE];
+                let stored = &image.bytes[page..(page + PAGE).min(image.bytes.len())];
+                if stored.iter().all(|byte| *byte == 0) {
+                    continue;
+                }
+                image.write(page as u64, &zeros[..stored.len()]);
+                ask(&image, &expected, &(name, page), &mut tally);
+                image.restore();
+            }
+        }
+        println!("{tally:?}");
+        assert_eq!(tally.wrong, 0);
+        assert!(tally.refused > 1000 && tally.same > 1000, "{tally:?}");
+    });
+}
+
+#[test]
+fn a_flipped_bit_is_no_wrong_answer() {
+    let each = size_of_run("SPIRIT_VERIFIED_FLIPS", 1);
+    comes_back(move || {
+        let (mut tally, mut chance) = (Tally::default(), Chance::new(17));
+        for (name, directory) in (0..).zip(samples()) {
+            let image = Image::of(&directory);
+            let expected = expected(&image);
+            for page in (0..image.bytes.len()).step_by(PAGE) {
+                for _ in 0..each {
+                    let Some(at) = stored_byte(&image.bytes, page, &mut chance) else { break };
+                    let bit = chance.below(8);
+                    image.write(at as u64, &[image.bytes[at] ^ 1 << bit]);
+                    ask(&image, &expected, &(name, at, bit), &mut tally);
+                    image.restore();
+                }
+            }
+        }
+        println!("{tally:?}");
+        assert_eq!(tally.wrong, 0);
+        assert!(tally.refused > 100, "{tally:?}");
+    });
+}
+
+/// A byte of a page that holds something.
+fn stored_byte(bytes: &[u8], page: usize, chance: &mut Chance) -> Option<usize> {
+    let page = page..(page + PAGE).min(bytes.len());
+    let stored: Vec<usize> = page.filter(|at| bytes[*at] != 0).collect();
+    if stored.is_empty() { None } else { Some(stored[chance.below(stored.len() as u64) as usize]) }
+}
