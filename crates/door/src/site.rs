@@ -81,6 +81,12 @@ sites! {
     GrowCount = "merge.grow-count",
     /// The line that says so, which the next fence makes durable.
     GrowCountWriteBack = "merge.grow-count-write-back",
+    /// What a part held when its index was closed.
+    Seal = "close.seal",
+    /// Its line.
+    SealWriteBack = "close.seal-write-back",
+    /// It is durable before the root says closed.
+    SealFence = "close.seal-fence",
     /// A node's link and record.
     Link = "merge.link",
     /// Their line.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use spirit_index::geometry::{Geometry, GeometryError};
 use spirit_index::memory::Memory;
+use spirit_index::nvm::seal;
 use spirit_mem::{Dram, Pins};
 
 use crate::collector::Contents;
@@ -241,6 +242,14 @@ impl Executor {
             self.shared.memory.wait_for_space();
         }
         true
+    }
+
+    /// Notes in the second tier where its contents end. Nothing is stored any more.
+    pub(crate) fn seal(&self, store: &Store, options: &Options) -> Result<(), AddError> {
+        let memory = &self.shared.memory;
+        let Some(nvm) = memory.nvm() else { return Ok(()) };
+        let sealed = seal::write(memory.region(), nvm, store.log_of(nvm, options));
+        sealed.map_err(|what| AddError::Damaged { what })
     }
 
     /// Ends the flush stage. From now on nothing is stored.

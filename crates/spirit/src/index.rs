@@ -192,6 +192,10 @@ impl Index {
         }
         // What is stored after the file says that the index is closed could be lost with the machine.
         self.executors.iter_mut().for_each(Executor::stop);
+        if store.is_changed() {
+            let sealed = |one: &Executor| one.seal(&store, &self.options);
+            self.executors.iter().try_for_each(sealed)?;
+        }
         let closed = store.close().map_err(|_| AddError::SyncFailed);
         // Before the file is unlocked: who comes meanwhile waits for one or the other.
         self.host = None;

@@ -116,6 +116,11 @@ impl OpenRoot {
         self.state().is_closed
     }
 
+    /// Whether it says that the index is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state().said
+    }
+
     /// Says that the index is open, and where.
     pub(crate) fn say_open(&self) -> Result<(), HeapFileError> {
         self.write_open(&mut self.state())

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::descriptor::Position;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
+use spirit_index::nvm::{Corrupt, seal};
 use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
 
@@ -48,16 +48,17 @@ impl Recovery {
             return Ok(Recovery::default());
         };
         let recovered = recover::recover(memory)?;
+        let log = store.log_of(nvm, options);
+        if store.was_closed() {
+            seal::check(memory.region(), nvm.layout(), log)?;
+        }
         replay::raise(&shared.numbers, &recovered);
         shared.gauge(Gauge::Deleted).store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         let window = recovered.window;
         recovery.report.segments = u64::from(window.end - window.oldest);
         recovery.found.row_end = recovered.row_end;
-        if options.is_logged() {
-            let (salt, incarnation) = store.log_identity();
-            let (start, bytes) = nvm.layout().log;
-            let space = LogSpace { start, bytes, salt };
+        if let Some((space, incarnation)) = log {
             recovery.log = Some((space, incarnation));
             recovery.less_room = store.has_less_dram();
             recovery.source = options.source.clone();

@@ -15,8 +15,9 @@ use spirit_door::{Barrier, Door, Failure};
 use spirit_index::geometry::{EXECUTOR_BYTES_MAX, Geometry};
 use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::layout::{NvmLayout, NvmSettings};
+use spirit_index::nvm::log::LogSpace;
 use spirit_index::nvm::root::Root;
-use spirit_index::nvm::tier::Tier;
+use spirit_index::nvm::tier::{Nvm, Tier};
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
 use crate::clock::Clock;
@@ -192,6 +193,18 @@ impl Store {
     /// What the log of each executor begins its checksums with, and the number of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
         self.root.log_identity()
+    }
+
+    /// The log of an executor, and the number of this start, if operations are logged.
+    pub(crate) fn log_of(&self, nvm: &Nvm, options: &Options) -> Option<(LogSpace, u32)> {
+        let (salt, incarnation) = self.log_identity();
+        let (start, bytes) = nvm.layout().log;
+        options.is_logged().then_some((LogSpace { start, bytes, salt }, incarnation))
+    }
+
+    /// Whether the root says that the index is open, since something was stored.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.root.is_open()
     }
 
     /// The second tier of executor `number`.

@@ -4,6 +4,7 @@
 mod damage;
 mod support;
 
+use damage::atlas::{Atlas, Place, Promise};
 use damage::image::Image;
 use damage::sample::{self, REFUSED};
 use spirit::{AddError, Index};
@@ -112,9 +113,18 @@ fn a_flipped_bit_is_no_wrong_answer() {
         for (name, directory) in (0..).zip(samples()) {
             let image = Image::of(&directory);
             let expected = expected(&image);
+            let places = Atlas::of(&image.bytes).places;
             for page in (0..image.bytes.len()).step_by(PAGE) {
                 for _ in 0..each {
                     let Some(at) = stored_byte(&image.bytes, page, &mut chance) else { break };
+                    // A death stamp has no check of its own.
+                    let is_in = |place: &&Place| {
+                        place.at <= at as u64 && (at as u64) < place.at + place.len
+                    };
+                    let place = places.iter().find(is_in);
+                    if place.is_some_and(|place| place.promise == Promise::Uncovered) {
+                        continue;
+                    }
                     let bit = chance.below(8);
                     image.write(at as u64, &[image.bytes[at] ^ 1 << bit]);
                     ask(&image, &expected, &(name, at, bit), &mut tally);

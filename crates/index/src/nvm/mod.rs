@@ -28,6 +28,7 @@
 //! | [`import`], [`shed`] | how entries come to DRAM after a start, and leave it |
 //! | [`key_hashes`] | keys that are not in the key table |
 //! | [`shape`] | what a start relies on in a segment |
+//! | [`seal`] | where the log and the segments ended when the index was closed |
 //! | [`recover`] | what a start finds |
 //! | [`check`] | whether all of it is what was stored |
 //! | [`backup`] | a copy of it as it is at one point of its operation order |
@@ -73,6 +74,7 @@ pub mod recover;
 pub mod root;
 mod row_packer;
 pub mod salvage;
+pub mod seal;
 pub mod section;
 pub mod shape;
 pub mod shed;

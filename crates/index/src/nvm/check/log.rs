@@ -4,6 +4,7 @@ use super::slots::Found;
 use super::{Checked, Logged, Part};
 use crate::nvm::log::{LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind};
 use crate::nvm::log_reader::{LogReader, Record};
+use crate::nvm::seal;
 
 /// What the log says to whoever looks at rows.
 #[derive(Clone, Copy, Default)]
@@ -38,6 +39,10 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
         checked.counts.bytes += record.bytes();
     }
     let at = start + reader.position() % bytes;
+    let sealed = seal::check(part.region, &part.layout, Some((space, incarnation)));
+    if let Some(finding) = sealed.err().filter(|_| closed) {
+        checked.add(finding);
+    }
     if let Err(finding) = reader.check_end(bytes) {
         checked.add(finding);
     } else if closed && reader.has_remains() {
