@@ -337,6 +337,10 @@ pub(crate) struct IndexArgs {
     /// [default: dram]
     #[arg(long, value_name = "dram|nvm", hide_possible_values = true)]
     pub(crate) dictionary: Option<DictionaryTierName>,
+    /// Compare each page of an index in a directory with its checksum when it is read for the first time, and refuse to answer from a
+    /// damaged one; each time anew [default: no, at level os yes]
+    #[arg(long, value_name = "yes|no", hide_possible_values = true)]
+    pub(crate) verify: Option<YesNo>,
     /// Size of a segment: 64KiB and up [default: by --dram, at most 128MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) segment: Option<Size>,

@@ -36,6 +36,9 @@ impl IndexArgs {
         if let Some(dictionary) = self.dictionary {
             options = options.dictionary(dictionary.into());
         }
+        if let Some(verify) = self.verify {
+            options = options.verify(verify == YesNo::Yes);
+        }
         if let Some(segment) = self.segment {
             options = options.segment_bytes(segment.0);
         }

@@ -192,7 +192,7 @@ impl Index {
         }
         // What is stored after the file says that the index is closed could be lost with the machine.
         self.executors.iter_mut().for_each(Executor::stop);
-        if store.is_changed() {
+        if store.is_open() {
             let sealed = |one: &Executor| one.seal(&store, &self.options);
             self.executors.iter().try_for_each(sealed)?;
         }

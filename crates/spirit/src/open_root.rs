@@ -116,9 +116,10 @@ impl OpenRoot {
         self.state().is_closed
     }
 
-    /// Whether it says that the index is open.
+    /// Whether the root that is there says that the index is open.
     pub(crate) fn is_open(&self) -> bool {
-        self.state().said
+        let state = self.state();
+        state.said || !state.is_closed
     }
 
     /// Says that the index is open, and where.

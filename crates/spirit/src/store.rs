@@ -202,8 +202,8 @@ impl Store {
         options.is_logged().then_some((LogSpace { start, bytes, salt }, incarnation))
     }
 
-    /// Whether the root says that the index is open, since something was stored.
-    pub(crate) fn is_changed(&self) -> bool {
+    /// Whether closing has anything to say: the root that is there does not say closed.
+    pub(crate) fn is_open(&self) -> bool {
         self.root.is_open()
     }
 

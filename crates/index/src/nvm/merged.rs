@@ -50,7 +50,7 @@ const TERMS_A_PAGE: u64 = 4;
 const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64);
 
 /// A word that leads nowhere: that of no line.
-pub(crate) const NOWHERE: u64 = 0x8C28B28A_0000_0000;
+pub(crate) const NOWHERE: u64 = 0x8C28_B28A_0000_0000;
 
 /// A word that leads to a record.
 pub(crate) fn chain_word(line: u32) -> u64 {

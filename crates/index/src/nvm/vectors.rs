@@ -64,6 +64,7 @@ fn words_with_checks() {
     assert_eq!(dead_word(5), 0xE409_4DC0_0000_0005);
     assert_eq!(chain_word(0), 0xC514_CFAD_0000_0001);
     assert_eq!(chain_word(76), 0xBC32_8228_0000_004D);
+    assert_eq!(NOWHERE, 0x8C28_B28A_0000_0000);
     assert_eq!(Link::new(3, 4096).0, 3 << 33 | 128);
     let sea = Term::new(FieldId(0), b"sea").unwrap().key;
     let entry = Entry { segment: SegmentId(6), postings: 2, payload: 17, ..Entry::NONE };

@@ -299,9 +299,15 @@ impl<'a> Atlas<'a> {
         let DictionaryPlaces { count, arrays, buckets, lines } = self.dictionary_places();
         let line_at = |line: u64| lines + line * 64;
         self.add("count of buckets", count, 8, Promise::Refused);
-        self.add("behind the count of buckets", count + 8, 56, Promise::Harmless);
+        // Zeros are no seal.
+        let seal = self.closed && self.word(count + 8) | self.word(count + 16) > 0;
+        let sealed = if seal { Promise::Refused } else { Promise::Uncovered };
+        self.add("seal", count + 8, 16, sealed);
+        self.add("behind the seal", count + 24, 40, Promise::Harmless);
         self.add("smaller arrays", arrays.start, buckets.start - arrays.start, Promise::Harmless);
-        self.add("bucket", buckets.start, buckets.end - buckets.start, Promise::Found);
+        // Before the first merge there are no buckets.
+        let bucket = if self.word(count) > 0 { Promise::Found } else { Promise::Harmless };
+        self.add("bucket", buckets.start, buckets.end - buckets.start, bucket);
         self.add("larger arrays", buckets.end, arrays.end - buckets.end, Promise::Harmless);
         for bucket in buckets.step_by(8) {
             let mut at = bucket;
@@ -358,10 +364,9 @@ impl<'a> Atlas<'a> {
             self.add("log record", at, bytes, Promise::Refused);
         }
         if let Some(LogRecord { at, bytes }) = last {
-            let known = if self.closed { Promise::Found } else { Promise::Uncovered };
-            self.add("last log record", at, 8, known);
-            self.add("last log record's place", at + 8, 12, Promise::Uncovered);
-            self.add("last log record", at + 20, bytes - 20, known);
+            // The seal says where the log ended.
+            let known = if self.closed { Promise::Refused } else { Promise::Uncovered };
+            self.add("last log record", at, bytes, known);
         }
     }
 }

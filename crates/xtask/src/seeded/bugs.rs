@@ -43,6 +43,22 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit-door --lib", "unsynced"),
     },
     Bug {
+        name: "pages-are-believed",
+        what: "a page that is not what was stored counts as one that was looked at and is right",
+        file: "crates/index/src/nvm/prover.rs",
+        old: "Err(what) => damage::note(region, what),",
+        new: "Err(_) => proved.mark(page / PAGE),",
+        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+    },
+    Bug {
+        name: "zeros-lead-nowhere",
+        what: "a bucket of zeros passes for one that leads nowhere",
+        file: "crates/index/src/nvm/merged.rs",
+        old: "None if word == NOWHERE => Ok(None),",
+        new: "None => Ok(None),",
+        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+    },
+    Bug {
         name: "root-of-one-slot",
         what: "a root is written over the one before, so a cut may leave none",
         file: "crates/index/src/nvm/root.rs",
