@@ -10,7 +10,7 @@ use super::checksum;
 use super::field_list::{self, FieldList, PARTS_START};
 use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
-use super::merged::chain_word;
+use super::merged::{NOWHERE, chain_word};
 use super::node::{Link, Node};
 use super::slot::{Mark, dead_word};
 use super::text_block::{Cutter, Unpacked, begin, unpack};

@@ -1,3 +1,5 @@
+//! Page checks beside a reader that goes by what the format says, byte by byte.
+
 use proptest::prelude::*;
 use spirit_mem::Residency;
 
