@@ -9,7 +9,7 @@
 //! | 1 | start |
 //! | 2 | bytes |
 //!
-//! What the other sections have is covered by the [page checks](super::pages).
+//! What the other sections have is covered by the page checks (`pages.rs`).
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -66,7 +66,7 @@ pub enum Kind {
     PackedLists = 17,
     /// The terms that lead to packed lists. How long it is shows when it is written.
     PackedTerms = 18,
-    /// A checksum for each page of both blocks: see [`pages`](super::pages). The last one in its block.
+    /// A checksum for each page of both blocks: see `pages.rs`. The last one in its block.
     PageChecks = 19,
 }
 

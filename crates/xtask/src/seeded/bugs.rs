@@ -218,8 +218,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "swept-chain",
         what: "a term that leaves its chain takes along what is behind it",
         file: "crates/index/src/nvm/merged_writer.rs",
-        old: "let word = after.map_or(0, |(_, next)| chain_word(next));",
-        new: "let word = 0;",
+        old: "let word = after.map_or(NOWHERE, |(_, next)| chain_word(next));",
+        new: "let word = NOWHERE;",
         found_by: MANY_WORDS,
     },
     Bug {
