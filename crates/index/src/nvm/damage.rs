@@ -16,6 +16,8 @@ struct Damage {
 }
 
 thread_local! {
+    /// Whether there is any: what every query asks, and all that a sound index needs.
+    static IS_ANY: Cell<bool> = const { Cell::new(false) };
     static FIRST: Cell<Option<Damage>> = const { Cell::new(None) };
 }
 
@@ -26,6 +28,7 @@ fn name(region: &Region) -> usize {
 /// Notes damage in a region, if it is the first since this thread cleared its notes.
 #[cold]
 pub fn note(region: &Region, what: Corrupt) {
+    IS_ANY.set(true);
     FIRST.with(|first| {
         let noted = first.take();
         first.set(noted.or(Some(Damage { region: name(region), what })));
@@ -35,7 +38,15 @@ pub fn note(region: &Region, what: Corrupt) {
 /// Forgets what this thread noted.
 #[inline]
 pub fn clear() {
-    FIRST.with(|first| first.set(None));
+    if is_any() {
+        forget();
+    }
+}
+
+#[cold]
+fn forget() {
+    FIRST.set(None);
+    IS_ANY.set(false);
 }
 
 /// The damage in a region that this thread noted first, if that was the first.
@@ -52,12 +63,7 @@ pub fn found(region: &Region) -> Option<Corrupt> {
 /// True if this thread noted any.
 #[inline]
 pub fn is_any() -> bool {
-    FIRST.with(|first| {
-        let noted = first.take();
-        let is_any = noted.is_some();
-        first.set(noted);
-        is_any
-    })
+    IS_ANY.get()
 }
 
 #[cfg(test)]
