@@ -297,8 +297,8 @@ impl<'a> DescriptorTable<'a> {
     #[inline]
     pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
         DescriptorTable {
-            slots: region.view(geometry.table),
-            lines: region.view(geometry.descriptors),
+            slots: region.dram(geometry.table),
+            lines: region.dram(geometry.descriptors),
             lines_start: geometry.descriptors.start(),
             mask: geometry.segments_max - 1,
         }

@@ -95,7 +95,7 @@ impl<'a> Dictionary<'a> {
         Dictionary {
             region,
             table: LineTable::new(geometry.dictionary_lines),
-            pool: region.view(geometry.dictionary_pool),
+            pool: region.dram(geometry.dictionary_pool),
             pool_start: geometry.dictionary_pool.start(),
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Dictionary<'a> {
 
     fn long_bytes(&self, record: Record<'a>) -> impl Iterator<Item = u8> + use<'a> {
         let at = self.pool_start + record.apart().0 as u64 * ENTRY_BYTES;
-        let bytes = self.region.view(Span::<AtomicU8>::new(at, record.key().len() as u64));
+        let bytes = self.region.dram(Span::<AtomicU8>::new(at, record.key().len() as u64));
         bytes.iter().map(|b| b.load(Relaxed))
     }
 
@@ -168,7 +168,7 @@ impl<'a> Dictionary<'a> {
         let head = self.record(id).head();
         if head.array != 0 {
             let at = self.array(id, head) + head.end.saturating_sub(1) as u64 * ENTRY_BYTES;
-            prefetch(&self.region.view(Span::<AtomicU8>::new(at, 1))[0]);
+            prefetch(&self.region.dram(Span::<AtomicU8>::new(at, 1))[0]);
         }
     }
 

@@ -120,7 +120,7 @@ impl Entries {
     /// The same to be gone through: bounds and place are looked at once, not for each entry.
     #[inline(always)]
     pub fn view<'a>(&self, region: &'a Region) -> EntryList<'a> {
-        EntryList(region.view(self.words).as_chunks().0)
+        EntryList(region.dram(self.words).as_chunks().0)
     }
 
     /// The posting of the entry at `index`, which has one: as a run of one word.

@@ -84,11 +84,11 @@ impl<'a> Extent<'a> {
     pub fn new(region: &'a Region, geometry: &Geometry, start: u64) -> Self {
         let FreshSpans { table, prefixes, records, area } = geometry.fresh(start);
         Extent {
-            table: region.view(table),
-            prefixes: region.view(prefixes),
+            table: region.dram(table),
+            prefixes: region.dram(prefixes),
             low: ((records.start() - start) / 4) as u32,
-            records: region.view(records),
-            area: region.view(area),
+            records: region.dram(records),
+            area: region.dram(area),
             blocks: geometry.settings.blocks,
         }
     }

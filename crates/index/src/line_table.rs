@@ -66,13 +66,13 @@ impl LineTable {
     /// Asks for the home line of `hash`.
     #[inline(always)]
     pub fn prefetch(self, region: &Region, hash: u64) {
-        prefetch(&region.view(self.lines)[self.home(hash) as usize]);
+        prefetch(&region.dram(self.lines)[self.home(hash) as usize]);
     }
 
     /// The payload in the home line that may be the one under `hash`: worth asking for what it leads to.
     #[inline]
     pub fn candidate(self, region: &Region, hash: u64) -> Option<u64> {
-        let line = &region.view(self.lines)[self.home(hash) as usize];
+        let line = &region.dram(self.lines)[self.home(hash) as usize];
         Self::scan(line, 0, hash, &mut |_| true)
     }
 
@@ -84,7 +84,7 @@ impl LineTable {
         hash: u64,
         mut verify: impl FnMut(u64) -> bool,
     ) -> Option<u64> {
-        let lines = region.view(self.lines);
+        let lines = region.dram(self.lines);
         let home = self.home(hash);
         let first = &lines[home as usize];
         let found = Self::scan(first, 0, hash, &mut verify);
@@ -116,7 +116,7 @@ impl LineTable {
     /// Adds `payload` under `hash`. The caller knows that its key is not there. Writer only.
     pub fn insert(self, region: &Region, hash: u64, payload: u64) -> Result<(), NoRoom> {
         debug_assert!(payload < PAYLOAD_LIMIT);
-        let lines = region.view(self.lines);
+        let lines = region.dram(self.lines);
         let home = self.home(hash);
         for distance in 0..=REACH {
             let line = &lines[self.at(home, distance)];
@@ -147,7 +147,7 @@ impl LineTable {
         let Some((slot, distance)) = self.locate(region, hash, payload) else { return false };
         slot.store(0, Release);
         if distance > 0 {
-            let away = region.view(self.lines)[self.home(hash) as usize].pair(0);
+            let away = region.dram(self.lines)[self.home(hash) as usize].pair(0);
             away.store(away.load(Relaxed) - 1, Release);
         }
         true
@@ -155,7 +155,7 @@ impl LineTable {
 
     /// Takes out the least payload that lies where one under `hash` could, if `leaves` lets it; says whether it did. Writer only.
     pub fn evict(self, region: &Region, hash: u64, leaves: impl FnOnce(u64) -> bool) -> bool {
-        let (lines, home) = (region.view(self.lines), self.home(hash));
+        let (lines, home) = (region.dram(self.lines), self.home(hash));
         let near = (0..=REACH).map(|distance| self.at(home, distance));
         let slots = near.flat_map(|line| Self::slots(&lines[line]).map(move |slot| (line, slot)));
         let payload = |slot: &AtomicU64| (slot.load(Relaxed) & PAYLOAD_LIMIT).checked_sub(1);
@@ -184,12 +184,12 @@ impl LineTable {
 
     /// The payloads that lie in a line.
     pub fn in_line(self, region: &Region, line: u64) -> impl Iterator<Item = u64> + use<'_> {
-        let slots = Self::slots(&region.view(self.lines)[line as usize]);
+        let slots = Self::slots(&region.dram(self.lines)[line as usize]);
         slots.filter_map(|slot| (slot.load(Acquire) & PAYLOAD_LIMIT).checked_sub(1))
     }
 
     fn locate(self, region: &Region, hash: u64, payload: u64) -> Option<(&AtomicU64, u64)> {
-        let lines = region.view(self.lines);
+        let lines = region.dram(self.lines);
         (0..=REACH).find_map(|distance| {
             let line = &lines[self.at(self.home(hash), distance)];
             let word = Self::upper(hash, distance) << PAYLOAD_BITS | (payload + 1);

@@ -108,7 +108,7 @@ impl Memory {
     /// The words that readers start from.
     #[inline(always)]
     fn roots(&self) -> Roots<'_> {
-        Roots::new(self.region.view(self.geometry.roots))
+        Roots::new(self.region.dram(self.geometry.roots))
     }
 
     /// A number that statistics tell.
@@ -199,7 +199,7 @@ impl Memory {
     }
 
     fn arrival(&self, position: Position) -> &AtomicU64 {
-        let arrivals = self.region.view(self.geometry.arrivals);
+        let arrivals = self.region.dram(self.geometry.arrivals);
         &arrivals[(position as u64 & (self.geometry.segments_max - 1)) as usize]
     }
 

@@ -322,13 +322,14 @@ impl Region {
     /// them.
     #[inline]
     pub fn prove(&self, at: u64, bytes: u64) -> bool {
-        bytes == 0
-            || at.wrapping_sub(self.proved_start) >= self.proved_bytes
-            || self.is_right(at, bytes)
+        at.wrapping_sub(self.proved_start) >= self.proved_bytes || self.is_right(at, bytes)
     }
 
     #[inline(never)]
     fn is_right(&self, at: u64, bytes: u64) -> bool {
+        if bytes == 0 {
+            return true;
+        }
         let range = at..at.saturating_add(bytes);
         self.proved.as_ref().is_none_or(|proved| proved.are_right(self, range))
     }
@@ -369,6 +370,18 @@ impl Region {
     #[inline(always)]
     pub fn view<T: Shared>(&self, span: Span<T>) -> &[T] {
         match self.get(span) {
+            Some(values) => values,
+            None => self.wild(span.start(), span.bytes()),
+        }
+    }
+
+    /// Like [`view`](Self::view), for spans of the volatile tier, which has no pages that are looked at: a query takes dozens.
+    ///
+    /// # Panics
+    /// Like [`view`](Self::view).
+    #[inline(always)]
+    pub fn dram<T: Shared>(&self, span: Span<T>) -> &[T] {
+        match self.peek(span) {
             Some(values) => values,
             None => self.wild(span.start(), span.bytes()),
         }

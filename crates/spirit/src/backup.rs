@@ -184,17 +184,24 @@ pub(crate) fn copy(
     let mut copied = Backup { in_use: image.in_use, ..Backup::default() };
     let live: Vec<_> = copier.sources.iter().zip(&points).map(|(s, p)| s.live(p)).collect();
     let total = frames.place().at + live.iter().map(|(_, bytes)| bytes).sum::<u64>();
+    let mut shown = 0;
+    let mut show = |done: u64| {
+        shown = done.min(total);
+        progress(Progress { done: shown, total });
+    };
     for (number, point) in points.iter().enumerate() {
         let before = copied.segments;
-        copier.part(number, point, &mut frames, &mut copied, &mut |done| {
-            progress(Progress { done: done.min(total), total });
-        })?;
+        copier.part(number, point, &mut frames, &mut copied, &mut show)?;
         copied.segments_dropped += live[number].0.saturating_sub(copied.segments - before);
         copied.log_operations += point.operations;
     }
     copier.fields(root, &mut frames)?;
     copier.write(&mut frames, FrameKind::End, [0; 3], &[])?;
     copied.bytes = frames.place().at;
+    // Blocks have more bytes than is copied of them.
+    if shown < total {
+        progress(Progress { done: total, total });
+    }
     Ok(copied)
 }
 

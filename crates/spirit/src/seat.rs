@@ -49,6 +49,7 @@ impl Seat {
         &self.view
     }
 
+    #[inline]
     fn slot(&self) -> &PinSlot {
         self.slot.as_ref().expect("a seat has a slot")
     }
@@ -58,7 +59,7 @@ impl Seat {
     pub(crate) fn ask<T>(
         &mut self,
         index: &Index,
-        end: fn(&Seat) -> bool,
+        end: impl Fn(&Seat) -> bool,
         mut question: impl FnMut(&View) -> Result<T, SearchError>,
     ) -> Result<T, SearchError> {
         let mut question = |view: &View| {
@@ -80,7 +81,7 @@ impl Seat {
         }
         for _ in 0..TRIES {
             self.as_of = self.view.sequence();
-            if let Some(answer) = self.try_to_answer(end, &mut question) {
+            if let Some(answer) = self.try_to_answer(&end, &mut question) {
                 return answer;
             }
             self.move_on(index)?;
@@ -92,24 +93,26 @@ impl Seat {
     /// Asks once; none, even after a panic, if the memory may have been reused while it was read.
     fn try_to_answer<T>(
         &self,
-        end: fn(&Seat) -> bool,
+        end: &dyn Fn(&Seat) -> bool,
         question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
     ) -> Option<Result<T, SearchError>> {
         self.view.pins.pin(self.slot());
         let answer = catch_unwind(AssertUnwindSafe(|| question(&self.view)));
-        let end = if matches!(answer, Ok(Ok(_))) { end } else { Self::leave };
-        if !end(self) {
+        let is_left = if matches!(answer, Ok(Ok(_))) { end(self) } else { self.leave() };
+        if !is_left {
             return None;
         }
         Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     /// Leaves the view; false if the memory may have been reused meanwhile.
+    #[inline]
     pub(crate) fn leave(&self) -> bool {
         self.view.pins.unpin(self.slot()) && !self.view.is_outdated()
     }
 
     /// Stays, but may be revoked; false if the memory may have been reused meanwhile.
+    #[inline]
     pub(crate) fn hold(&self) -> bool {
         if self.view.pins.hold(self.slot()) && !self.view.is_outdated() {
             return true;
