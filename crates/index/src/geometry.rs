@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
+use crate::nvm::key_filter;
 use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::packed::Postings;
 use crate::posting::LOCAL_MAX;
@@ -186,6 +187,8 @@ pub struct Geometry {
     pub dictionary_pool: Span<Line>,
     /// The key table.
     pub key_lines: Span<Line>,
+    /// The filter of keys that have left it. None without a second tier.
+    pub filter_lines: Span<Line>,
     /// Table slots of a fresh segment; a power of two.
     pub fresh_slots: u64,
     /// log2 of the rows in a chunk.
@@ -255,11 +258,11 @@ impl Geometry {
     /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
     /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
     /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
-    /// columns are among what is rounded up.)
+    /// columns are among what is rounded up.) What a flush makes of the extent lies in one piece, and the partition's end may leave as much unused.
     fn long_bytes_min(settings: Settings) -> u64 {
         let texts = if settings.store { 10 } else { 0 };
-        let (filled, flush) = (17 + texts, 9);
-        (2 * filled + flush) * settings.segment_bytes / 8
+        let (filled, flush, unused) = (17 + texts, 9, 8);
+        (2 * filled + flush + unused) * settings.segment_bytes / 8
     }
 
     fn divide(settings: Settings) -> Geometry {
@@ -290,6 +293,8 @@ impl Geometry {
         let dictionary_pool = Span::new(take(pool * 64), pool);
         let lines = LineTable::lines_in(dram / 16);
         let key_lines = Span::new(take(lines * 64), lines);
+        let lines = if nvm.is_some() { key_filter::lines_in(dram / 32) } else { 0 };
+        let filter_lines = Span::new(take(lines * 64), lines);
         let start = take(0);
         let long = (start, (nvm_bytes + dram).saturating_sub(start));
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
@@ -315,6 +320,7 @@ impl Geometry {
             dictionary_lines,
             dictionary_pool,
             key_lines,
+            filter_lines,
             fresh_slots: (segment_bytes / 128).next_power_of_two(),
             row_shift,
             vector_shift,
@@ -450,9 +456,9 @@ mod tests {
                     nvm: (nvm_bytes > 0).then_some(nvm),
                 };
                 let least = Geometry::dram_bytes_min(settings).unwrap();
-                assert!((16..120).contains(&(least / segment_bytes)), "{least} for {settings:?}");
+                assert!((16..130).contains(&(least / segment_bytes)), "{least} for {settings:?}");
                 let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
-                let eighths = if store { 63 } else { 43 };
+                let eighths = if store { 71 } else { 51 };
                 assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
                 assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
             }

@@ -8,19 +8,23 @@
 //! numbers in arrival order and are found by binary search.
 //!
 //! Where there is a second tier the table is a cache: if it is full, the key of the oldest row nearby makes room, once its segment
-//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::nvm::coverage) says from where on).
+//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::nvm::coverage) says from where on), and a
+//! [filter](crate::nvm::key_filter) tells the writer which segments are worth asking.
 
-use crate::descriptor::State;
+use std::ops::{Deref, Range};
+
+use crate::descriptor::{Position, State};
 use crate::geometry::Geometry;
 use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
+use crate::nvm::key_filter::KeyFilter;
 use crate::nvm::key_hashes::find_key;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term::hash_bytes;
 
 /// The key table of an executor.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Keys {
     table: LineTable,
 }
@@ -49,6 +53,18 @@ impl Keys {
         key: &[u8],
         hash: u64,
     ) -> Option<u64> {
+        self.find_among(snapshot, memory, key, hash, |older| older.rev())
+    }
+
+    /// The same; of the older segments that the table does not have the keys of, those are asked that `choose` gives.
+    fn find_among<I: Iterator<Item = Position>>(
+        self,
+        snapshot: &Snapshot<'_>,
+        memory: &Memory,
+        key: &[u8],
+        hash: u64,
+        choose: impl FnOnce(Range<Position>) -> I,
+    ) -> Option<u64> {
         // Loaded before and after: keys may enter the table meanwhile, or leave it.
         let before = memory.coverage().keys_from();
         let found = self.table.find(memory.region(), hash, |row| {
@@ -58,8 +74,12 @@ impl Keys {
             })
         });
         found.or_else(|| {
-            let end = before.max(memory.coverage().keys_from());
-            find_key(memory, snapshot, key, hash, end)
+            let window = snapshot.window();
+            let end = before.max(memory.coverage().keys_from()).min(window.end);
+            if end <= window.oldest {
+                return None;
+            }
+            find_key(memory, snapshot, key, hash, choose(window.oldest..end))
         })
     }
 
@@ -93,6 +113,41 @@ impl Keys {
     /// The key has no document any more. Ingest role only.
     pub fn remove(self, memory: &Memory, hash: u64, row: u64) -> bool {
         self.table.remove(memory.region(), hash, row)
+    }
+}
+
+/// The key table with what its writer has beside it. Guarded by the key lock.
+#[derive(Debug)]
+pub struct WriterKeys {
+    table: Keys,
+    /// Which older segments may have a key.
+    pub filter: KeyFilter,
+}
+
+impl WriterKeys {
+    /// The table of `geometry`, and an empty filter.
+    pub fn new(geometry: &Geometry) -> WriterKeys {
+        WriterKeys { table: Keys::new(geometry), filter: KeyFilter::new(geometry) }
+    }
+
+    /// The row of the document that `key` calls, in `snapshot`.
+    pub fn find(
+        &self,
+        snapshot: &Snapshot<'_>,
+        memory: &Memory,
+        key: &[u8],
+        hash: u64,
+    ) -> Option<u64> {
+        let choose = |older| self.filter.candidates(memory, hash, older);
+        self.table.find_among(snapshot, memory, key, hash, choose)
+    }
+}
+
+impl Deref for WriterKeys {
+    type Target = Keys;
+
+    fn deref(&self) -> &Keys {
+        &self.table
     }
 }
 

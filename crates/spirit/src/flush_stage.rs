@@ -189,8 +189,7 @@ impl FlushStage {
 
     /// Whether there is something to be placed, or brought to DRAM.
     fn is_placing(&self) -> bool {
-        let memory = &self.shared.memory;
-        self.placement.as_ref().is_some_and(|placement| placement.has_work(memory))
+        self.placement.as_ref().is_some_and(|placement| placement.has_work(&self.shared))
     }
 
     /// Nothing is asked for: engraves a piece, or looks after the rest. Says whether anything came of it.

@@ -45,6 +45,9 @@ pub struct Index {
     host: Option<Host>,
 }
 
+/// How often a start that finds too little DRAM tries again with twice as much.
+const DOUBLINGS_MAX: u32 = 3;
+
 /// The view of its readers.
 enum Seen {
     /// Memory of this process, which writes it.
@@ -55,10 +58,21 @@ enum Seen {
 
 impl Index {
     pub(crate) fn open(mut options: Options) -> Result<Index, OpenError> {
-        let begun = Instant::now();
         if options.read_only {
             return Self::follow(options);
         }
+        // What a log holds may find no room in DRAM, in other segments than before, if the disk has none for those.
+        for _ in 0..DOUBLINGS_MAX {
+            match Self::start(options.clone()) {
+                Err(OpenError::Recovery(AddError::HeapFull)) => options.dram_bytes *= 2,
+                started => return started,
+            }
+        }
+        Self::start(options)
+    }
+
+    fn start(mut options: Options) -> Result<Index, OpenError> {
+        let begun = Instant::now();
         let mut store = match options.directory.clone() {
             // What an index that is there was made with counts.
             Some(directory) if options.mode != Mode::Volatile => {

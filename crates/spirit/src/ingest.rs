@@ -358,14 +358,14 @@ impl Ingester {
         }
         let shared = &self.shared;
         let table = shared.keys();
-        forget_replaced(shared, *table, &mut self.replaced);
+        forget_replaced(shared, &table, &mut self.replaced);
         // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
         shared.memory.pins().pin(&self.pin);
         let first_row = self.writer.base_row() + first as u64;
         let (mut settled, mut stamped) = (0, false);
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
             let key = self.batch.key(document);
-            let Ok(entered) = enter(shared, *table, key, row, &mut self.replaced) else { break };
+            let Ok(entered) = enter(shared, &table, key, row, &mut self.replaced) else { break };
             if let Some(entered) = entered {
                 stamped |= entered.bury(shared, &mut self.replaced);
             }
@@ -423,7 +423,7 @@ impl Ingester {
     fn kill_by_key(&mut self, key: &[u8], by: u64) -> bool {
         let shared = &self.shared;
         let table = shared.keys();
-        forget_replaced(shared, *table, &mut self.replaced);
+        forget_replaced(shared, &table, &mut self.replaced);
         shared.memory.pins().pin(&self.pin);
         let snapshot = Snapshot::of_role(&shared.memory, by);
         let hash = keys::hash(key);

@@ -226,6 +226,11 @@ impl Journal {
         self.operations.clear();
     }
 
+    /// True while its operations are done again.
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.replaying.is_some()
+    }
+
     /// Whether the log has room for the first `count` documents.
     pub(crate) fn has_room(&self, shared: &Shared, count: usize) -> bool {
         self.replaying.is_some() || self.fits(shared, self.operations.first(count).len())

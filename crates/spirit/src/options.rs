@@ -2,6 +2,7 @@
 
 mod second_tier;
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -130,15 +131,15 @@ impl Default for Options {
     }
 }
 
-/// The default segment for an executor of `dram_bytes`: a 16th of it, within reason.
-const SEGMENT_SHARE: u64 = 16;
+/// The default segment is one in so many of an executor's DRAM, within reason: the first that leaves room for all else.
+const SEGMENT_SHARES: RangeInclusive<u64> = 16..=32;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 /// Between a tenth of a second and a hundred years.
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more.
+    /// segments need if that is more. A start whose disk is full takes up to eight times as much, if what the log holds needs it.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
         self.is_dram_given = true;
@@ -372,10 +373,21 @@ impl Options {
 
     /// The segments' size as asked for, or by default.
     fn segment(&self) -> u64 {
+        let asked = self.segment_bytes.unwrap_or_else(|| self.default_segment());
+        asked.min(SEGMENT_BYTES_MAX + 1)
+    }
+
+    fn default_segment(&self) -> u64 {
         let dram_bytes = self.dram_bytes / self.executors as u64;
-        let share =
-            (dram_bytes / SEGMENT_SHARE).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
-        self.segment_bytes.unwrap_or(share).min(SEGMENT_BYTES_MAX + 1)
+        let shares = SEGMENT_SHARES.map(|share| {
+            (dram_bytes / share).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX)
+        });
+        let fits = |segment_bytes: &u64| {
+            let options = Options { segment_bytes: Some(*segment_bytes), ..self.clone() };
+            !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
+        };
+        // If none fits, an error names the least size for the smallest.
+        shares.clone().find(fits).or(shares.last()).unwrap_or(SEGMENT_BYTES_MIN)
     }
 
     /// Settings of each executor's memory.

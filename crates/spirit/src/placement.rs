@@ -2,6 +2,7 @@
 //! §4.7). After a start: what is still to be brought to DRAM.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
@@ -37,6 +38,8 @@ pub(crate) struct Placement {
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
+    /// The filter of keys has those of all segments that there were.
+    filtered: Option<(Position, u64)>,
 }
 
 /// What is to be done next.
@@ -45,6 +48,7 @@ enum Work {
     Merge,
     Terms,
     Keys,
+    Filter,
 }
 
 impl Placement {
@@ -64,6 +68,7 @@ impl Placement {
             leaves_keys: options.private,
             is_replayed: false,
             at_once: false,
+            filtered: None,
         }
     }
 
@@ -74,8 +79,26 @@ impl Placement {
     }
 
     /// Whether there is something to engrave, to merge or to import now.
-    pub(crate) fn has_work(&self, memory: &Memory) -> bool {
-        self.has_to_place(memory) || self.importer.has_terms(memory) || self.has_keys
+    pub(crate) fn has_work(&self, shared: &Shared) -> bool {
+        let memory = &shared.memory;
+        let has_terms = self.importer.has_terms(memory);
+        self.has_to_place(memory) || has_terms || self.has_keys || self.has_to_filter(shared)
+    }
+
+    /// Whether the filter of keys may lack some.
+    fn has_to_filter(&self, shared: &Shared) -> bool {
+        let is_needed = self.is_replayed && self.wants_keys(&shared.memory);
+        is_needed && self.filtered != Some(filtered_now(shared))
+    }
+
+    fn advance_filter(&mut self, shared: &Shared) {
+        let now = filtered_now(shared);
+        let filter = &mut shared.keys().filter;
+        if filter.has_work(&shared.memory) {
+            filter.advance(&shared.memory);
+        } else {
+            self.filtered = Some(now);
+        }
     }
 
     /// Whether there is something to engrave or to merge now.
@@ -117,6 +140,10 @@ impl Placement {
                 self.has_keys = enter_keys(shared, &mut self.importer);
                 shared.refuse_damage().is_ok()
             }
+            Some(Work::Filter) => {
+                self.advance_filter(shared);
+                true
+            }
             None => true,
         }
     }
@@ -131,6 +158,8 @@ impl Placement {
             Some(Work::Terms)
         } else if self.has_keys {
             Some(Work::Keys)
+        } else if self.has_to_filter(shared) {
+            Some(Work::Filter)
         } else {
             None
         }
@@ -223,5 +252,91 @@ impl Placement {
     /// Segments that take room in DRAM.
     pub(crate) fn in_dram(&self) -> u64 {
         (self.flushed.len() + self.engraved.len()) as u64
+    }
+}
+
+/// The segments that there are: the oldest one, and how many were engraved since the start.
+fn filtered_now(shared: &Shared) -> (Position, u64) {
+    (shared.memory.window().oldest, shared.engraved().count.load(Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+    use std::time::{Duration, Instant};
+
+    use spirit_index::descriptor::Position;
+    use spirit_index::keys::{Keys, hash};
+    use spirit_index::snapshot::Snapshot;
+
+    use crate::index::Index;
+    use crate::options::Options;
+    use crate::shared::Shared;
+
+    const KEYS: usize = 300_000;
+    /// Of so many keys one is looked for.
+    const STEP: usize = 37;
+
+    fn key(number: usize) -> String {
+        format!("key-{number}")
+    }
+
+    fn wait_for_filter(shared: &Shared) {
+        let since = Instant::now();
+        while shared.keys().filter.has_work(&shared.memory) {
+            assert!(since.elapsed() < Duration::from_secs(60), "the filter is never up to date");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Segments that are asked for a key of each of these numbers, on average. Among them is the one that has it.
+    fn asked(shared: &Shared, numbers: Range<usize>, older: Range<Position>) -> f64 {
+        let memory = &shared.memory;
+        let snapshot = Snapshot::of_role(memory, u64::MAX);
+        let mut asked = 0;
+        for number in numbers.clone().step_by(STEP) {
+            let (key, held) = (key(number), shared.keys());
+            let hash = hash(key.as_bytes());
+            let all: Vec<_> = held.filter.candidates(memory, hash, older.clone()).collect();
+            assert!(all.is_sorted_by(|newer, older| newer > older), "{all:?}");
+            assert!(all.iter().all(|position| older.contains(position)));
+            asked += all.len();
+            let row = Keys::new(memory.geometry()).find(&snapshot, memory, key.as_bytes(), hash);
+            let position = row.and_then(|row| snapshot.locate(row)).map(|(s, _)| s.id().position());
+            if let Some(position) = position.filter(|position| older.contains(position)) {
+                assert!(all.contains(&position), "{number} is in {position}, not in {all:?}");
+            }
+            let found = held.find(&snapshot, memory, key.as_bytes(), hash);
+            assert_eq!(found, row, "{number}");
+        }
+        asked as f64 / numbers.step_by(STEP).len() as f64
+    }
+
+    fn open(directory: &std::path::Path) -> Index {
+        let options = Options::default().directory(directory).nvm_bytes(128 << 20);
+        options.dram_bytes(8 << 20).segment_bytes(64 << 10).open().unwrap()
+    }
+
+    #[test]
+    fn a_key_is_looked_for_in_few_segments() {
+        let directory = std::env::temp_dir().join(format!("spirit-filter-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        for start in 0..2 {
+            let index = open(&directory);
+            for number in 0..if start == 0 { KEYS } else { 0 } {
+                index.put(&key(number), "all").unwrap();
+            }
+            let shared = &index.executors[0].shared;
+            index.settle();
+            wait_for_filter(shared);
+            let older = shared.memory.window().oldest..shared.memory.coverage().keys_from();
+            assert!(older.len() > 64, "{older:?}");
+            let few = older.len() as f64 / 4.0;
+            let old = asked(shared, 0..KEYS, older.clone());
+            let new = asked(shared, KEYS..2 * KEYS, older);
+            // With seven bits a key.
+            assert!(new < few && old < few + 3.0, "{new} and {old}");
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use spirit_index::batch::Key;
-use spirit_index::keys::{self, Keys};
+use spirit_index::keys::{self, WriterKeys};
 use spirit_index::roots::Gauge;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
@@ -57,7 +57,7 @@ enum Slot {
 #[inline]
 pub(crate) fn enter(
     shared: &Shared,
-    table: Keys,
+    table: &WriterKeys,
     key: Key<'_>,
     row: u64,
     replaced: &mut VecDeque<Replaced>,
@@ -74,7 +74,7 @@ pub(crate) fn enter(
 /// Enters a document with a key of its own.
 fn enter_explicit(
     shared: &Shared,
-    table: Keys,
+    table: &WriterKeys,
     key: &[u8],
     row: u64,
     replaced: &mut VecDeque<Replaced>,
@@ -108,13 +108,13 @@ fn enter_explicit(
 }
 
 /// Puts the new version in the old one's place, which queries still see.
-fn take_over(shared: &Shared, table: Keys, hash: u64, old: u64, row: u64) -> bool {
+fn take_over(shared: &Shared, table: &WriterKeys, hash: u64, old: u64, row: u64) -> bool {
     shared.memory.note_forgotten(row + 1);
     table.replace(&shared.memory, hash, old, row)
 }
 
 /// The same of an automatic key, if somebody chose its number before as an explicit one: it replaces that document.
-fn enter_number(shared: &Shared, table: Keys, number: u64, row: u64) -> Option<Entered> {
+fn enter_number(shared: &Shared, table: &WriterKeys, number: u64, row: u64) -> Option<Entered> {
     let snapshot = &Snapshot::of_role(&shared.memory, row);
     let mut key = Vec::with_capacity(20);
     keys::write_number(number, &mut key);
@@ -149,7 +149,7 @@ impl Entered {
     }
 
     /// Leaves the table as it was.
-    pub(crate) fn withdraw(&self, shared: &Shared, snapshot: &Snapshot<'_>, table: Keys) {
+    pub(crate) fn withdraw(&self, shared: &Shared, snapshot: &Snapshot<'_>, table: &WriterKeys) {
         let Entered { hash, row, old, slot, .. } = *self;
         match (slot, old) {
             (Slot::OfOld, Some(old)) if snapshot.locate(old).is_some() => {
@@ -163,7 +163,11 @@ impl Entered {
 }
 
 /// Takes the slots of dead rows out of the key table, if there are many and readers are past them.
-pub(crate) fn forget_replaced(shared: &Shared, table: Keys, replaced: &mut VecDeque<Replaced>) {
+pub(crate) fn forget_replaced(
+    shared: &Shared,
+    table: &WriterKeys,
+    replaced: &mut VecDeque<Replaced>,
+) {
     if replaced.len() < REPLACED_LOOK {
         return;
     }

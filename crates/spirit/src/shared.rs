@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
-use spirit_index::keys::Keys;
+use spirit_index::keys::WriterKeys;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::{Corrupt, damage};
 use spirit_index::roots::Gauge;
@@ -67,7 +67,7 @@ pub(crate) struct Shared {
     pub(crate) vectors: Level,
     /// How long documents are kept, if not for as long as there is room.
     pub(crate) retention: Option<Retention>,
-    keys: Mutex<Keys>,
+    keys: Mutex<WriterKeys>,
     poisoned: AtomicBool,
     /// The file does not hold what was stored there: nothing is made of it.
     damage: OnceLock<Corrupt>,
@@ -97,7 +97,7 @@ impl Shared {
         options: &Options,
         retention: Option<Retention>,
     ) -> Shared {
-        let keys = Mutex::new(Keys::new(memory.geometry()));
+        let keys = Mutex::new(WriterKeys::new(memory.geometry()));
         Shared {
             memory,
             numbers,
@@ -137,7 +137,7 @@ impl Shared {
 
     /// The key table: the ingest role holds it for a batch, the flush stage for a few rows of a segment that
     /// is dropped. Queries do not come here; they read the table as it is.
-    pub(crate) fn keys(&self) -> MutexGuard<'_, Keys> {
+    pub(crate) fn keys(&self) -> MutexGuard<'_, WriterKeys> {
         self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 

@@ -97,7 +97,7 @@ fn terms_of_both_forms_are_read_where_they_lie() {
 fn is_read_where_it_lies(forms: [Postings; 4]) {
     for tier in [DictionaryTier::Dram, DictionaryTier::Nvm] {
         let directory = Directory::new();
-        let begin = |form| options(&directory, 4 << 20, tier).postings(form).open().unwrap();
+        let begin = |form| options(&directory, 5 << 20, tier).postings(form).open().unwrap();
         let mut index = begin(forms[0]);
         for number in 0..DOCUMENTS {
             index.add(&text(number)).unwrap();
@@ -117,8 +117,8 @@ fn is_read_where_it_lies(forms: [Postings; 4]) {
         index.close().unwrap();
         // As it was, with the least DRAM that its tables take, and with room for all.
         for (dram_bytes, tier) in [
-            (4 << 20, tier),
-            (4 << 20, DictionaryTier::Dram),
+            (5 << 20, tier),
+            (5 << 20, DictionaryTier::Dram),
             (64 << 20, DictionaryTier::Dram),
             (64 << 20, DictionaryTier::Nvm),
         ] {
@@ -144,7 +144,7 @@ fn covered(index: &Index) -> f64 {
 #[test]
 fn readers_find_all_while_entries_leave_dram() {
     let directory = Directory::new();
-    let index = open(&directory, 4 << 20, DictionaryTier::Dram);
+    let index = open(&directory, 5 << 20, DictionaryTier::Dram);
     let added = std::sync::atomic::AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -77,7 +77,7 @@ fn an_index_that_does_not_fit_is_not_made_and_leaves_nothing() {
         let executors = 3;
         let options = options(&disk, OnFull::Refuse)
             .executors(executors)
-            .dram_bytes(executors as u64 * (4 << 20))
+            .dram_bytes(executors as u64 * (5 << 20))
             .nvm_bytes(2 * DISK_BYTES);
         let refused = options.clone().reserve_full(true).open().err();
         let Some(OpenError::File(HeapFileError::System { path, reason, .. })) = &refused else {

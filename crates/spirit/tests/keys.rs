@@ -10,8 +10,8 @@ use support::Chance;
 use support::directory::Directory;
 use support::following::follow;
 
-/// DRAM whose key table has room for some 28,000 keys.
-const DRAM: u64 = 4 << 20;
+/// DRAM whose key table has room for some 36,000 keys.
+const DRAM: u64 = 5 << 20;
 const KEYS: u64 = 60_000;
 
 fn options(directory: &Directory, dram_bytes: u64, executors: usize) -> Options {

@@ -22,7 +22,7 @@ const IN_MEMORY: [Sizes; 5] = [
     (10 << 20, 512 << 10),
 ];
 const IN_A_DIRECTORY: [Sizes; 4] =
-    [(4 << 20, 64 << 10), (6 << 20, 128 << 10), (8 << 20, 64 << 10), (16 << 20, 512 << 10)];
+    [(5 << 20, 64 << 10), (6 << 20, 128 << 10), (8 << 20, 64 << 10), (16 << 20, 512 << 10)];
 const POLICIES: [OnFull; 3] = [OnFull::DropOldest, OnFull::Refuse, OnFull::Wait];
 /// Updates of a stream: more than each of the sizes has room for.
 const UPDATES: u64 = 30_000;

@@ -3,44 +3,78 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_mem::Span;
-
-use super::section::Kind;
+use super::key_filter::hashes;
 use crate::descriptor::Position;
 use crate::keys;
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 
-/// The row of the document with an explicit key, in one of the engraved segments before position `end`.
-pub fn find_key(
+/// The row of the document with an explicit key, in one of the engraved segments at `positions`.
+pub(crate) fn find_key(
     memory: &Memory,
     snapshot: &Snapshot<'_>,
     key: &[u8],
     hash: u64,
-    end: Position,
+    mut positions: impl Iterator<Item = Position>,
 ) -> Option<u64> {
-    let nvm = memory.nvm()?;
-    let window = snapshot.window();
     let wanted = hash & 0xFFFF_FFFF;
-    for position in (window.oldest..end.min(window.end)).rev() {
-        let Ok((_, sections)) = nvm.sections(memory.region(), position) else { continue };
-        let section = sections.get(Kind::KeyHashes);
-        let hashes: Span<AtomicU64> = Span::new(section.start, section.bytes / 8);
-        let hashes = memory.region().view(hashes);
-        let first = hashes.partition_point(|word| word.load(Relaxed) >> 32 < wanted);
+    positions.find_map(|position| {
+        let hashes = hashes(memory, position);
+        let first = first_from(hashes, wanted);
+        let same = hashes[first..].iter().map(|word| word.load(Relaxed));
+        let mut rows = same.take_while(|word| word >> 32 == wanted).map(|word| word as u32);
+        let first = rows.next()?;
         let segment = snapshot.segment(position)?;
-        let found = hashes[first..]
-            .iter()
-            .map(|word| word.load(Relaxed))
-            .take_while(|word| word >> 32 == wanted)
-            .map(|word| word as u32)
-            .find(|local| {
-                let row = segment.row_table().row(*local);
-                keys::is(&segment, row.key(), key) && !segment.is_dead(*local)
-            });
-        if let Some(local) = found {
-            return Some(segment.row_number(local));
+        let lives = |local: &u32| {
+            let row = segment.row_table().row(*local);
+            keys::is(&segment, row.key(), key) && !segment.is_dead(*local)
+        };
+        std::iter::once(first).chain(rows).find(lives).map(|local| segment.row_number(local))
+    })
+}
+
+/// Where the first hash lies that is `wanted` or above. Hashes are spread evenly, so it is not far from its share of the list.
+fn first_from(hashes: &[AtomicU64], wanted: u64) -> usize {
+    let is_below = |at: usize| hashes[at].load(Relaxed) >> 32 < wanted;
+    let len = hashes.len();
+    let guess = ((len as u64 * wanted) >> 32) as usize;
+    // It is in low ..= high.
+    let (mut low, mut high) = (0, len);
+    let mut step = 8;
+    if guess < len && is_below(guess) {
+        low = guess + 1;
+        while low + step < len && is_below(low + step) {
+            low += step + 1;
+            step *= 2;
+        }
+        high = len.min(low + step);
+    } else if guess < len {
+        high = guess;
+        while high > step && !is_below(high - step) {
+            high -= step;
+            step *= 2;
+        }
+        low = high.saturating_sub(step);
+    }
+    low + hashes[low..high].partition_point(|word| word.load(Relaxed) >> 32 < wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the hashes, evenly spread or not, the place is the naive one.
+        #[test]
+        fn the_first_is_found_wherever_it_is(
+            mut hashes in prop::collection::vec(prop_oneof![any::<u32>(), 0..300u32, 4_000_000_000..u32::MAX], 0..400),
+            wanted in prop_oneof![any::<u32>(), 0..300u32, 4_000_000_000..u32::MAX],
+        ) {
+            hashes.sort_unstable();
+            let words: Vec<_> = hashes.iter().map(|hash| AtomicU64::new((*hash as u64) << 32 | 7)).collect();
+            let expected = hashes.partition_point(|hash| *hash < wanted);
+            prop_assert_eq!(first_from(&words, wanted.into()), expected);
         }
     }
-    None
 }

@@ -51,6 +51,7 @@ pub mod gather;
 pub mod import;
 mod inversion;
 mod key_engraver;
+pub mod key_filter;
 pub mod key_hashes;
 pub mod layout;
 mod length_engraver;

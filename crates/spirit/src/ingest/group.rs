@@ -148,13 +148,13 @@ impl Ingester {
     fn enter_all(&mut self, row: u64) -> Result<Vec<Entered>, AddError> {
         let shared = self.shared.clone();
         let table = shared.keys();
-        forget_replaced(&shared, *table, &mut self.replaced);
+        forget_replaced(&shared, &table, &mut self.replaced);
         shared.memory.pins().pin(&self.pin);
         let (mut all, mut heirs) = (Vec::new(), HashMap::new());
         let mut result = Ok(());
         for (document, row) in self.batch.documents().iter().zip(row..) {
             let key = self.batch.key(document);
-            match enter(&shared, *table, key, row, &mut self.replaced) {
+            match enter(&shared, &table, key, row, &mut self.replaced) {
                 Ok(None) => {}
                 Ok(Some(mut entered)) => {
                     entered.follow(&mut heirs);
@@ -178,7 +178,7 @@ impl Ingester {
         shared.memory.pins().pin(&self.pin);
         let snapshot = Snapshot::of_role(&shared.memory, row);
         // What one has taken from another of them goes back first.
-        entered.iter().rev().for_each(|entered| entered.withdraw(shared, &snapshot, *table));
+        entered.iter().rev().for_each(|entered| entered.withdraw(shared, &snapshot, &table));
         shared.memory.pins().unpin(&self.pin);
     }
 

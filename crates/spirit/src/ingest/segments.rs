@@ -147,6 +147,11 @@ impl Ingester {
         }
     }
 
+    /// True while the log is replayed: a start does not wait for the disk.
+    fn is_replaying(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::is_replaying)
+    }
+
     /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
     fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
         if self.shared.takes_nothing() {
@@ -157,7 +162,7 @@ impl Ingester {
             _ if self.shared.stops_waiting() => true,
             // The oldest segment goes once a merge is done or the disk has room again.
             OnFull::DropOldest => false,
-            OnFull::Wait => self.is_closing,
+            OnFull::Wait => self.is_closing || self.is_replaying(),
             OnFull::Refuse => true,
         };
         if refuses && self.shared.is_stuck_since(progress) {

@@ -279,7 +279,7 @@ impl Options {
         all.find(|bytes| fits(*bytes))
     }
 
-    fn geometry(&self) -> Result<Geometry, GeometryError> {
+    pub(super) fn geometry(&self) -> Result<Geometry, GeometryError> {
         Geometry::new(self.memory())
     }
 

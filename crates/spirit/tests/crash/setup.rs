@@ -67,7 +67,7 @@ impl Setup {
 
     /// The least heap for segments of this size.
     fn dram_bytes(self) -> u64 {
-        let segments = if self.store { 18 } else { 16 };
+        let segments = if self.store { 20 } else { 17 };
         segments * SEGMENT_BYTES
     }
 

@@ -1,0 +1,256 @@
+//! Which engraved segments may have a key that the [key table](crate::keys) has no room for. Whoever adds a document looks for its
+//! key, and a key is new most often: without a filter each segment's [sorted hashes](super::key_hashes) would be asked in vain.
+//!
+//! A key has one block of two cache lines, by its hash, and three of the block's sixteen words, also by its hash. Each word has a bit for
+//! each of 64 *groups*; a group that has the key has its bit in all three. So one look at a block tells the groups that may have a
+//! key: those that do, and of the others one in eight, if there are seven bits a key. A group is of some neighbouring segments; or, while there are few of
+//! them, of a part of one segment's keys, again by their hash.
+//!
+//! | phase | |
+//! |---|---|
+//! | off | the key table has all keys |
+//! | clearing | groups were laid out for the segments that there are; the lines become empty, some at a time |
+//! | entering | the filter *covers* the segments `from .. end`: new ones join at the end, older ones before |
+//!
+//! Once the newest segment is behind the last group, all begins anew, with larger groups if there are more segments. Segments
+//! that are dropped leave their bits until then. What is not covered is asked for each key.
+//!
+//! The filter is the writer's alone, and guarded by the key lock.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_mem::{Line, Span};
+
+use super::section::Kind;
+use crate::descriptor::{Position, State};
+use crate::geometry::Geometry;
+use crate::memory::Memory;
+
+/// Groups that the segments are laid out in at most: the others are for segments to come.
+const GROUPS_AT_FIRST: u32 = 48;
+/// Lines that are cleared in a step, and keys that are entered in one: the ingest role waits for so long.
+const STEP: usize = 4096;
+
+/// Lines of a block: two neighbours, which the processor fetches together.
+const BLOCK_LINES: usize = 2;
+/// Words of a block.
+const WORDS: u32 = 16;
+/// Words of a block that a key has. Some of them may be the same.
+const PICKS: u32 = 3;
+
+/// How many lines `bytes` bytes are good for: whole blocks, and one at least.
+pub(crate) fn lines_in(bytes: u64) -> u64 {
+    let block_bytes = (BLOCK_LINES * size_of::<Line>()) as u64;
+    (bytes / block_bytes).max(1) * BLOCK_LINES as u64
+}
+
+/// The filter of an executor.
+#[derive(Debug)]
+pub struct KeyFilter {
+    lines: Span<Line>,
+    phase: Phase,
+    groups: Groups,
+    /// The segments that are covered.
+    covered: Range<Position>,
+}
+
+/// Which keys of which segments are a group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Groups {
+    /// The first segment of the first group.
+    first: Position,
+    /// Segments of a group.
+    segments: u32,
+    /// Groups of a segment, as a power of two; 0 if a group has several segments.
+    parts: u32,
+}
+
+impl Groups {
+    fn new(window: &Range<Position>) -> Groups {
+        let len = window.end - window.start;
+        let segments = len.div_ceil(GROUPS_AT_FIRST).max(1);
+        let parts = (0..GROUPS_AT_FIRST.ilog2()).rev().find(|bits| len << bits <= GROUPS_AT_FIRST);
+        Groups { first: window.start, segments, parts: parts.unwrap_or(0) }
+    }
+
+    /// The group of a key of this segment, if there is one.
+    fn of(self, position: Position, hash: u32) -> Option<u32> {
+        let group = u64::from((position - self.first) / self.segments) << self.parts;
+        let group = group + u64::from(self.part(hash));
+        (group < u64::BITS.into()).then_some(group as u32)
+    }
+
+    fn part(self, hash: u32) -> u32 {
+        hash & ((1 << self.parts) - 1)
+    }
+
+    /// The bits of the groups that a key with this hash can be in.
+    fn possible(self, hash: u32) -> u64 {
+        let every = u64::MAX / ((1 << (1 << self.parts)) - 1);
+        every << self.part(hash)
+    }
+
+    /// The segments of a group.
+    fn segments(self, group: u32) -> Range<Position> {
+        let start = self.first + (group >> self.parts) * self.segments;
+        start..start + self.segments
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Off,
+    /// The next line to be cleared.
+    Clearing(usize),
+    /// Of this segment the keys from this place on come next.
+    Entering(Position, usize),
+}
+
+impl KeyFilter {
+    /// The filter of `geometry`, which knows nothing.
+    pub fn new(geometry: &Geometry) -> KeyFilter {
+        let lines = geometry.filter_lines;
+        KeyFilter { lines, phase: Phase::Off, groups: Groups::default(), covered: 0..0 }
+    }
+
+    /// The segments of `window` that may have a key with this hash, newest first.
+    pub fn candidates(
+        &self,
+        memory: &Memory,
+        hash: u64,
+        window: Range<Position>,
+    ) -> impl Iterator<Item = Position> {
+        let (oldest, end) = (window.start, window.end.max(window.start));
+        let clamp = |position: Position| position.clamp(oldest, end);
+        let (start, covered_end) = (clamp(self.covered.start), clamp(self.covered.end));
+        let groups = self.groups;
+        let bits = if start < covered_end { self.groups_of(memory, hash as u32) } else { 0 };
+        let within = newest_first(bits).flat_map(move |group| {
+            let segments = groups.segments(group);
+            (segments.start.max(start)..segments.end.min(covered_end)).rev()
+        });
+        (covered_end..end).rev().chain(within).chain((oldest..start).rev())
+    }
+
+    /// Whether there is something to do.
+    pub fn has_work(&self, memory: &Memory) -> bool {
+        let oldest = memory.window().oldest;
+        let is_needed = memory.coverage().keys_from() > oldest && !self.lines.is_empty();
+        let is_up_to_date = matches!(self.phase, Phase::Entering(..))
+            && self.covered.start <= oldest
+            && !is_engraved(memory, self.covered.end);
+        is_needed && !is_up_to_date
+    }
+
+    /// Takes the next step. Nobody drops segments meanwhile.
+    pub fn advance(&mut self, memory: &Memory) {
+        self.phase = match self.phase {
+            Phase::Off => self.begin(memory),
+            Phase::Clearing(next) => self.clear(memory, next),
+            Phase::Entering(position, next) => self.enter(memory, position, next),
+        };
+    }
+
+    /// Lays out groups for the segments that there are.
+    fn begin(&mut self, memory: &Memory) -> Phase {
+        let oldest = memory.window().oldest;
+        let mut end = memory.merged().max(oldest);
+        while is_engraved(memory, end) {
+            end += 1;
+        }
+        self.groups = Groups::new(&(oldest..end));
+        self.covered = end..end;
+        Phase::Clearing(0)
+    }
+
+    fn clear(&mut self, memory: &Memory, next: usize) -> Phase {
+        let lines = memory.region().view(self.lines);
+        let end = lines.len().min(next + STEP);
+        let words = lines[next..end].iter().flat_map(|line| (0..8).map(|word| line.pair(word)));
+        // What was never stored to takes no memory yet.
+        words.filter(|word| word.load(Relaxed) != 0).for_each(|word| word.store(0, Relaxed));
+        if end < lines.len() { Phase::Clearing(end) } else { self.next(memory) }
+    }
+
+    /// Enters some keys of a segment, which is covered once all are in.
+    fn enter(&mut self, memory: &Memory, position: Position, next: usize) -> Phase {
+        let oldest = memory.window().oldest;
+        let is_next = position == self.covered.end || position + 1 == self.covered.start;
+        if !is_next || position < oldest || !is_engraved(memory, position) {
+            return self.next(memory);
+        }
+        if self.groups.of(position, u32::MAX).is_none() {
+            self.covered = position..position;
+            return Phase::Off;
+        }
+        let hashes = hashes(memory, position);
+        let end = hashes.len().min(next + STEP);
+        for hash in &hashes[next..end] {
+            self.set(memory, position, (hash.load(Relaxed) >> 32) as u32);
+        }
+        if end < hashes.len() {
+            return Phase::Entering(position, end);
+        }
+        match position == self.covered.end {
+            true => self.covered.end += 1,
+            false => self.covered.start = position,
+        }
+        self.next(memory)
+    }
+
+    /// What comes next: the newest segments, then older ones.
+    fn next(&self, memory: &Memory) -> Phase {
+        let newer = self.covered.end;
+        let is_older_next = !is_engraved(memory, newer) && self.covered.start > self.groups.first;
+        Phase::Entering(if is_older_next { self.covered.start - 1 } else { newer }, 0)
+    }
+
+    fn set(&self, memory: &Memory, position: Position, hash: u32) {
+        let Some(group) = self.groups.of(position, hash) else { return };
+        for word in self.words(memory, hash) {
+            word.store(word.load(Relaxed) | 1 << group, Relaxed);
+        }
+    }
+
+    /// The groups that may have a key with this hash, as bits.
+    fn groups_of(&self, memory: &Memory, hash: u32) -> u64 {
+        let possible = self.groups.possible(hash);
+        self.words(memory, hash).fold(possible, |groups, word| groups & word.load(Relaxed))
+    }
+
+    /// The words of a key. Of its hash the low half counts: segments have no more of it.
+    fn words<'a>(&self, memory: &'a Memory, hash: u32) -> impl Iterator<Item = &'a AtomicU64> {
+        let lines = memory.region().view(self.lines);
+        let blocks = (lines.len() / BLOCK_LINES) as u64;
+        let block = ((hash as u64 * blocks) >> 32) as usize;
+        let lines = &lines[block * BLOCK_LINES..];
+        let mixed = hash.wrapping_mul(0x9E37_79B9);
+        (1..=PICKS).map(move |pick| {
+            let word = (mixed >> (u32::BITS - pick * WORDS.ilog2()) & (WORDS - 1)) as usize;
+            lines[word / 8].pair(word % 8)
+        })
+    }
+}
+
+/// The numbers of the bits that are set, the highest first.
+fn newest_first(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let highest = bits.checked_ilog2()?;
+        bits &= !(1 << highest);
+        Some(highest)
+    })
+}
+
+fn is_engraved(memory: &Memory, position: Position) -> bool {
+    let found = (position < memory.window().end).then(|| memory.table().get(position)).flatten();
+    found.is_some_and(|(_, state)| state >= State::Engraved)
+}
+
+/// The hashes of a segment's explicit keys, ascending: each in the upper half of a word.
+pub(super) fn hashes(memory: &Memory, position: Position) -> &[AtomicU64] {
+    let sections = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), position).ok());
+    let section = sections.map_or_else(Default::default, |(_, found)| found.get(Kind::KeyHashes));
+    memory.region().view(Span::new(section.start, section.bytes / 8))
+}
