@@ -379,15 +379,14 @@ impl Options {
 
     fn default_segment(&self) -> u64 {
         let dram_bytes = self.dram_bytes / self.executors as u64;
-        let shares = SEGMENT_SHARES.map(|share| {
-            (dram_bytes / share).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX)
-        });
-        let fits = |segment_bytes: &u64| {
-            let options = Options { segment_bytes: Some(*segment_bytes), ..self.clone() };
+        let of =
+            |share: u64| (dram_bytes / share).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
+        let fits = |share: &u64| {
+            let options = Options { segment_bytes: Some(of(*share)), ..self.clone() };
             !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
         };
         // If none fits, an error names the least size for the smallest.
-        shares.clone().find(fits).or(shares.last()).unwrap_or(SEGMENT_BYTES_MIN)
+        of(SEGMENT_SHARES.find(fits).unwrap_or(*SEGMENT_SHARES.end()))
     }
 
     /// Settings of each executor's memory.
