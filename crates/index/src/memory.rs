@@ -107,7 +107,7 @@ impl Memory {
 
     /// The words that readers start from.
     #[inline(always)]
-    fn roots(&self) -> Roots<'_> {
+    pub(crate) fn roots(&self) -> Roots<'_> {
         Roots::new(self.region.dram(self.geometry.roots))
     }
 

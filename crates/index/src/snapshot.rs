@@ -12,7 +12,7 @@ mod terms;
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use spirit_mem::Span;
 
@@ -24,6 +24,7 @@ use crate::extent::Extent;
 use crate::flushed::Flushed;
 use crate::memory::Memory;
 use crate::nvm::Corrupt;
+use crate::nvm::coverage::Coverage;
 use crate::nvm::text_index::{TextIndex, TextScratch};
 use crate::posting::LOCAL_MAX;
 use crate::record_places::RecordPlaces;
@@ -72,16 +73,17 @@ pub struct Segment<'a> {
 
 impl<'a> Snapshot<'a> {
     /// What is visible now.
-    #[inline]
+    #[inline(always)]
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
-        let mut window = memory.window();
-        let superseded = memory.superseded();
-        let visible = memory.visible();
+        let roots = memory.roots();
+        let mut window = Window::from_word(roots.window().load(Acquire));
+        let superseded = Superseded::from_word(roots.superseded().load(Acquire));
+        let visible = roots.visible().load(Acquire);
         if superseded.switched {
             // The window was loaded before the switch, or after it: the run's other positions do not count.
             window.oldest = window.oldest.max(superseded.new.position());
         }
-        let covered = memory.coverage().terms_from().min(window.end).max(window.oldest);
+        let covered = Coverage(roots).terms_from().min(window.end).max(window.oldest);
         Snapshot { memory, window, covered, superseded, visible, fresh_from: window.end }
     }
 
@@ -165,7 +167,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The segments that are not in the dictionary yet, newest first.
-    #[inline]
+    #[inline(always)]
     pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
         let mut found = [None; FRESH_MAX];
         for (i, place) in found.iter_mut().enumerate() {

@@ -180,18 +180,15 @@ impl<A: Atom64> Pins<A> {
     pub fn hold(&self, slot: &PinSlot) -> bool {
         let number = slot.holds.get().wrapping_add(1);
         slot.holds.set(number);
-        let pinned = self.word(slot).load(Relaxed);
-        let held = HELD | (number as u64) << HOLD_SHIFT | pinned & EPOCH_MASK;
-        match self.slots.get(slot.index) {
-            Some(own) => {
-                own.0.store(held, Release);
-                true
-            }
-            None => {
-                pinned >= EPOCH_FIRST
-                    && self.word(slot).compare_exchange(pinned, held, AcqRel, Relaxed).is_ok()
-            }
+        let held = |pinned: u64| HELD | (number as u64) << HOLD_SHIFT | pinned & EPOCH_MASK;
+        if let Some(own) = self.slots.get(slot.index) {
+            own.0.store(held(own.0.load(Relaxed)), Release);
+            return true;
         }
+        let word = self.word(slot);
+        let pinned = word.load(Relaxed);
+        pinned >= EPOCH_FIRST
+            && word.compare_exchange(pinned, held(pinned), AcqRel, Relaxed).is_ok()
     }
 
     /// Goes on reading where the owner held, pinned as before; false if the slot was revoked.

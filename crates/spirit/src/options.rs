@@ -386,7 +386,7 @@ impl Options {
             !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
         };
         // If none fits, an error names the least size for the smallest.
-        of(SEGMENT_SHARES.find(fits).unwrap_or(*SEGMENT_SHARES.end()))
+        of(SEGMENT_SHARES.clone().find(fits).unwrap_or(*SEGMENT_SHARES.end()))
     }
 
     /// Settings of each executor's memory.

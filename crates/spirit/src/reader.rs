@@ -13,8 +13,8 @@ use std::sync::Arc;
 use spirit_index::nvm::older::FindOlder;
 use spirit_index::snapshot::{Seen, Snapshot};
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, Fading, First, Hit, Operator, Parameters, ParseError, Parser,
-    Query, Ranking as Asked, Scored, Scratch, Settings, SortBy, Tally, Top, Total, snapshot_for,
+    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
+    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
@@ -313,13 +313,7 @@ fn total(
     })
 }
 
-/// How the hits of an answer were found, without what they are in.
-enum How {
-    Newest,
-    Best { parameters: Parameters, fading: Option<Fading>, limit: u64 },
-    Sorted { by: SortBy, limit: u64 },
-}
-
+/// The first in the order of `search`, and how many match.
 fn answer<'r>(
     index: &'r Index,
     seat: &'r mut Seat,
@@ -329,47 +323,44 @@ fn answer<'r>(
     search: Search,
 ) -> Result<Hits<'r>, SearchError> {
     check(index, query)?;
-    let (how, total) =
-        seat.ask(index, Seat::hold, |view| find(index, view, memory, schema, query, &search))?;
-    let Memory { hits, scored, counts, first, .. } = memory;
-    let found = match how {
-        How::Newest => Found::Newest,
-        How::Best { parameters, fading, limit } => {
-            Found::Best(Ranking { query, scored, counts, parameters, fading, limit })
+    let (found, total) = match &search.order {
+        Order::Newest => {
+            let total =
+                seat.ask(index, Seat::hold, |view| newest(index, view, query, &search, memory))?;
+            (Found::Newest, total)
         }
-        How::Sorted { by, limit } => Found::Sorted(Sorting { query, first, by, limit }),
-    };
-    Ok(Hits::new(index, hits, found, total, seat))
-}
-
-/// Finds the first in the order of `search`; says how, and how many match.
-fn find(
-    index: &Index,
-    view: &View,
-    memory: &mut Memory,
-    schema: &Schema,
-    query: &Query,
-    search: &Search,
-) -> Result<(How, Option<Total>), SearchError> {
-    match &search.order {
-        Order::Newest => Ok((How::Newest, newest(index, view, query, search, memory)?)),
         Order::Relevance(parameters) => {
-            let parameters = *parameters;
-            check_parameters(parameters)?;
-            let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
-            let fading = recency::fading(search.recency.as_ref(), schema, after)?;
-            let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
-            cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
-            let asked = Asked { parameters, skips: search.skips, fading };
-            let (limit, total) = best(index, view, query, search, asked, memory)?;
-            Ok((How::Best { parameters, fading, limit }, total))
+            let asked = ranking(schema, query, &search, *parameters)?;
+            let (limit, total) = seat
+                .ask(index, Seat::hold, |view| best(index, view, query, &search, asked, memory))?;
+            let (Asked { parameters, fading, .. }, Memory { scored, counts, .. }) =
+                (asked, &*memory);
+            (Found::Best(Ranking { query, scored, counts, parameters, fading, limit }), total)
         }
         Order::Field { field, direction } => {
             let by = sorting::sort_by(schema, field, *direction)?;
-            let (limit, total) = sorting::first(index, view, query, search, by, memory)?;
-            Ok((How::Sorted { by, limit }, total))
+            let (limit, total) = seat.ask(index, Seat::hold, |view| {
+                sorting::first(index, view, query, &search, by, memory)
+            })?;
+            (Found::Sorted(Sorting { query, first: &memory.first, by, limit }), total)
         }
-    }
+    };
+    Ok(Hits::new(index, &memory.hits, found, total, seat))
+}
+
+/// How documents are ranked for `search`, which has to be what its cursor was made by.
+fn ranking(
+    schema: &Schema,
+    query: &Query,
+    search: &Search,
+    parameters: Parameters,
+) -> Result<Asked, SearchError> {
+    check_parameters(parameters)?;
+    let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
+    let fading = recency::fading(search.recency.as_ref(), schema, after)?;
+    let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
+    cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
+    Ok(Asked { parameters, skips: search.skips, fading })
 }
 
 fn newest(

@@ -56,32 +56,41 @@ impl Seat {
 
     /// Asks the current view, and ends the question by [`leave`](Self::leave), or by [`hold`](Self::hold) if the hits
     /// are to stay readable.
+    #[inline]
     pub(crate) fn ask<T>(
         &mut self,
         index: &Index,
         end: impl Fn(&Seat) -> bool,
         mut question: impl FnMut(&View) -> Result<T, SearchError>,
     ) -> Result<T, SearchError> {
-        let mut question = |view: &View| {
-            damage::clear();
-            let answer = question(view);
-            match view.damage() {
-                None => answer,
-                Some((executor, what)) => Err(SearchError::Corrupt { executor, what }),
-            }
-        };
-        if !self.view.follows() {
-            self.view.pins.pin(self.slot());
-            self.as_of = self.view.sequence();
-            let pinned = Pinned(self);
-            let answer = question(&self.view)?;
-            std::mem::forget(pinned);
-            end(self);
-            return Ok(answer);
+        if self.view.follows() {
+            return self.ask_what_is_followed(index, &end, &mut question);
         }
+        self.view.pins.pin(self.slot());
+        self.as_of = self.view.sequence();
+        let pinned = Pinned(self);
+        damage::clear();
+        let answer = question(&self.view);
+        if damage::is_any() {
+            self.view.refuse_damage()?;
+        }
+        let answer = answer?;
+        std::mem::forget(pinned);
+        end(self);
+        Ok(answer)
+    }
+
+    /// The same of a view that may be taken away: then the next one is asked.
+    #[cold]
+    fn ask_what_is_followed<T>(
+        &mut self,
+        index: &Index,
+        end: &dyn Fn(&Seat) -> bool,
+        question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
         for _ in 0..TRIES {
             self.as_of = self.view.sequence();
-            if let Some(answer) = self.try_to_answer(&end, &mut question) {
+            if let Some(answer) = self.try_to_answer(end, question) {
                 return answer;
             }
             self.move_on(index)?;
@@ -97,7 +106,9 @@ impl Seat {
         question: &mut dyn FnMut(&View) -> Result<T, SearchError>,
     ) -> Option<Result<T, SearchError>> {
         self.view.pins.pin(self.slot());
+        damage::clear();
         let answer = catch_unwind(AssertUnwindSafe(|| question(&self.view)));
+        let answer = answer.map(|answer| self.view.refuse_damage().and(answer));
         let is_left = if matches!(answer, Ok(Ok(_))) { end(self) } else { self.leave() };
         if !is_left {
             return None;

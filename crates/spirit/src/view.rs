@@ -16,6 +16,7 @@ use spirit_query::Hit;
 use crate::fields::Fields;
 use crate::index::Index;
 use crate::retention::Retention;
+use crate::search::SearchError;
 use crate::shared::Shared;
 
 /// A view of an index.
@@ -99,9 +100,16 @@ impl View {
         self.parts.iter().enumerate().find_map(|(executor, part)| Some((executor, found(part)?)))
     }
 
+    /// An error if this thread has come upon damage.
+    pub(crate) fn refuse_damage(&self) -> Result<(), SearchError> {
+        let refused = |(executor, what)| Err(SearchError::Corrupt { executor, what });
+        self.damage().map_or(Ok(()), refused)
+    }
+
     /// One past the sequence number of the newest operation that a query which begins now sees, at least.
+    #[inline]
     pub(crate) fn sequence(&self) -> u64 {
-        self.parts.iter().map(|part| part.memory.sequence()).max().unwrap_or(0)
+        self.parts.iter().fold(0, |sequence, part| sequence.max(part.memory.sequence()))
     }
 
     /// The sequence number of a hit. The reader that has it is pinned.
