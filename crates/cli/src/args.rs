@@ -114,7 +114,7 @@ Examples:
 /// Adds documents to an index and prints a one-line JSON summary
 ///
 /// The index is kept in DIR, which is made if there is none. It keeps the options that it was made with, so a later
-/// command needs only `-d DIR`; only --dram may be another each time. One process at a time has an index open.
+/// command needs only `-d DIR`; only --dram may be another each time. One process at a time writes an index; any number search it meanwhile.
 ///
 /// A line that is no document (invalid UTF-8, malformed, too long) is reported as FILE:LINE: reason and
 /// counted; the rest goes in. The same key again replaces the document. `-` is standard input; a file that ends
@@ -246,7 +246,7 @@ pub(crate) struct DeleteArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]
+    /// an index that is there need, if that is more]. A start on a full disk takes up to 8 times that if the log needs it
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
 }
@@ -330,7 +330,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
     /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]
+    /// an index that is there need, if that is more]. A start on a full disk takes up to 8 times that if the log needs it
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
     /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file

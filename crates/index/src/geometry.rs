@@ -187,7 +187,7 @@ pub struct Geometry {
     pub dictionary_pool: Span<Line>,
     /// The key table.
     pub key_lines: Span<Line>,
-    /// The filter of keys that have left it. None without a second tier.
+    /// The filter of keys that have left the key table. Empty without a second tier.
     pub filter_lines: Span<Line>,
     /// Table slots of a fresh segment; a power of two.
     pub fresh_slots: u64,
@@ -258,7 +258,8 @@ impl Geometry {
     /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
     /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
     /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
-    /// columns are among what is rounded up.) What a flush makes of the extent lies in one piece, and the partition's end may leave as much unused.
+    /// columns are among what is rounded up.) A flush writes one contiguous block, so up to
+    /// one segment at the partition's end may stay unused.
     fn long_bytes_min(settings: Settings) -> u64 {
         let texts = if settings.store { 10 } else { 0 };
         let (filled, flush, unused) = (17 + texts, 9, 8);

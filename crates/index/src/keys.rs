@@ -9,7 +9,7 @@
 //!
 //! Where there is a second tier the table is a cache: if it is full, the key of the oldest row nearby makes room, once its segment
 //! is engraved. Its segment's own hashes find it then ([`coverage`](crate::nvm::coverage) says from where on), and a
-//! [filter](crate::nvm::key_filter) tells the writer which segments are worth asking.
+//! [filter](crate::nvm::key_filter) tells the writer which segments may contain it.
 
 use std::ops::{Deref, Range};
 
@@ -56,7 +56,7 @@ impl Keys {
         self.find_among(snapshot, memory, key, hash, |older| older.rev())
     }
 
-    /// The same; of the older segments that the table does not have the keys of, those are asked that `choose` gives.
+    /// Like [`find`](Self::find), but searches only those older segments that `choose` returns.
     fn find_among<I: Iterator<Item = Position>>(
         self,
         snapshot: &Snapshot<'_>,
@@ -116,21 +116,21 @@ impl Keys {
     }
 }
 
-/// The key table with what its writer has beside it. Guarded by the key lock.
+/// The key table and its writer's filter. The key lock guards both.
 #[derive(Debug)]
 pub struct WriterKeys {
     table: Keys,
-    /// Which older segments may have a key.
+    /// Finds the older segments that may contain a key.
     pub filter: KeyFilter,
 }
 
 impl WriterKeys {
-    /// The table of `geometry`, and an empty filter.
+    /// Returns the key table of `geometry` with an empty filter.
     pub fn new(geometry: &Geometry) -> WriterKeys {
         WriterKeys { table: Keys::new(geometry), filter: KeyFilter::new(geometry) }
     }
 
-    /// The row of the document that `key` calls, in `snapshot`.
+    /// Returns the row of the document with `key` in `snapshot`. Searches only the older segments that the filter returns.
     pub fn find(
         &self,
         snapshot: &Snapshot<'_>,

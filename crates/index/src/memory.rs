@@ -237,12 +237,6 @@ impl Memory {
         self.roots().window().store(window.word(), Release);
     }
 
-    /// What readers skip.
-    #[inline(always)]
-    pub fn superseded(&self) -> Superseded {
-        Superseded::from_word(self.roots().superseded().load(Acquire))
-    }
-
     /// Says what readers skip. Flush stage only, one rewrite at a time.
     pub fn supersede(&self, superseded: Superseded) {
         self.roots().superseded().store(superseded.word(), Release);

@@ -45,7 +45,7 @@ pub struct Index {
     host: Option<Host>,
 }
 
-/// How often a start that finds too little DRAM tries again with twice as much.
+/// How often a start doubles its DRAM when the log does not fit.
 const DOUBLINGS_MAX: u32 = 3;
 
 /// The view of its readers.
@@ -61,7 +61,7 @@ impl Index {
         if options.read_only {
             return Self::follow(options);
         }
-        // What a log holds may find no room in DRAM, in other segments than before, if the disk has none for those.
+        // Replay may fill other segments than before. If the disk is full, all of them stay in DRAM and need more of it.
         for _ in 0..DOUBLINGS_MAX {
             match Self::start(options.clone()) {
                 Err(OpenError::Recovery(AddError::HeapFull)) => options.dram_bytes *= 2,

@@ -226,7 +226,7 @@ impl Journal {
         self.operations.clear();
     }
 
-    /// True while its operations are done again.
+    /// True while the log is replayed.
     pub(crate) fn is_replaying(&self) -> bool {
         self.replaying.is_some()
     }

@@ -131,7 +131,7 @@ impl Default for Options {
     }
 }
 
-/// The default segment is one in so many of an executor's DRAM, within reason: the first that leaves room for all else.
+/// Divisors of an executor's DRAM that give the default segment size. The first size that fits the heap is taken.
 const SEGMENT_SHARES: RangeInclusive<u64> = 16..=32;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 /// Between a tenth of a second and a hundred years.
@@ -139,15 +139,15 @@ const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more. A start whose disk is full takes up to eight times as much, if what the log holds needs it.
+    /// segments need if that is more. One exception: a start on a full disk takes up to eight times as much if the log needs it.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
         self.is_dram_given = true;
         self
     }
 
-    /// Size of a fresh segment's table, records and blocks, in bytes. Default: a 16th of an executor's DRAM, at
-    /// most 128 MiB.
+    /// Size of a fresh segment's table, records and blocks, in bytes. Default: a 16th of an executor's DRAM, down to a
+    /// 32nd if the heap has no room for larger segments; at most 128 MiB.
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.segment_bytes = Some(bytes);
         self
@@ -371,7 +371,7 @@ impl Options {
         }
     }
 
-    /// The segments' size as asked for, or by default.
+    /// The size of a segment in bytes, as set or by default.
     fn segment(&self) -> u64 {
         let asked = self.segment_bytes.unwrap_or_else(|| self.default_segment());
         asked.min(SEGMENT_BYTES_MAX + 1)
@@ -385,7 +385,7 @@ impl Options {
             let options = Options { segment_bytes: Some(of(*share)), ..self.clone() };
             !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
         };
-        // If none fits, an error names the least size for the smallest.
+        // If none fits, `check` names the least DRAM for the smallest segment.
         of(SEGMENT_SHARES.clone().find(fits).unwrap_or(*SEGMENT_SHARES.end()))
     }
 

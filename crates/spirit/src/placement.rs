@@ -38,7 +38,7 @@ pub(crate) struct Placement {
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
     at_once: bool,
-    /// The filter of keys has those of all segments that there were.
+    /// The segments that the key filter was last complete for.
     filtered: Option<(Position, u64)>,
 }
 
@@ -85,7 +85,7 @@ impl Placement {
         self.has_to_place(memory) || has_terms || self.has_keys || self.has_to_filter(shared)
     }
 
-    /// Whether the filter of keys may lack some.
+    /// True if the key filter may lack segments.
     fn has_to_filter(&self, shared: &Shared) -> bool {
         let is_needed = self.is_replayed && self.wants_keys(&shared.memory);
         is_needed && self.filtered != Some(filtered_now(shared))
@@ -255,7 +255,7 @@ impl Placement {
     }
 }
 
-/// The segments that there are: the oldest one, and how many were engraved since the start.
+/// Identifies the set of engraved segments: the oldest position, and the number engraved since the start.
 fn filtered_now(shared: &Shared) -> (Position, u64) {
     (shared.memory.window().oldest, shared.engraved().count.load(Relaxed))
 }
@@ -274,7 +274,7 @@ mod tests {
     use crate::shared::Shared;
 
     const KEYS: usize = 300_000;
-    /// Of so many keys one is looked for.
+    /// One key in `STEP` is looked up.
     const STEP: usize = 37;
 
     fn key(number: usize) -> String {
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Segments that are asked for a key of each of these numbers, on average. Among them is the one that has it.
+    /// Returns how many older segments are searched for a key of these numbers, on average. Checks that the key's own is among them.
     fn asked(shared: &Shared, numbers: Range<usize>, older: Range<Position>) -> f64 {
         let memory = &shared.memory;
         let snapshot = Snapshot::of_role(memory, u64::MAX);

@@ -313,7 +313,7 @@ fn total(
     })
 }
 
-/// The first in the order of `search`, and how many match.
+/// Finds the first hits in the order of `search`, and the total if it is asked for.
 fn answer<'r>(
     index: &'r Index,
     seat: &'r mut Seat,
@@ -348,7 +348,7 @@ fn answer<'r>(
     Ok(Hits::new(index, &memory.hits, found, total, seat))
 }
 
-/// How documents are ranked for `search`, which has to be what its cursor was made by.
+/// Returns the ranking of `search`. An error if its cursor was made by another one.
 fn ranking(
     schema: &Schema,
     query: &Query,

@@ -80,7 +80,7 @@ impl Seat {
         Ok(answer)
     }
 
-    /// The same of a view that may be taken away: then the next one is asked.
+    /// Like [`ask`](Self::ask), for a view of another process. If its writer goes away meanwhile, the next view is asked.
     #[cold]
     fn ask_what_is_followed<T>(
         &mut self,

@@ -100,7 +100,7 @@ impl View {
         self.parts.iter().enumerate().find_map(|(executor, part)| Some((executor, found(part)?)))
     }
 
-    /// An error if this thread has come upon damage.
+    /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since [`damage::clear`].
     pub(crate) fn refuse_damage(&self) -> Result<(), SearchError> {
         let refused = |(executor, what)| Err(SearchError::Corrupt { executor, what });
         self.damage().map_or(Ok(()), refused)

@@ -1,21 +1,21 @@
-//! Which engraved segments may have a key that the [key table](crate::keys) has no room for. Whoever adds a document looks for its
-//! key, and a key is new most often: without a filter each segment's [sorted hashes](super::key_hashes) would be asked in vain.
+//! A filter of the keys in engraved segments that the [key table](crate::keys) has no room for. An add looks up its key, and most
+//! keys are new. Without the filter it would search the [sorted hashes](super::key_hashes) of every older segment.
 //!
-//! A key has one block of two cache lines, by its hash, and three of the block's sixteen words, also by its hash. Each word has a bit for
-//! each of 64 *groups*; a group that has the key has its bit in all three. So one look at a block tells the groups that may have a
-//! key: those that do, and of the others one in eight, if there are seven bits a key. A group is of some neighbouring segments; or, while there are few of
-//! them, of a part of one segment's keys, again by their hash.
+//! The filter is a blocked Bloom filter, sliced by groups of segments. A key's hash selects one block of two cache lines, and three of
+//! the block's sixteen words. Each word has one bit for each of 64 *groups*, and a group that contains the key sets its bit in all
+//! three. One look at a block therefore returns all candidate groups. With seven bits a key, one other group in eight is a false
+//! positive. A group is a run of neighbouring segments. While there are few segments, it is a part of one segment's keys, split by hash.
 //!
 //! | phase | |
 //! |---|---|
-//! | off | the key table has all keys |
-//! | clearing | groups were laid out for the segments that there are; the lines become empty, some at a time |
-//! | entering | the filter *covers* the segments `from .. end`: new ones join at the end, older ones before |
+//! | off | nothing is covered |
+//! | clearing | the groups are laid out; the lines are cleared, [`STEP`] at a time |
+//! | entering | the filter *covers* the segments `start .. end`; newer ones join at the end, older ones at the start |
 //!
-//! Once the newest segment is behind the last group, all begins anew, with larger groups if there are more segments. Segments
-//! that are dropped leave their bits until then. What is not covered is asked for each key.
+//! When a new segment has no group left, the filter is rebuilt, with larger groups if there are more segments. Until then the bits
+//! of dropped segments stay set. Segments that are not covered are searched for every key.
 //!
-//! The filter is the writer's alone, and guarded by the key lock.
+//! Only the writer reads and writes the filter, under the key lock.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -28,35 +28,35 @@ use crate::descriptor::{Position, State};
 use crate::geometry::Geometry;
 use crate::memory::Memory;
 
-/// Groups that the segments are laid out in at most: the others are for segments to come.
+/// At most this many of the 64 groups are used at first; the others are for new segments.
 const GROUPS_AT_FIRST: u32 = 48;
-/// Lines that are cleared in a step, and keys that are entered in one: the ingest role waits for so long.
+/// Lines cleared or keys entered in one step. The ingest role waits for the key lock during a step.
 const STEP: usize = 4096;
 
-/// Lines of a block: two neighbours, which the processor fetches together.
+/// Lines of a block. The processor fetches two neighbouring lines together.
 const BLOCK_LINES: usize = 2;
 /// Words of a block.
 const WORDS: u32 = 16;
-/// Words of a block that a key has. Some of them may be the same.
+/// Words of a block that a key selects. Two of them may be the same word.
 const PICKS: u32 = 3;
 
-/// How many lines `bytes` bytes are good for: whole blocks, and one at least.
+/// Returns the lines of a filter of at most `bytes` bytes, in whole blocks; at least one block.
 pub(crate) fn lines_in(bytes: u64) -> u64 {
     let block_bytes = (BLOCK_LINES * size_of::<Line>()) as u64;
     (bytes / block_bytes).max(1) * BLOCK_LINES as u64
 }
 
-/// The filter of an executor.
+/// The key filter of an executor.
 #[derive(Debug)]
 pub struct KeyFilter {
     lines: Span<Line>,
     phase: Phase,
     groups: Groups,
-    /// The segments that are covered.
+    /// The segments whose keys are all entered.
     covered: Range<Position>,
 }
 
-/// Which keys of which segments are a group.
+/// Maps segments and key hashes to groups.
 #[derive(Clone, Copy, Debug, Default)]
 struct Groups {
     /// The first segment of the first group.
@@ -75,7 +75,7 @@ impl Groups {
         Groups { first: window.start, segments, parts: parts.unwrap_or(0) }
     }
 
-    /// The group of a key of this segment, if there is one.
+    /// Returns the group of a key in the segment at `position`, or none if the segment is behind the last group.
     fn of(self, position: Position, hash: u32) -> Option<u32> {
         let group = u64::from((position - self.first) / self.segments) << self.parts;
         let group = group + u64::from(self.part(hash));
@@ -86,13 +86,13 @@ impl Groups {
         hash & ((1 << self.parts) - 1)
     }
 
-    /// The bits of the groups that a key with this hash can be in.
+    /// Returns the groups that a key with this hash can be in, as bits.
     fn possible(self, hash: u32) -> u64 {
         let every = u64::MAX / ((1 << (1 << self.parts)) - 1);
         every << self.part(hash)
     }
 
-    /// The segments of a group.
+    /// Returns the segments of a group.
     fn segments(self, group: u32) -> Range<Position> {
         let start = self.first + (group >> self.parts) * self.segments;
         start..start + self.segments
@@ -102,20 +102,20 @@ impl Groups {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Off,
-    /// The next line to be cleared.
+    /// Holds the next line to clear.
     Clearing(usize),
-    /// Of this segment the keys from this place on come next.
+    /// Holds the segment being entered, and the index of its next key hash.
     Entering(Position, usize),
 }
 
 impl KeyFilter {
-    /// The filter of `geometry`, which knows nothing.
+    /// Returns the filter of `geometry`. It covers nothing yet.
     pub fn new(geometry: &Geometry) -> KeyFilter {
         let lines = geometry.filter_lines;
         KeyFilter { lines, phase: Phase::Off, groups: Groups::default(), covered: 0..0 }
     }
 
-    /// The segments of `window` that may have a key with this hash, newest first.
+    /// Returns the segments of `window` that may contain a key with this hash, newest first.
     pub fn candidates(
         &self,
         memory: &Memory,
@@ -134,7 +134,7 @@ impl KeyFilter {
         (covered_end..end).rev().chain(within).chain((oldest..start).rev())
     }
 
-    /// Whether there is something to do.
+    /// True if some segments are not covered yet.
     pub fn has_work(&self, memory: &Memory) -> bool {
         let oldest = memory.window().oldest;
         let is_needed = memory.coverage().keys_from() > oldest && !self.lines.is_empty();
@@ -144,7 +144,7 @@ impl KeyFilter {
         is_needed && !is_up_to_date
     }
 
-    /// Takes the next step. Nobody drops segments meanwhile.
+    /// Takes the next step. The caller is the flush stage, which alone drops segments.
     pub fn advance(&mut self, memory: &Memory) {
         self.phase = match self.phase {
             Phase::Off => self.begin(memory),
@@ -153,7 +153,7 @@ impl KeyFilter {
         };
     }
 
-    /// Lays out groups for the segments that there are.
+    /// Lays out groups for the engraved segments.
     fn begin(&mut self, memory: &Memory) -> Phase {
         let oldest = memory.window().oldest;
         let mut end = memory.merged().max(oldest);
@@ -169,12 +169,12 @@ impl KeyFilter {
         let lines = memory.region().view(self.lines);
         let end = lines.len().min(next + STEP);
         let words = lines[next..end].iter().flat_map(|line| (0..8).map(|word| line.pair(word)));
-        // What was never stored to takes no memory yet.
+        // Words that are zero are not stored to: an untouched page takes no memory.
         words.filter(|word| word.load(Relaxed) != 0).for_each(|word| word.store(0, Relaxed));
         if end < lines.len() { Phase::Clearing(end) } else { self.next(memory) }
     }
 
-    /// Enters some keys of a segment, which is covered once all are in.
+    /// Enters up to [`STEP`] keys of a segment. The segment is covered after its last key.
     fn enter(&mut self, memory: &Memory, position: Position, next: usize) -> Phase {
         let oldest = memory.window().oldest;
         let is_next = position == self.covered.end || position + 1 == self.covered.start;
@@ -200,7 +200,7 @@ impl KeyFilter {
         self.next(memory)
     }
 
-    /// What comes next: the newest segments, then older ones.
+    /// Returns the next phase: newer segments first, then older ones.
     fn next(&self, memory: &Memory) -> Phase {
         let newer = self.covered.end;
         let is_older_next = !is_engraved(memory, newer) && self.covered.start > self.groups.first;
@@ -214,13 +214,13 @@ impl KeyFilter {
         }
     }
 
-    /// The groups that may have a key with this hash, as bits.
+    /// Returns the groups that may contain a key with this hash, as bits.
     fn groups_of(&self, memory: &Memory, hash: u32) -> u64 {
         let possible = self.groups.possible(hash);
         self.words(memory, hash).fold(possible, |groups, word| groups & word.load(Relaxed))
     }
 
-    /// The words of a key. Of its hash the low half counts: segments have no more of it.
+    /// Returns the words of a key. Segments store only the low half of its hash.
     fn words<'a>(&self, memory: &'a Memory, hash: u32) -> impl Iterator<Item = &'a AtomicU64> {
         let lines = memory.region().view(self.lines);
         let blocks = (lines.len() / BLOCK_LINES) as u64;
@@ -234,7 +234,7 @@ impl KeyFilter {
     }
 }
 
-/// The numbers of the bits that are set, the highest first.
+/// Returns the positions of the set bits, highest first.
 fn newest_first(mut bits: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let highest = bits.checked_ilog2()?;
@@ -248,7 +248,7 @@ fn is_engraved(memory: &Memory, position: Position) -> bool {
     found.is_some_and(|(_, state)| state >= State::Engraved)
 }
 
-/// The hashes of a segment's explicit keys, ascending: each in the upper half of a word.
+/// Returns the hashes of a segment's explicit keys, ascending, each in the upper half of a word.
 pub(super) fn hashes(memory: &Memory, position: Position) -> &[AtomicU64] {
     let sections = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), position).ok());
     let section = sections.map_or_else(Default::default, |(_, found)| found.get(Kind::KeyHashes));

@@ -9,7 +9,7 @@ use crate::keys;
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 
-/// The row of the document with an explicit key, in one of the engraved segments at `positions`.
+/// Returns the row of the live document with an explicit key, from the engraved segments at `positions`.
 pub(crate) fn find_key(
     memory: &Memory,
     snapshot: &Snapshot<'_>,
@@ -33,12 +33,12 @@ pub(crate) fn find_key(
     })
 }
 
-/// Where the first hash lies that is `wanted` or above. Hashes are spread evenly, so it is not far from its share of the list.
+/// Returns the lower bound of `wanted` in ascending hashes. An interpolated guess, then an exponential search: hashes are uniform.
 fn first_from(hashes: &[AtomicU64], wanted: u64) -> usize {
     let is_below = |at: usize| hashes[at].load(Relaxed) >> 32 < wanted;
     let len = hashes.len();
     let guess = ((len as u64 * wanted) >> 32) as usize;
-    // It is in low ..= high.
+    // Invariant: the result is in low ..= high.
     let (mut low, mut high) = (0, len);
     let mut step = 8;
     if guess < len && is_below(guess) {
@@ -65,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the hashes, evenly spread or not, the place is the naive one.
+        /// The lower bound equals the naive one, for uniform and skewed hashes.
         #[test]
         fn the_first_is_found_wherever_it_is(
             mut hashes in prop::collection::vec(prop_oneof![any::<u32>(), 0..300u32, 4_000_000_000..u32::MAX], 0..400),

@@ -147,7 +147,7 @@ impl Ingester {
         }
     }
 
-    /// True while the log is replayed: a start does not wait for the disk.
+    /// True while the log is replayed. A start does not wait for the disk.
     fn is_replaying(&self) -> bool {
         self.journal.as_ref().is_some_and(Journal::is_replaying)
     }
