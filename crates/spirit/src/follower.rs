@@ -124,7 +124,7 @@ fn of_writer(
     }
     let (roots, starts) = looked_at(&file)?;
     let (start, source) = (welcome.start, Source::Writer(writer));
-    let followed = Followed { roots, starts, start, medium: file.medium(), _source: source };
+    let followed = Followed { roots, starts, start, medium: file.medium(), source };
     let (root, _) = trust::find_root(&file, options)?;
     options.dram_bytes = welcome.dram_bytes;
     options.fixed_blocks = welcome.fixed_blocks;
@@ -187,8 +187,7 @@ fn of_file(
     let (parts, pins, fields) = (view.parts.clone(), view.pins.clone(), view.fields.clone());
     let Some(stats_pin) = pins.acquire() else { return Ok(None) };
     let source = Source::Own(Box::new(index));
-    let followed =
-        Followed { roots, starts, start: starts[0], medium: file.medium(), _source: source };
+    let followed = Followed { roots, starts, start: starts[0], medium: file.medium(), source };
     Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
 }
 

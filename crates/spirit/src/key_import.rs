@@ -1,10 +1,11 @@
 //! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room: the newest
 //! segment's keys first. A key that is not in it is looked for in each segment before those.
 
+use spirit_index::descriptor::State;
 use spirit_index::keys;
 use spirit_index::nvm::import::Importer;
 use spirit_index::rows::KeyKind;
-use spirit_index::snapshot::Snapshot;
+use spirit_index::snapshot::{Segment, Snapshot};
 
 use crate::shared::Shared;
 
@@ -24,9 +25,7 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let rows = segment.row_table();
     let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
     if first == 0 {
-        // A cut may have left a death that is not counted, or the start counted one to be on the safe side.
-        let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();
-        shared.correct_deleted(memory.correct_dead(segment.descriptor(), dead as u64));
+        count_deaths(shared, &segment);
     }
     for local in first..end {
         let row = rows.row(local);
@@ -43,4 +42,26 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
         }
     }
     true
+}
+
+/// Counts the dead rows of all engraved segments, for a private copy of an index: its start estimates them, and it imports no keys.
+/// Takes time by the rows of segments with dead ones.
+pub(crate) fn count_all_deaths(shared: &Shared) {
+    let _keys = shared.keys();
+    let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
+    for segment in snapshot.registered() {
+        let state = shared.memory.table().get(segment.id().position()).map(|(_, state)| state);
+        let is_engraved = state.is_some_and(|state| state >= State::Engraved);
+        if is_engraved && segment.descriptor().dead() > 0 {
+            count_deaths(shared, &segment);
+        }
+    }
+}
+
+/// Corrects the count of a segment's dead rows. A crash may leave a death uncounted, and a start may count one too many. The key lock
+/// is held.
+fn count_deaths(shared: &Shared, segment: &Segment<'_>) {
+    let rows = segment.row_table();
+    let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();
+    shared.correct_deleted(shared.memory.correct_dead(segment.descriptor(), dead as u64));
 }

@@ -18,6 +18,7 @@ use spirit_index::term_order::order_bytes;
 use crate::error::AddError;
 use crate::executor::Executor;
 use crate::index::Index;
+use crate::key_import::count_all_deaths;
 use crate::retention::living_between;
 use crate::section_stats::add_sections;
 use crate::shared::{Shared, Work};
@@ -186,6 +187,9 @@ impl Index {
         let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
         let slot = view.stats_pin();
         view.pins.pin(&slot);
+        if view.is_private_copy() {
+            view.parts.iter().for_each(|shared| count_all_deaths(shared));
+        }
         let over_ms = view.over_ms();
         for (number, shared) in view.parts.iter().enumerate() {
             Adding { shared, number, over_ms }.run(&mut stats);

@@ -39,8 +39,8 @@ pub(crate) struct Followed {
     pub(crate) starts: [u64; 2],
     pub(crate) start: u64,
     pub(crate) medium: Medium,
-    /// Never looked at: it is there for as long as the view is.
-    pub(crate) _source: Source,
+    /// The view keeps it alive.
+    pub(crate) source: Source,
 }
 
 /// Where a process that only reads finds the index.
@@ -71,6 +71,11 @@ impl View {
 
     pub(crate) fn followed(&self) -> Option<&Followed> {
         self.followed.as_ref()
+    }
+
+    /// True if the memory is this process's own copy of what the file holds.
+    pub(crate) fn is_private_copy(&self) -> bool {
+        matches!(&self.followed, Some(Followed { source: Source::Own(_), .. }))
     }
 
     /// True if another process has started to write since. Then the loads before this call may have read its stores.

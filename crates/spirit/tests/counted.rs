@@ -5,6 +5,7 @@ mod support;
 
 use spirit::{Analyzer, Index, Mode, OnFull, Options};
 use support::directory::Directory;
+use support::following::follow;
 
 fn open(directory: &Directory, mode: Mode, on_full: OnFull, executors: usize) -> Index {
     let each = executors as u64;
@@ -47,6 +48,16 @@ fn adds_up(index: &Index) -> u64 {
     stats.deleted
 }
 
+/// A process that only reads, without a writer, guesses nothing.
+#[track_caller]
+fn follower_counts_exactly(directory: &Directory) {
+    let index = follow(directory.path());
+    let stats = index.stats().unwrap();
+    let found = index.reader().unwrap().count_text("*").unwrap();
+    assert_eq!(stats.documents, found);
+    assert_eq!(stats.documents + stats.deleted + stats.expired, stats.accepted);
+}
+
 fn run(mode: Mode, on_full: OnFull, executors: usize) {
     let mut directory = Directory::new();
     let mut index = open(&directory, mode, on_full, executors);
@@ -72,6 +83,7 @@ fn run(mode: Mode, on_full: OnFull, executors: usize) {
         } else {
             index.close().unwrap();
         }
+        follower_counts_exactly(&directory);
         index = open(&directory, mode, on_full, executors);
         let after = adds_up(&index);
         assert!(

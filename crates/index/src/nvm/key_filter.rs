@@ -9,7 +9,7 @@
 //! | phase | |
 //! |---|---|
 //! | off | nothing is covered |
-//! | clearing | the groups are laid out; the lines are cleared, [`STEP`] at a time |
+//! | clearing | the groups are laid out; the lines are cleared, 4,096 at a time |
 //! | entering | the filter *covers* the segments `start .. end`; newer ones join at the end, older ones at the start |
 //!
 //! When a new segment has no group left, the filter is rebuilt, with larger groups if there are more segments. Until then the bits
@@ -174,7 +174,7 @@ impl KeyFilter {
         if end < lines.len() { Phase::Clearing(end) } else { self.next(memory) }
     }
 
-    /// Enters up to [`STEP`] keys of a segment. The segment is covered after its last key.
+    /// Enters up to 4,096 keys of a segment. The segment is covered after its last key.
     fn enter(&mut self, memory: &Memory, position: Position, next: usize) -> Phase {
         let oldest = memory.window().oldest;
         let is_next = position == self.covered.end || position + 1 == self.covered.start;
