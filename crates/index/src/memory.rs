@@ -16,6 +16,7 @@
 //!   or missed.
 //! * `window.oldest` is raised when the oldest segment is dropped: one store, whatever the segment holds.
 
+mod pages;
 mod space;
 
 use std::sync::atomic::AtomicU64;

@@ -189,10 +189,13 @@ impl Index {
     }
 
     /// Does beforehand what closing has to do, while the index can still be asked: where the oldest may be dropped, closing may drop
-    /// some. Nothing is added any more.
+    /// some. An index in memory only finishes what its stages have begun. Nothing is added any more.
     pub fn prepare_close(&self) -> Result<(), AddError> {
-        let is_kept = self.store.is_some() && !self.options.private;
-        self.executors.iter().filter(|_| is_kept).try_for_each(|one| one.close(&self.options))
+        if self.store.is_none() || self.options.private {
+            self.settle();
+            return Ok(());
+        }
+        self.executors.iter().try_for_each(|one| one.close(&self.options))
     }
 
     fn shut(&mut self) -> Result<(), AddError> {

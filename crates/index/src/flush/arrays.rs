@@ -54,7 +54,9 @@ impl Arrays {
         let order = order_bytes(terms as u64);
         let sizes = [terms as u64 * 4, lengths, order, posting_words * 4, column_bytes];
         let padded = sizes.map(|bytes| bytes.next_multiple_of(LINE_BYTES));
-        let mut next = memory.allocate(Partition::Long, padded.iter().sum(), owner)?;
+        let bytes = padded.iter().sum();
+        let mut next = memory.allocate(Partition::Long, bytes, owner)?;
+        memory.take_pages(next, bytes);
         let [term_map, lengths, order, postings, columns] = padded.map(|bytes| {
             let start = next;
             next += bytes;

@@ -203,25 +203,6 @@ impl Memory {
         }
     }
 
-    /// Asks for pages of DRAM before they are stored to, in the order in which a start takes them, for as long as `wanted` says so: a
-    /// start that replays a log waits for fewer. Where memory is shared, pages are small, and each costs a fault.
-    pub fn take_pages_ahead(&self, bytes: u64, wanted: impl Fn() -> bool) {
-        const STEP: u64 = 512 << 10;
-        let partitions = [self.geometry.short, self.geometry.long];
-        for done in (0..bytes).step_by(STEP as usize) {
-            for (start, bytes) in partitions {
-                let step = STEP.min(bytes.saturating_sub(done)) / 4096 * 4096;
-                if step == 0 {
-                    continue;
-                }
-                // Stop quietly: the first store to the page takes it, or fails and says why.
-                if !wanted() || self.region.make_resident(start + done, step).is_err() {
-                    return;
-                }
-            }
-        }
-    }
-
     /// Whether space will come back as soon as readers have left.
     pub fn is_reclaiming(&self) -> bool {
         !self.rings().limbo.is_empty()

@@ -150,6 +150,7 @@ impl Engrave {
             Step::Copy { next } => {
                 if let Some(piece) = self.pieces.get(next) {
                     let Piece { to, from, bytes } = *piece;
+                    memory.take_pages(to, bytes);
                     nvm.door().copy(Site::Body, memory.region(), to, from, bytes);
                     nvm.door().write_back(Site::BodyWriteBack, memory.region(), to, bytes);
                     self.step = Step::Copy { next: next + 1 };
@@ -279,7 +280,12 @@ impl Engrave {
             return self.write_packed_terms(memory, nvm);
         }
         let (id, map) = (self.id, self.term_map(memory));
-        let engraver = self.terms.get_or_insert_with(|| Box::new(TermEngraver::new(id, map)));
+        let engraver = self.terms.get_or_insert_with(|| {
+            let nodes = self.sections.get(Kind::Nodes);
+            memory.take_pages(nodes.start, nodes.bytes);
+            memory.take_pages(self.short.0, self.short.1);
+            Box::new(TermEngraver::new(id, map))
+        });
         let done = engraver.advance(memory, nvm, &mut self.sections);
         if done {
             self.shrink(memory);
