@@ -31,11 +31,13 @@ impl Ingester {
             if self.journal.as_mut().is_some_and(|journal| journal.begin_lap(&self.shared)) {
                 continue;
             }
-            // What this segment holds stays in the log until it is engraved. While it waited to be handed over the log may have
-            // got room by others.
-            match self.end_segment() {
-                Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
-                ended => ended?,
+            // What this segment holds stays in the log until it is engraved; but those before it give room first.
+            if !self.shared.is_anything_unplaced() {
+                // While it waited to be handed over the log may have got room by others.
+                match self.end_segment() {
+                    Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
+                    ended => ended?,
+                }
             }
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.wait_for_stage(progress)?;
