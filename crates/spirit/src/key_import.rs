@@ -1,7 +1,8 @@
 //! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room: the newest
-//! segment's keys first. A key that is not in it is looked for in each segment before those.
+//! segment's keys first. A key that is not in it is looked for in each segment before those. Dead rows, which a start estimates, are
+//! counted before that.
 
-use spirit_index::descriptor::State;
+use spirit_index::descriptor::{Position, State};
 use spirit_index::keys;
 use spirit_index::nvm::import::Importer;
 use spirit_index::rows::KeyKind;
@@ -24,9 +25,6 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let segment = Snapshot::of_role(memory, u64::MAX).of(id);
     let rows = segment.row_table();
     let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
-    if first == 0 {
-        count_deaths(shared, &segment);
-    }
     for local in first..end {
         let row = rows.row(local);
         let word = row.key();
@@ -42,6 +40,15 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
         }
     }
     true
+}
+
+/// Counts the dead rows of the segment at `position`, which the start found. Nobody drops segments meanwhile.
+pub(crate) fn count_deaths_at(shared: &Shared, position: Position) {
+    // Rows die under this lock.
+    let _keys = shared.keys();
+    if let Some(segment) = Snapshot::of_role(&shared.memory, u64::MAX).segment(position) {
+        count_deaths(shared, &segment);
+    }
 }
 
 /// Counts the dead rows of all engraved segments, for a private copy of an index: its start estimates them, and it imports no keys.

@@ -15,7 +15,7 @@ use spirit_index::nvm::merged_writer::MergedWriter;
 use spirit_index::roots::Gauge;
 
 use crate::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
-use crate::key_import::enter_keys;
+use crate::key_import::{count_deaths_at, enter_keys};
 use crate::merging::Merging;
 use crate::options::Options;
 use crate::shared::Shared;
@@ -34,6 +34,8 @@ pub(crate) struct Placement {
     has_keys: bool,
     /// They never are: nothing is added, and each segment's own list of keys is asked.
     leaves_keys: bool,
+    /// Segments before this position are as the start found them: their dead rows are to be counted.
+    uncounted_end: Position,
     /// The log is replayed.
     is_replayed: bool,
     /// All that is flushed goes now, whatever the policy.
@@ -47,6 +49,7 @@ enum Work {
     Engrave,
     Merge,
     Terms,
+    Deaths,
     Keys,
     Filter,
 }
@@ -66,6 +69,7 @@ impl Placement {
             importer,
             has_keys: false,
             leaves_keys: options.private,
+            uncounted_end: 0,
             is_replayed: false,
             at_once: false,
             filtered: None,
@@ -82,7 +86,12 @@ impl Placement {
     pub(crate) fn has_work(&self, shared: &Shared) -> bool {
         let memory = &shared.memory;
         let has_terms = self.importer.has_terms(memory);
-        self.has_to_place(memory) || has_terms || self.has_keys || self.has_to_filter(shared)
+        let has_found = self.has_to_count(memory) || self.has_keys;
+        self.has_to_place(memory) || has_terms || has_found || self.has_to_filter(shared)
+    }
+
+    fn has_to_count(&self, memory: &Memory) -> bool {
+        self.uncounted_end > memory.window().oldest
     }
 
     /// True if the key filter may lack segments.
@@ -135,6 +144,12 @@ impl Placement {
                 self.importer.terms(&shared.memory);
                 true
             }
+            Some(Work::Deaths) => {
+                damage::clear();
+                self.uncounted_end -= 1;
+                count_deaths_at(shared, self.uncounted_end);
+                shared.refuse_damage().is_ok()
+            }
             Some(Work::Keys) => {
                 damage::clear();
                 self.has_keys = enter_keys(shared, &mut self.importer);
@@ -156,6 +171,8 @@ impl Placement {
             Some(Work::Merge)
         } else if self.importer.has_terms(&shared.memory) {
             Some(Work::Terms)
+        } else if self.has_to_count(&shared.memory) {
+            Some(Work::Deaths)
         } else if self.has_keys {
             Some(Work::Keys)
         } else if self.has_to_filter(shared) {
@@ -243,9 +260,12 @@ impl Placement {
         !self.leaves_keys && memory.coverage().keys_from() > memory.window().oldest
     }
 
-    /// The log is replayed: the keys of what the start found may be entered.
+    /// The log is replayed: dead rows of what the start found may be counted, and its keys be entered.
     pub(crate) fn import_keys(&mut self, memory: &Memory) {
         self.is_replayed = true;
+        if !self.leaves_keys {
+            self.uncounted_end = memory.coverage().keys_from();
+        }
         self.has_keys = self.wants_keys(memory);
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use spirit::{Analyzer, Index, OnFull, Options, Postings, Search};
 use support::Chance;
 use support::directory::Directory;
-use support::following::follow;
+use support::following::{follow, wait_until};
 
 /// DRAM whose key table has room for some 36,000 keys.
 const DRAM: u64 = 5 << 20;
@@ -91,6 +91,9 @@ fn run(executors: usize, postings: Postings) {
     // Killed, as it were; then closed, and opened with more and with less.
     for dram in [dram, dram * 16, dram] {
         let index = options(&directory, dram, executors).open().unwrap();
+        // The start estimates how many died; that is put right whether or not keys have room.
+        let living = model.0.len() as u64;
+        wait_until(|| index.stats().unwrap().documents == living);
         model.check(&index, &mut chance);
         model.change(&index, &mut chance, 3000, dram);
         model.check(&index, &mut chance);
