@@ -10,6 +10,7 @@ use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
 use crate::made;
 use crate::output::note;
+use crate::size::Size;
 
 /// How often it is said how far a start is.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -64,6 +65,14 @@ pub(crate) fn open_or_make(
         .while_waiting(report_late(directory))
         .open()
         .map_err(|error| failed(directory, error))?;
+    let beyond = index.start_report().dram_beyond;
+    if beyond > 0 {
+        note(format_args!(
+            "{}: its disk is full, so what its log holds takes {} more of DRAM than --dram says, until it starts again with space",
+            directory.display(),
+            Size(beyond)
+        ));
+    }
     if present {
         made::check(&index, directory, args, tier)?;
     }

@@ -62,13 +62,20 @@ impl Index {
             return Self::follow(options);
         }
         // Replay may fill other segments than before. If the disk is full, all of them stay in DRAM and need more of it.
-        for _ in 0..DOUBLINGS_MAX {
+        let (asked, mut doublings) = (options.dram_bytes, 0);
+        loop {
             match Self::start(options.clone()) {
-                Err(OpenError::Recovery(AddError::HeapFull)) => options.dram_bytes *= 2,
-                started => return started,
+                Err(OpenError::Recovery(AddError::HeapFull)) if doublings < DOUBLINGS_MAX => {
+                    options.dram_bytes *= 2;
+                    doublings += 1;
+                }
+                started => {
+                    let mut index = started?;
+                    index.start_report.dram_beyond = options.dram_bytes - asked;
+                    return Ok(index);
+                }
             }
         }
-        Self::start(options)
     }
 
     fn start(mut options: Options) -> Result<Index, OpenError> {

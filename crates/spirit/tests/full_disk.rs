@@ -7,11 +7,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use spirit::{AddError, HeapFileError, Index, OnFull, OpenError, Options, Reader};
+use spirit::{AddError, HeapFileError, Index, OnFull, OpenError, Options, Reader, StartReport};
 use support::comes_back;
 use support::disk::{Disk, not_measured};
 
 const DISK_BYTES: u64 = 64 << 20;
+const DRAM_BYTES: u64 = 4 << 20;
 const NVM_BYTES: u64 = 32 << 20;
 
 /// A disk of each kind that the machine can have.
@@ -25,7 +26,7 @@ fn disks(what: &str) -> Vec<Disk> {
 fn options(disk: &Disk, on_full: OnFull) -> Options {
     Options::default()
         .directory(disk.path().join("index"))
-        .dram_bytes(4 << 20)
+        .dram_bytes(DRAM_BYTES)
         .segment_bytes(64 << 10)
         .nvm_bytes(NVM_BYTES)
         .on_full(on_full)
@@ -104,9 +105,11 @@ fn an_index_refuses_while_others_fill_its_disk_and_then_goes_on() {
         let filler = disk.fill(1 << 20);
         let full = add_until_full(&index, 0);
         check(&index, full);
-        // Killed and started, it is as full.
+        // Killed and started, it is as full. What this takes beyond the DRAM that was asked for is reported.
         drop(index);
         let index = options.clone().open().unwrap();
+        let StartReport { dram_beyond, .. } = index.start_report();
+        assert_eq!(dram_beyond, index.stats().unwrap().dram_bytes - DRAM_BYTES);
         check(&index, full);
         let full = add_until_full(&index, full);
         std::fs::remove_file(filler).unwrap();
