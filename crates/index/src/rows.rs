@@ -11,7 +11,7 @@
 //! | 2 | key ([`RowKey`]) | |
 //!
 //! The **death stamp** is 0 for a row that lives; else it is the operation that killed it, as its row number
-//! counted from this segment's base, plus one (saturated). A snapshot that sees `n` rows from that base
+//! counted from this segment's base, plus one (at most [`STAMP_MAX`]). A snapshot that sees `n` rows from that base
 //! honours the stamp if it is at most `n`: an update's death of the old version and its new version become
 //! visible by the same store. Stamps are written by the ingest role only.
 //!
@@ -277,9 +277,13 @@ impl<'a> Row<'a> {
     }
 }
 
+/// The highest death stamp: its row died by that operation or a later one. One more is no stamp, and what lies inverted is
+/// never 0.
+pub(crate) const STAMP_MAX: u32 = u32::MAX - 1;
+
 /// The death stamp of a row killed by the operation that is row `by`, counted from the segment's base.
 pub(crate) fn stamp_of(by: u64) -> u32 {
-    u32::try_from(by + 1).unwrap_or(u32::MAX)
+    (by + 1).min(STAMP_MAX.into()) as u32
 }
 
 impl<'a> RowWords<'a> {

@@ -209,7 +209,8 @@ impl FlushStage {
             }
         } else if self.place_a_piece() {
             return true;
-        } else {
+        } else if !self.shared.is_damaged() {
+            // What is damaged needs no room: nothing is dropped for it.
             let made = self.make_room();
             if self.log_is_full && !made && !self.is_reclaiming() {
                 self.shared.note_stuck();

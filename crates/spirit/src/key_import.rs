@@ -4,6 +4,7 @@
 
 use spirit_index::descriptor::{Position, State};
 use spirit_index::keys;
+use spirit_index::nvm::damage;
 use spirit_index::nvm::import::Importer;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
@@ -55,6 +56,7 @@ pub(crate) fn count_deaths_at(shared: &Shared, position: Position) {
 /// Takes time by the rows of segments with dead ones.
 pub(crate) fn count_all_deaths(shared: &Shared) {
     let _keys = shared.keys();
+    damage::clear();
     let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
     for segment in snapshot.registered() {
         let state = shared.memory.table().get(segment.id().position()).map(|(_, state)| state);
@@ -66,9 +68,12 @@ pub(crate) fn count_all_deaths(shared: &Shared) {
 }
 
 /// Corrects the count of a segment's dead rows. A crash may leave a death uncounted, and a start may count one too many. The key lock
-/// is held.
+/// is held. Nothing is corrected by what this thread has found damaged.
 fn count_deaths(shared: &Shared, segment: &Segment<'_>) {
     let rows = segment.row_table();
     let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();
+    if damage::found(shared.memory.region()).is_some() {
+        return;
+    }
     shared.correct_deleted(shared.memory.correct_dead(segment.descriptor(), dead as u64));
 }

@@ -138,6 +138,31 @@ fn a_flipped_bit_is_no_wrong_answer() {
     });
 }
 
+/// Of packed rows it has whole pages, which no checksum goes over.
+#[test]
+fn a_page_of_death_stamps_is_no_page_of_zeros() {
+    comes_back(|| {
+        let (mut tally, mut pages) = (Tally::default(), 0);
+        let mut image = Image::of(&sample::deleted());
+        image.options = sample::larger;
+        let expected = expected(&image);
+        for Place { what, at, len, .. } in Atlas::of(&image.bytes).places {
+            if what != "death stamps" {
+                continue;
+            }
+            for page in (at.next_multiple_of(PAGE as u64)..at + len - PAGE as u64).step_by(PAGE) {
+                pages += 1;
+                image.write(page, &[0; PAGE]);
+                ask(&image, &expected, &page, &mut tally);
+                image.restore();
+            }
+        }
+        println!("{pages} pages: {tally:?}");
+        assert!(pages > 0);
+        assert_eq!(tally.wrong, 0);
+    });
+}
+
 /// A byte of a page that holds something.
 fn stored_byte(bytes: &[u8], page: usize, chance: &mut Chance) -> Option<usize> {
     let page = page..(page + PAGE).min(bytes.len());

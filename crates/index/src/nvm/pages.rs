@@ -2,7 +2,7 @@
 //! for the first time can tell whether it is what was stored, and reads no more than that page for it.
 //!
 //! The check of a page goes over the pieces that sections have in it, in the order of their kinds, one behind the other.
-//! What may change while the segment lives counts as 0: see [`mask`]. The table of sections and the section of page checks
+//! What may change while the segment lives counts as 0: see [`mask`]; of death stamps that lie apart at least none is 0. The table of sections and the section of page checks
 //! are left out; they have checksums of their own.
 
 use std::ops::Range;
@@ -158,11 +158,25 @@ impl Pages {
     /// Compares a page of the segment with its check. The checks were looked at.
     pub(crate) fn look_at(&self, region: &Region, page: u64) -> Result<(), Corrupt> {
         let found = self.check_in(region, page);
-        if found.is_some() && found == self.stored(region, page) {
+        if found.is_none() || found != self.stored(region, page) {
+            let what = self.first_kind(page).name();
+            return Err(Corrupt { what, at: page, why: "the checksum of this page is wrong" });
+        }
+        self.look_at_stamps(region, page)
+    }
+
+    /// Looks whether all death stamps of packed rows in a page are any: no checksum goes over them, but zeros are none.
+    fn look_at_stamps(&self, region: &Region, page: u64) -> Result<(), Corrupt> {
+        let Some(piece) = self.piece(Kind::Deaths, page) else { return Ok(()) };
+        let words = region.peek(Span::<AtomicU64>::new(piece.start, (piece.end - piece.start) / 8));
+        let are_any = |word: &AtomicU64| {
+            let word = word.load(Relaxed);
+            word as u32 != 0 && word >> 32 != 0
+        };
+        if words.is_some_and(|words| words.iter().all(are_any)) {
             return Ok(());
         }
-        let what = self.first_kind(page).name();
-        Err(Corrupt { what, at: page, why: "the checksum of this page is wrong" })
+        Err(Corrupt { what: Kind::Deaths.name(), at: page, why: "some of them are zeros" })
     }
 
     /// Compares the pages of a section with their checks, unless this process did so before.

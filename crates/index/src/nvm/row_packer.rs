@@ -6,7 +6,7 @@ use super::section::{Kind, Section, Sections};
 use super::stamps::stamp_bytes;
 use super::tier::Nvm;
 use crate::memory::Memory;
-use crate::rows::packed::{Fields, Head, PACKED_CHUNK};
+use crate::rows::packed::{Fields, Head, PACKED_CHUNK, word_of_stamps};
 use crate::rows::{KEY_APART, KeyKind, RowKey};
 use crate::snapshot::Segment;
 
@@ -77,7 +77,7 @@ impl RowPacker {
         write(memory, nvm, at, &words);
         write(memory, nvm, directory.start + from as u64 * 8, &places);
         let (first, last) = (self.first_row(from), self.rows.min(self.first_row(end)));
-        let pair = |local| stamp(segment, local) | stamp(segment, local + 1) << 32;
+        let pair = |local| word_of_stamps([local, local + 1].map(|local| stamp(segment, local)));
         let stamps: Vec<u64> = (first..last).step_by(2).map(pair).collect();
         write(memory, nvm, deaths.start + stamp_bytes(first as u64), &stamps);
         self.done = end;
@@ -91,8 +91,8 @@ impl RowPacker {
     }
 }
 
-fn stamp(segment: &Segment<'_>, local: u32) -> u64 {
-    if local < segment.rows() { segment.row_table().row(local).death() as u64 } else { 0 }
+fn stamp(segment: &Segment<'_>, local: u32) -> u32 {
+    if local < segment.rows() { segment.row_table().row(local).death() } else { 0 }
 }
 
 /// What rows say, with their stored keys behind the first `units` of those that lie apart.

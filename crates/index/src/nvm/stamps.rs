@@ -1,4 +1,5 @@
-//! Death stamps of an engraved segment: half a word each, in the rows, or of packed rows in a section of their own.
+//! Death stamps of an engraved segment: half a word each, in the rows, or of packed rows in a section of their own, where they
+//! lie inverted.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
@@ -59,8 +60,8 @@ impl Stamps {
     /// The stamp of a row; 0 if there is none.
     pub(crate) fn get(self, region: &Region, local: u32) -> u32 {
         let (at, bit) = self.place(local);
-        let word = region.get(Span::<AtomicU64>::new(at, 1));
-        word.map_or(0, |word| (word[0].load(Acquire) >> bit) as u32)
+        let word = region.get(Span::<AtomicU64>::new(at, 1)).map(|word| word[0].load(Acquire));
+        word.map_or(0, |word| ((word ^ self.inverted()) >> bit) as u32)
     }
 
     /// Stamps a row, of which the segment has that many at least, with the site for the store, and says which word is to be
@@ -74,9 +75,15 @@ impl Stamps {
         stamp: u32,
     ) -> u64 {
         let (at, bit) = self.place(local);
-        let others = !((u32::MAX as u64) << bit);
-        door.update(site, region, at, |word| word & others | (stamp as u64) << bit);
+        let half = u64::from(u32::MAX) << bit;
+        let stored = (u64::from(stamp) << bit) ^ (self.inverted() & half);
+        door.update(site, region, at, |word| word & !half | stored);
         at
+    }
+
+    /// The bits of a word that are stored inverted.
+    fn inverted(self) -> u64 {
+        if self.are_apart { u64::MAX } else { 0 }
     }
 }
 
@@ -101,26 +108,25 @@ mod tests {
     use spirit_door::Barrier;
 
     use super::*;
+    use crate::rows::STAMP_MAX;
+    use crate::rows::packed::ALIVE;
 
     #[test]
     fn a_stamp_leaves_its_neighbours_alone() {
         let region = Region::reserve(1 << 16, spirit_mem::Residency::OnTouch).unwrap();
         let door = Door::new(Barrier::Order);
-        for are_apart in [false, true] {
+        for (are_apart, none) in [(false, 0), (true, ALIVE)] {
             let stamps = Stamps { start: 4096, are_apart };
             assert_eq!(Stamps::from_word(stamps.word()), Some(stamps));
-            region
-                .view(Span::<AtomicU64>::new(4096, 64))
-                .iter()
-                .for_each(|word| word.store(0, Release));
-            for (local, stamp) in [(3, 7), (2, u32::MAX), (4, 1), (3, 9)] {
+            let words = region.view(Span::<AtomicU64>::new(4096, 64));
+            words.iter().for_each(|word| word.store(none, Release));
+            for (local, stamp) in [(3, 7), (2, STAMP_MAX), (4, 1), (3, 9)] {
                 stamps.set(&door, Site::Stamp, &region, local, stamp);
             }
             let read: Vec<u32> = (0..6).map(|local| stamps.get(&region, local)).collect();
-            assert_eq!(read, [0, 0, u32::MAX, 9, 1, 0]);
-            let words = region.view(Span::<AtomicU64>::new(4096, 64)).iter();
-            let ones: u32 = words.map(|word| word.load(Acquire).count_ones()).sum();
-            assert_eq!(ones, 32 + 2 + 1, "nothing else was stored");
+            assert_eq!(read, [0, 0, STAMP_MAX, 9, 1, 0]);
+            let changed = words.iter().map(|word| (word.load(Acquire) ^ none).count_ones());
+            assert_eq!(changed.sum::<u32>(), 31 + 2 + 1, "nothing else was stored");
         }
         assert_eq!(Stamps::from_word(0), None);
     }

@@ -12,6 +12,8 @@ use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
 use super::merged::{NOWHERE, chain_word};
 use super::node::{Link, Node};
+use super::pages::Pages;
+use super::section::{Kind, Section, Sections};
 use super::slot::{Mark, dead_word};
 use super::text_block::{Cutter, Unpacked, begin, unpack};
 use super::text_index::TextEntry;
@@ -23,7 +25,7 @@ use crate::packed::terms::writer::PackedTermsWriter;
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};
 use crate::rows::RowKey;
-use crate::rows::packed::{Fields, Head};
+use crate::rows::packed::{Fields, Head, word_of_stamps};
 use crate::term::{FieldId, Term, hash_bytes};
 use crate::values::{RowValue, ValueKind};
 use crate::vector;
@@ -92,6 +94,32 @@ fn packed_rows() {
     head.deaths = 4096;
     head.write(&rows, &mut words);
     assert_eq!(words, [5, 0x0301_0201_0000_0007, 4096, 0xF0]);
+}
+
+#[test]
+fn stamps_of_packed_rows() {
+    assert_eq!(word_of_stamps([0, 0]), 0xFFFF_FFFF_FFFF_FFFF);
+    assert_eq!(word_of_stamps([3, 0]), 0xFFFF_FFFF_FFFF_FFFC);
+    assert_eq!(word_of_stamps([0, 0xFFFF_FFFE]), 0x0000_0001_FFFF_FFFF);
+}
+
+#[test]
+fn a_page_check() {
+    let mut sections = Sections::default();
+    sections.set(Kind::Rows, Section { start: 4160, bytes: 48, check: 0 });
+    sections.set(Kind::KeyHashes, Section { start: 4224, bytes: 8, check: 0 });
+    let pages = Pages::new(&sections, (4096, 4096), (8192, 0));
+    // Two rows, of which the first is dead, and the hash of a key.
+    let rows = [7, 3 | 9 << 32, 0x1D, 0x4_0000_0008, 4, 0x0079_626F_6D12];
+    let check = |rows: [u64; 6]| {
+        pages.check_of(4096, |kind, _, out| match kind {
+            Kind::Rows => out.copy_from_slice(&rows),
+            _ => out.copy_from_slice(&[0xBBBD_1369_1694_E647]),
+        })
+    };
+    let words = [7, 3, 0x1D, 0x4_0000_0008, 4, 0x0079_626F_6D12, 0xBBBD_1369_1694_E647];
+    assert_eq!(check(rows), Some(checksum(0, &words)));
+    assert_eq!(check(rows), Some(0x0669_45E1));
 }
 
 #[test]

@@ -10,7 +10,8 @@
 //! | 1 | where sequence numbers begin (low half); the bits of a row's sequence number, of its holes and of its key, a byte each; then [flags](Head) |
 //! | 2 | the place of the death stamp of the chunk's first row |
 //!
-//! The rows follow, one behind the other in a stream of bits, lowest first. Death stamps lie elsewhere: they change.
+//! The rows follow, one behind the other in a stream of bits, lowest first. Death stamps lie elsewhere, since they change, and
+//! inverted: no half of a word is 0, so a page of zeros is told from rows that live.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -21,6 +22,8 @@ use super::{KeyKind, RowKey};
 
 /// In a directory: the chunk is one of packed rows.
 pub(crate) const PACKED_CHUNK: u64 = 1;
+/// The word of two rows that live, where their death stamps lie.
+pub(crate) const ALIVE: u64 = u64::MAX;
 /// Words of a chunk's head.
 pub(crate) const HEAD_WORDS: u64 = 3;
 
@@ -31,6 +34,16 @@ const SOME_WITHOUT: u8 = 2;
 
 /// Most bits that a sequence number, the holes and a key can take.
 const WIDTHS_MAX: [u8; 3] = [32, 32, 64];
+
+/// The word of the death stamps of two rows.
+pub(crate) fn word_of_stamps([first, second]: [u32; 2]) -> u64 {
+    !(u64::from(first) | u64::from(second) << 32)
+}
+
+/// The death stamp in that word of its first row, or of the second.
+pub(crate) fn stamp_in(word: u64, second: bool) -> u32 {
+    !(word >> (32 * u32::from(second))) as u32
+}
 
 /// What a row says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -244,7 +257,7 @@ impl<'a> PackedRow<'a> {
     pub(crate) fn death(self) -> u32 {
         let at = self.head[2].load(Relaxed).wrapping_add(self.index as u64 / 2 * 8);
         let word = self.region.get(Span::<AtomicU64>::new(at, 1));
-        word.map_or(0, |word| (word[0].load(Acquire) >> (32 * (self.index % 2))) as u32)
+        word.map_or(0, |word| stamp_in(word[0].load(Acquire), self.index % 2 == 1))
     }
 }
 

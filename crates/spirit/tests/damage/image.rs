@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use spirit::{Index, OpenError};
+use spirit::{Index, OpenError, Options};
 
 use super::flips::Flip;
 use super::sample;
@@ -14,6 +14,8 @@ use crate::support::roots::make_original;
 /// The bytes of a file, and a directory in which it is tried out.
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
+    /// How it is opened where pages are looked at.
+    pub(crate) options: fn(&Directory) -> Options,
     directory: Directory,
 }
 
@@ -21,7 +23,7 @@ impl Image {
     /// The file in `directory`.
     pub(crate) fn of(directory: &Directory) -> Image {
         let bytes = std::fs::read(directory.path().join("heap")).unwrap();
-        let mut image = Image { bytes, directory: Directory::new() };
+        let mut image = Image { bytes, options: sample::options, directory: Directory::new() };
         image.restore();
         make_original(&image.directory.path().join("heap"));
         image.take();
@@ -79,7 +81,7 @@ impl Image {
 
     /// Opens it so that pages are looked at when they are read, for reading only or not.
     pub(crate) fn open_verified(&self, read_only: bool) -> Result<Index, OpenError> {
-        sample::options(&self.directory).verify(true).read_only(read_only).open()
+        (self.options)(&self.directory).verify(true).read_only(read_only).open()
     }
 
     /// Opens it with the engine. The file is another one afterwards.

@@ -126,6 +126,27 @@ fn with_unique_words(options: Options) -> Index {
     index
 }
 
+/// How [`deleted`] is opened: with larger segments, and a log for them.
+pub(crate) fn larger(directory: &Directory) -> Options {
+    let options = options(directory).segment_bytes(256 << 10).dram_bytes(5 << 20);
+    options.nvm_bytes(4 << 20).log_bytes(1 << 20)
+}
+
+/// Segments with packed lists of which every third row is dead, and whose death stamps take pages of their own.
+pub(crate) fn deleted() -> Directory {
+    let directory = Directory::new();
+    let index = larger(&directory).postings(Postings::Packed).open().unwrap();
+    for number in 0..6000 {
+        index.add(&format!("m{}", number % 7)).unwrap();
+    }
+    index.flush().unwrap();
+    for number in (0..6000).step_by(3) {
+        assert!(index.delete(&number.to_string()).unwrap());
+    }
+    index.close().unwrap();
+    directory
+}
+
 /// The oldest segments are gone, and others lie where they lay.
 pub(crate) fn retained() -> Directory {
     let directory = Directory::new();

@@ -51,6 +51,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
     },
     Bug {
+        name: "zeros-of-stamps",
+        what: "a page of zeros passes for death stamps of rows that live",
+        file: "crates/index/src/nvm/pages.rs",
+        old: "word as u32 != 0 && word >> 32 != 0",
+        new: "word == word",
+        found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
+    },
+    Bug {
         name: "zeros-lead-nowhere",
         what: "a bucket of zeros passes for one that leads nowhere",
         file: "crates/index/src/nvm/merged.rs",
@@ -429,6 +437,14 @@ pub(super) const BUGS: &[Bug] = &[
         old: "map_or(0, Retention::over_ms)",
         new: "map_or(0, |_| 0)",
         found_by: tests("-p spirit --test age", "an_answer_leaves_out"),
+    },
+    Bug {
+        name: "damage-makes-room",
+        what: "a stage that stops because of damage drops the oldest segment, as if it had no room",
+        file: "crates/spirit/src/flush_stage.rs",
+        old: "} else if !self.shared.is_damaged() {",
+        new: "} else {",
+        found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
     },
     Bug {
         name: "wall-clock-set",

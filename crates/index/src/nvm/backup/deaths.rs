@@ -7,6 +7,7 @@ use spirit_mem::Region;
 
 use crate::descriptor::Position;
 use crate::nvm::stamps::Stamps;
+use crate::rows::STAMP_MAX;
 
 /// A bit a row.
 #[derive(Clone, Debug, Default)]
@@ -88,10 +89,10 @@ impl Judge {
         if !self.early.has(local) {
             return Ok(None);
         }
-        if stamp != u32::MAX && self.base_row.saturating_add(stamp as u64) > self.row_limit {
+        if stamp < STAMP_MAX && self.base_row.saturating_add(stamp as u64) > self.row_limit {
             return Err(());
         }
-        Ok(Some((stamp as u64).min(last).min(u32::MAX as u64) as u32))
+        Ok(Some(u64::from(stamp).min(last).min(STAMP_MAX.into()) as u32))
     }
 }
 
@@ -111,9 +112,9 @@ mod tests {
         assert_eq!(judge.stamp(5, 1), Ok(Some(1)), "by the segment's first row");
         assert_eq!(judge.stamp(5, 2000), Ok(Some(2000)), "by the last row");
         assert_eq!(judge.stamp(5, 2001), Ok(None), "by one behind it");
-        assert_eq!(judge.stamp(5, u32::MAX), Ok(None));
+        assert_eq!(judge.stamp(5, STAMP_MAX), Ok(None));
         assert_eq!(judge.stamp(70, 2001), Ok(Some(2000)), "it was dead before");
-        assert_eq!(judge.stamp(900, u32::MAX), Ok(Some(2000)));
+        assert_eq!(judge.stamp(900, STAMP_MAX), Ok(Some(2000)));
         assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
         assert_eq!(judge.stamp(3, 6000), Ok(Some(2000)), "by the last operation of the log");
         assert_eq!(judge.stamp(3, 6001), Err(()), "by one that never was");
@@ -127,8 +128,8 @@ mod tests {
         assert_eq!(judge.stamp(3, 17), Ok(Some(17)));
         assert_eq!(judge.stamp(3, 5000), Ok(Some(2000)));
         let far = Judge { base_row: 0, row_end: 1 << 40, row_limit: 1 << 41, ..judge };
-        assert_eq!(far.stamp(3, u32::MAX), Ok(Some(u32::MAX)));
-        assert_eq!(far.stamp(4, u32::MAX), Ok(None));
+        assert_eq!(far.stamp(3, STAMP_MAX), Ok(Some(STAMP_MAX)));
+        assert_eq!(far.stamp(4, STAMP_MAX), Ok(None));
     }
 
     #[test]

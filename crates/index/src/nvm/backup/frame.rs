@@ -17,7 +17,7 @@ use crate::nvm::checksum;
 /// `SPIRITBK`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITBK");
 /// The format that this version reads and writes.
-pub const BACKUP_VERSION: u32 = 5;
+pub const BACKUP_VERSION: u32 = 6;
 const BYTE_ORDER: u64 = 0x0102_0304;
 /// Bytes before the first frame.
 const PREFACE_BYTES: u64 = 16;

@@ -25,9 +25,10 @@ use crate::nvm::section::Sections;
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Mark, Slots};
 use crate::nvm::stamps::Stamps;
+use crate::rows::STAMP_MAX;
 
 /// Rows behind a segment's first from which on a death stamp does not say which one it names.
-const FAR_ROWS: u64 = u32::MAX as u64 - 1;
+const FAR_ROWS: u64 = STAMP_MAX as u64 - 1;
 /// Tries to read a slot that may be written anew meanwhile.
 const TRIES: usize = 64;
 /// How far behind the log's end records are looked for: further than almost any is long.

@@ -26,6 +26,7 @@ use crate::nvm::section::{Kind, Sections};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Slots};
 use crate::nvm::stamps::Stamps;
+use crate::rows::packed::ALIVE;
 
 /// Why no part can be made of a backup.
 #[derive(Debug)]
@@ -146,7 +147,12 @@ impl<'a> Target<'a> {
         if self.region.get(Span::<AtomicU64>::new(at, bytes.len() as u64 / 8)).is_none() {
             return Err(Corrupt { what: "section", at, why: "it leaves the heap" });
         }
-        self.door.write(Site::BodyWords, self.region, at, bytes);
+        let write = |bytes: &[u8]| self.door.write(Site::BodyWords, self.region, at, bytes);
+        match known {
+            // All rows live until `put_deaths` kills some.
+            Some(Kind::Deaths) => write(&ALIVE.to_le_bytes().repeat(bytes.len() / 8)),
+            _ => write(bytes),
+        }
         Ok(())
     }
 

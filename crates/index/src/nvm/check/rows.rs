@@ -14,7 +14,7 @@ use crate::batch::KEY_BYTES_MAX;
 use crate::lengths::{LengthArray, Statistics, saturated};
 use crate::nvm::section::Kind;
 use crate::posting::FREQUENCY_MAX;
-use crate::rows::{self, KEY_APART, KEY_INLINE_MAX, KeyKind, Row, RowKey};
+use crate::rows::{self, KEY_APART, KEY_INLINE_MAX, KeyKind, Row, RowKey, STAMP_MAX};
 use crate::vector::{self, Entry};
 
 /// The rows and document vectors of a segment.
@@ -427,7 +427,7 @@ pub(super) fn check_deaths(
         for local in 0..rows.len() {
             let death = rows.row(local).death();
             dead += u64::from(death != 0);
-            if death != u32::MAX && segment.entry.base_row + death as u64 > row_end {
+            if death < STAMP_MAX && segment.entry.base_row + death as u64 > row_end {
                 checked.note("row", rows.place(local), "it died by an operation that never was");
             }
         }
