@@ -187,7 +187,7 @@ impl Here {
         }
         self.generation = list.generation;
         self.root.note_fields(list.generation);
-        Ok(())
+        self.root.check_synced().map_err(|_| AddError::SyncFailed)
     }
 }
 

@@ -106,9 +106,15 @@ impl OpenRoot {
         self.state().root.fields
     }
 
-    /// The list of fields was written; the next root says so.
+    /// The list of fields was written, durably. The root says so before any document has what the list added: a start that finds the
+    /// list damaged does not go by the one before.
     pub(crate) fn note_fields(&self, generation: u64) {
-        self.state().root.fields = generation;
+        let state = &mut *self.state();
+        state.root.fields = generation;
+        if state.said {
+            state.root.generation += 1;
+            root::write(&self.region, &self.door, &state.root);
+        }
     }
 
     /// Whether the root that was found says that the index is closed.

@@ -1,5 +1,5 @@
 //! Indexes that verify what they read, whose file somebody damaged: whoever asks them gets the right answer or an error, and never a wrong
-//! answer, whichever page it was. Pages are looked at when they are read for the first time.
+//! answer, whichever page it was, also when a start makes something else of it. Pages are looked at when they are read for the first time.
 
 mod damage;
 mod support;
@@ -77,8 +77,10 @@ fn expected(image: &Image) -> Vec<String> {
 }
 
 /// Those whose answers do not change while they are asked: nothing is dropped from them.
-fn samples() -> [Directory; 4] {
-    [sample::settled(), sample::unmerged(), sample::packed(), sample::packed_unmerged()]
+fn samples() -> [Directory; 5] {
+    let raw = [sample::settled(), sample::unmerged(), sample::to_be_merged()];
+    let [settled, unmerged, to_be_merged] = raw;
+    [settled, unmerged, to_be_merged, sample::packed(), sample::packed_unmerged()]
 }
 
 #[test]
@@ -131,6 +133,33 @@ fn a_flipped_bit_is_no_wrong_answer() {
                     image.restore();
                 }
             }
+        }
+        println!("{tally:?}");
+        assert_eq!(tally.wrong, 0);
+        assert!(tally.refused > 100, "{tally:?}");
+    });
+}
+
+/// Pages are damaged while a writer has the index open. Who follows it reads them for the first time.
+#[test]
+fn a_follower_of_a_live_writer_gets_no_wrong_answer() {
+    comes_back(|| {
+        let mut tally = Tally::default();
+        for directory in [sample::settled(), sample::packed()] {
+            let image = Image::of(&directory);
+            let expected = expected(&image);
+            let writer = image.open_verified(false).unwrap();
+            writer.settle();
+            for (start, bytes) in Atlas::of(&image.bytes).segments.iter().map(|s| s.blocks[0]) {
+                for page in (start..start + bytes).step_by(PAGE) {
+                    image.write(page, &[0; PAGE]);
+                    let follower = image.open_verified(true).unwrap();
+                    tally.add(&sample::answers(&follower), &expected, &page);
+                    drop(follower);
+                    image.undo(page, PAGE);
+                }
+            }
+            assert_eq!(sample::answers(&writer), expected);
         }
         println!("{tally:?}");
         assert_eq!(tally.wrong, 0);

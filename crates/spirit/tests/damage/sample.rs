@@ -57,7 +57,26 @@ pub(crate) fn packed() -> Directory {
 
 fn settled_with(postings: Postings) -> Directory {
     let directory = Directory::new();
-    let index = options(&directory).postings(postings).open().unwrap();
+    let index = filled(options(&directory).postings(postings));
+    index.close().unwrap();
+    directory
+}
+
+/// The same with raw lists, killed before any segment was merged: the next start does that. Nothing is in the log alone, whose end
+/// nobody can tell from zeros before the index is closed.
+pub(crate) fn to_be_merged() -> Directory {
+    let directory = Directory::new();
+    let index = filled(options(&directory).merge_after(16));
+    index.flush().unwrap();
+    let states = index.stats().unwrap().segments.into_iter().map(|segment| segment.state);
+    assert!(states.skip(1).all(|state| state == "engraved"));
+    let killed = directory.killed();
+    drop(index);
+    killed
+}
+
+fn filled(options: Options) -> Index {
+    let index = options.open().unwrap();
     for segment in 0..4 {
         for number in 0..[700, 90, 120, 60][segment] {
             index.add(&text(segment * 1000 + number)).unwrap();
@@ -76,8 +95,7 @@ fn settled_with(postings: Postings) -> Directory {
         put_with_fields(&index, &key(number * 3 + 1), number);
         index.delete(&key(number * 4)).unwrap();
     }
-    index.close().unwrap();
-    directory
+    index
 }
 
 /// A document with fields, of which there are more than there were now and then.

@@ -59,6 +59,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
     },
     Bug {
+        name: "fields-untold",
+        what: "the root of an open index does not say which fields there are, so a list that is damaged later passes for the one before",
+        file: "crates/spirit/src/open_root.rs",
+        old: "state.root.fields = generation;\n        if state.said {",
+        new: "state.root.fields = generation;\n        if false {",
+        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+    },
+    Bug {
         name: "zeros-lead-nowhere",
         what: "a bucket of zeros passes for one that leads nowhere",
         file: "crates/index/src/nvm/merged.rs",
