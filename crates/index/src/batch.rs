@@ -36,8 +36,13 @@ pub enum Key<'a> {
     Next,
     /// The number of documents that the index had accepted before.
     Automatic(u64),
-    /// What the caller chose; 1 to [`KEY_BYTES_MAX`] bytes.
-    Bytes(&'a [u8]),
+    /// What the caller chose.
+    Bytes {
+        /// 1 to [`KEY_BYTES_MAX`] bytes.
+        bytes: &'a [u8],
+        /// Their [hash](crate::keys::hash).
+        hash: u64,
+    },
 }
 
 /// A document's key, as the batch keeps it.
@@ -53,6 +58,8 @@ pub enum BatchKey {
         start: u32,
         /// Bytes.
         len: u32,
+        /// Their hash.
+        hash: u64,
     },
 }
 
@@ -278,11 +285,11 @@ impl Batch {
         let key = match key {
             Key::Next => BatchKey::Next,
             Key::Automatic(number) => BatchKey::Automatic(number),
-            Key::Bytes(bytes) => {
+            Key::Bytes { bytes, hash } => {
                 self.keyed = true;
                 let start = self.keys.len() as u32;
                 self.keys.extend_from_slice(bytes);
-                BatchKey::Bytes { start, len: bytes.len() as u32 }
+                BatchKey::Bytes { start, len: bytes.len() as u32, hash }
             }
         };
         let token_end = (self.tokens.len() - self.dropped_tokens) as u32;
@@ -355,8 +362,8 @@ impl Batch {
         match document.key {
             BatchKey::Next => Key::Next,
             BatchKey::Automatic(number) => Key::Automatic(number),
-            BatchKey::Bytes { start, len } => {
-                Key::Bytes(&self.keys[start as usize..(start + len) as usize])
+            BatchKey::Bytes { start, len, hash } => {
+                Key::Bytes { bytes: &self.keys[start as usize..(start + len) as usize], hash }
             }
         }
     }

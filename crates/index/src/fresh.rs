@@ -381,8 +381,8 @@ impl FreshWriter {
                 self.numbers.get_or_insert([number; 2])[1] = number;
                 RowKey::automatic(number)
             }
-            Key::Bytes(bytes) if bytes.len() <= KEY_INLINE_MAX => RowKey::inline(bytes),
-            Key::Bytes(bytes) => {
+            Key::Bytes { bytes, .. } if bytes.len() <= KEY_INLINE_MAX => RowKey::inline(bytes),
+            Key::Bytes { bytes, .. } => {
                 let count = bytes.len().div_ceil(2) as u32;
                 for (unit, pair) in self.rows.units(memory, count).iter().zip(bytes.chunks(2)) {
                     let high = pair.get(1).copied().unwrap_or(0);

@@ -7,6 +7,7 @@ mod fields;
 
 use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
 use spirit_index::extent::Extent;
+use spirit_index::keys::{self, Keys};
 use spirit_index::roots::Gauge;
 use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_text::{Sink, Token};
@@ -129,12 +130,20 @@ impl Collector<'_> {
         if self.shared.memory.geometry().settings.store {
             self.keep(text, fields);
         }
-        self.batch.finish(match called {
-            Called::By(key) => Key::Bytes(key.as_bytes()),
+        let key = match called {
+            Called::By(key) => self.hashed(key.as_bytes()),
             Called::Next => Key::Next,
             Called::Number(number) => Key::Automatic(number),
-        });
+        };
+        self.batch.finish(key);
         Ok(())
+    }
+
+    /// A key with its hash, whose line of the key table is asked for.
+    fn hashed<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
+        let (memory, hash) = (&self.shared.memory, keys::hash(bytes));
+        Keys::new(memory.geometry()).prefetch(memory, hash);
+        Key::Bytes { bytes, hash }
     }
 }
 

@@ -63,7 +63,9 @@ pub(crate) fn enter(
     replaced: &mut VecDeque<Replaced>,
 ) -> Result<Option<Entered>, AddError> {
     match key {
-        Key::Bytes(key) => enter_explicit(shared, table, key, row, replaced).map(Some),
+        Key::Bytes { bytes, hash } => {
+            enter_explicit(shared, table, bytes, hash, row, replaced).map(Some)
+        }
         Key::Automatic(number) if number < shared.numbers.explicit_end.load(Relaxed) => {
             Ok(enter_number(shared, table, number, row))
         }
@@ -76,11 +78,11 @@ fn enter_explicit(
     shared: &Shared,
     table: &WriterKeys,
     key: &[u8],
+    hash: u64,
     row: u64,
     replaced: &mut VecDeque<Replaced>,
 ) -> Result<Entered, AddError> {
     let snapshot = &Snapshot::of_role(&shared.memory, row);
-    let hash = keys::hash(key);
     let old = table.find(snapshot, &shared.memory, key, hash);
     let mut inserted = table.insert(&shared.memory, hash, row);
     if inserted.is_err() && table.evict(snapshot, &shared.memory, hash) {
