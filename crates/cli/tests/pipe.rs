@@ -8,14 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Folder, command, signal, spirit};
+use common::{Folder, signal, spirit};
 
 const SMALL: [&str; 6] = ["--dram", "8MiB", "--segment", "128KiB", "--nvm", "32MiB"];
 /// Long after a line was written, and long before the next.
 const SOON: Duration = Duration::from_millis(250);
 
+/// Starts it so that no signal is ignored, though these tests may run under `nohup`.
 fn start(args: &[&str]) -> Child {
-    let mut command = command(args);
+    let mut command = Command::new("env");
+    command.args(["--default-signal", env!("CARGO_BIN_EXE_spirit")]).args(args);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
