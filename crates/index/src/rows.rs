@@ -11,7 +11,7 @@
 //! | 2 | key ([`RowKey`]) | |
 //!
 //! The **death stamp** is 0 for a row that lives; else it is the operation that killed it, as its row number
-//! counted from this segment's base, plus one (at most [`STAMP_MAX`]). A snapshot that sees `n` rows from that base
+//! counted from this segment's base, plus one (at most 2^32 - 2). A snapshot that sees `n` rows from that base
 //! honours the stamp if it is at most `n`: an update's death of the old version and its new version become
 //! visible by the same store. Stamps are written by the ingest role only.
 //!
