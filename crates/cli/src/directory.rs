@@ -68,7 +68,7 @@ pub(crate) fn open_or_make(
     let beyond = index.start_report().dram_beyond;
     if beyond > 0 {
         note(format_args!(
-            "{}: its disk is full, so what its log holds takes {} more of DRAM than --dram says, until it starts again with space",
+            "{}: the disk is full, so replaying the log takes {} of DRAM more than --dram, until a start with free space",
             directory.display(),
             Size(beyond)
         ));

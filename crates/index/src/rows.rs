@@ -277,7 +277,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The highest death stamp: its row died by that operation or a later one. One more is no stamp, and what lies inverted is
+/// Highest death stamp: the row died by that operation or a later one. `u32::MAX` is no stamp, so that an inverted stamp is
 /// never 0.
 pub(crate) const STAMP_MAX: u32 = u32::MAX - 1;
 

@@ -246,7 +246,7 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// None where there are no more: a damaged row may say that it has billions of tokens.
+    /// Reads the next unit; `None` past the last one. A damaged row may claim billions of tokens.
     fn unit(&mut self) -> Option<u16> {
         let unit = self.vectors.units(self.at, 1).first()?.load(Relaxed);
         self.at = self.at.wrapping_add(1);
@@ -330,7 +330,7 @@ mod tests {
         positions.collect()
     }
 
-    /// As a row that is read from a damaged page may.
+    /// A damaged row may claim any number of tokens.
     #[test]
     fn a_vector_ends_with_its_units_whatever_its_row_says() {
         let region = Region::reserve(1 << 16, Residency::OnTouch).unwrap();

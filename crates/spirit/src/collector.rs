@@ -139,7 +139,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// A key with its hash, whose line of the key table is asked for.
+    /// Returns a key with its hash, and prefetches its line of the key table.
     fn hashed<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
         let (memory, hash) = (&self.shared.memory, keys::hash(bytes));
         Keys::new(memory.geometry()).prefetch(memory, hash);

@@ -210,7 +210,7 @@ impl FlushStage {
         } else if self.place_a_piece() {
             return true;
         } else if !self.shared.is_damaged() {
-            // What is damaged needs no room: nothing is dropped for it.
+            // Damage is no lack of room: dropping a segment would not help.
             let made = self.make_room();
             if self.log_is_full && !made && !self.is_reclaiming() {
                 self.shared.note_stuck();

@@ -1,6 +1,6 @@
 //! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room: the newest
-//! segment's keys first. A key that is not in it is looked for in each segment before those. Dead rows, which a start estimates, are
-//! counted before that.
+//! segment's keys first. A key that is not in it is looked for in each segment before those. A start estimates the dead rows of
+//! each segment; they are counted before the keys are entered.
 
 use spirit_index::descriptor::{Position, State};
 use spirit_index::keys;
@@ -43,11 +43,13 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     true
 }
 
-/// Counts the dead rows of the segment at `position`, which the start found. Nobody drops segments meanwhile.
+/// Counts the dead rows of the segment at `position`, if it has any. The caller drops no segments meanwhile.
 pub(crate) fn count_deaths_at(shared: &Shared, position: Position) {
     // Rows die under this lock.
     let _keys = shared.keys();
-    if let Some(segment) = Snapshot::of_role(&shared.memory, u64::MAX).segment(position) {
+    let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
+    // A segment with dead rows has a count above 0: all rows of all segments would be read otherwise.
+    if let Some(segment) = snapshot.segment(position).filter(Segment::has_dead) {
         count_deaths(shared, &segment);
     }
 }
@@ -68,7 +70,7 @@ pub(crate) fn count_all_deaths(shared: &Shared) {
 }
 
 /// Corrects the count of a segment's dead rows. A crash may leave a death uncounted, and a start may count one too many. The key lock
-/// is held. Nothing is corrected by what this thread has found damaged.
+/// is held. Damaged pages correct nothing.
 fn count_deaths(shared: &Shared, segment: &Segment<'_>) {
     let rows = segment.row_table();
     let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();

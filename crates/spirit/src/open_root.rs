@@ -106,8 +106,8 @@ impl OpenRoot {
         self.state().root.fields
     }
 
-    /// The list of fields was written, durably. The root says so before any document has what the list added: a start that finds the
-    /// list damaged does not go by the one before.
+    /// Writes the generation of the list of fields, which is durable, into the root. This precedes any document that has a new field,
+    /// so a start refuses a damaged list instead of falling back to the one before.
     pub(crate) fn note_fields(&self, generation: u64) {
         let state = &mut *self.state();
         state.root.fields = generation;

@@ -34,7 +34,7 @@ pub(crate) struct Placement {
     has_keys: bool,
     /// They never are: nothing is added, and each segment's own list of keys is asked.
     leaves_keys: bool,
-    /// Segments before this position are as the start found them: their dead rows are to be counted.
+    /// End of the positions whose dead rows are still estimates of the start.
     uncounted_end: Position,
     /// The log is replayed.
     is_replayed: bool,
@@ -260,7 +260,7 @@ impl Placement {
         !self.leaves_keys && memory.coverage().keys_from() > memory.window().oldest
     }
 
-    /// The log is replayed: dead rows of what the start found may be counted, and its keys be entered.
+    /// Lets dead rows be counted and keys be entered: the log is replayed.
     pub(crate) fn import_keys(&mut self, memory: &Memory) {
         self.is_replayed = true;
         if !self.leaves_keys {

@@ -11,8 +11,8 @@
 //! | 1 | generation: counts the lists ever written |
 //! | 2 .. | the list, filled up to whole words with zeros |
 //!
-//! The checksum goes over all of it, itself taken as zero. The root says which generation there is at least, before any
-//! document has a field of it: a list that was damaged is not taken for one that was never written.
+//! The checksum goes over all of it, itself taken as zero. The root names the generation before
+//! any document has a field that it adds, so a start distinguishes a damaged list from one that was never written.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -2,7 +2,8 @@
 //! for the first time can tell whether it is what was stored, and reads no more than that page for it.
 //!
 //! The check of a page goes over the pieces that sections have in it, in the order of their kinds, one behind the other.
-//! What may change while the segment lives counts as 0: see [`mask`]; of death stamps that lie apart at least none is 0. The table of sections and the section of page checks
+//! What may change while the segment lives counts as 0: see [`mask`]. Stored death stamps of packed rows are never 0, so
+//! zeros there are damage too. The table of sections and the section of page checks
 //! are left out; they have checksums of their own.
 
 use std::ops::Range;
@@ -165,15 +166,15 @@ impl Pages {
         self.look_at_stamps(region, page)
     }
 
-    /// Looks whether all death stamps of packed rows in a page are any: no checksum goes over them, but zeros are none.
+    /// Checks that no stored death stamp of packed rows in a page is 0. No checksum covers them.
     fn look_at_stamps(&self, region: &Region, page: u64) -> Result<(), Corrupt> {
         let Some(piece) = self.piece(Kind::Deaths, page) else { return Ok(()) };
         let words = region.peek(Span::<AtomicU64>::new(piece.start, (piece.end - piece.start) / 8));
-        let are_any = |word: &AtomicU64| {
+        let are_stamps = |word: &AtomicU64| {
             let word = word.load(Relaxed);
             word as u32 != 0 && word >> 32 != 0
         };
-        if words.is_some_and(|words| words.iter().all(are_any)) {
+        if words.is_some_and(|words| words.iter().all(are_stamps)) {
             return Ok(());
         }
         Err(Corrupt { what: Kind::Deaths.name(), at: page, why: "some of them are zeros" })

@@ -85,7 +85,7 @@ impl SegmentProver {
 impl Prover for SegmentProver {
     fn prove(&self, region: &Region, range: Range<u64>, proved: &Proved) {
         if damage::found(region).is_some() {
-            // What is being read is given up at its end. It may read what is damaged a million times until then.
+            // This query ends with an error. Until then it may read the damaged page a million times.
             return;
         }
         let slots = Slots::new(region, &self.layout);

@@ -10,8 +10,8 @@
 //! | 1 | where sequence numbers begin (low half); the bits of a row's sequence number, of its holes and of its key, a byte each; then [flags](Head) |
 //! | 2 | the place of the death stamp of the chunk's first row |
 //!
-//! The rows follow, one behind the other in a stream of bits, lowest first. Death stamps lie elsewhere, since they change, and
-//! inverted: no half of a word is 0, so a page of zeros is told from rows that live.
+//! The rows follow, one behind the other in a stream of bits, lowest first. Death stamps lie elsewhere, since they change. They
+//! are stored inverted: no half of a word is 0, so a page of zeros is damage and not rows that live.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -22,7 +22,7 @@ use super::{KeyKind, RowKey};
 
 /// In a directory: the chunk is one of packed rows.
 pub(crate) const PACKED_CHUNK: u64 = 1;
-/// The word of two rows that live, where their death stamps lie.
+/// Stored death stamps of two rows that live.
 pub(crate) const ALIVE: u64 = u64::MAX;
 /// Words of a chunk's head.
 pub(crate) const HEAD_WORDS: u64 = 3;
@@ -35,12 +35,12 @@ const SOME_WITHOUT: u8 = 2;
 /// Most bits that a sequence number, the holes and a key can take.
 const WIDTHS_MAX: [u8; 3] = [32, 32, 64];
 
-/// The word of the death stamps of two rows.
+/// Returns the stored word of the death stamps of two rows.
 pub(crate) fn word_of_stamps([first, second]: [u32; 2]) -> u64 {
     !(u64::from(first) | u64::from(second) << 32)
 }
 
-/// The death stamp in that word of its first row, or of the second.
+/// Returns the death stamp of the first or the second row from a stored word.
 pub(crate) fn stamp_in(word: u64, second: bool) -> u32 {
     !(word >> (32 * u32::from(second))) as u32
 }
