@@ -390,7 +390,7 @@ fn divide(merged: &Merged<'_>, larger: &Merged<'_>, region: &Region, door: &Door
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU64;
@@ -407,14 +407,14 @@ mod tests {
     const BYTES: u64 = 4 << 20;
 
     /// A dictionary in memory, and a file that gives it all the blocks it asks for.
-    struct Sample {
-        region: Region,
+    pub(in crate::nvm) struct Sample {
+        pub(in crate::nvm) region: Region,
         nvm: Nvm,
-        pins: Pins,
+        pub(in crate::nvm) pins: Pins,
     }
 
     impl Sample {
-        fn new() -> Sample {
+        pub(in crate::nvm) fn new() -> Sample {
             let name = format!("spirit-merged-writer-{:?}", std::thread::current().id());
             let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
             let file = Arc::new(HeapFile::create(&path, BYTES).unwrap());
@@ -434,7 +434,7 @@ mod tests {
             sample
         }
 
-        fn merged(&self) -> Merged<'_> {
+        pub(in crate::nvm) fn merged(&self) -> Merged<'_> {
             Merged::new(&self.region, self.nvm.layout())
         }
 
@@ -447,7 +447,7 @@ mod tests {
         }
 
         /// Its writer, after the terms of the numbers below `end` were entered, and their lines.
-        fn filled(&self, end: u32) -> (MergedWriter, BTreeMap<u32, u32>) {
+        pub(in crate::nvm) fn filled(&self, end: u32) -> (MergedWriter, BTreeMap<u32, u32>) {
             let mut writer = self.writer();
             let lines =
                 (0..end).map(|number| (number, self.enter(&mut writer, number, 9).unwrap()));
@@ -466,7 +466,7 @@ mod tests {
             Some(line)
         }
 
-        fn remove(&self, writer: &mut MergedWriter, number: u32, line: u32) {
+        pub(in crate::nvm) fn remove(&self, writer: &mut MergedWriter, number: u32, line: u32) {
             let hash = hash(number);
             writer.remove(&self.merged(), &self.region, self.nvm.door(), hash, line);
         }
@@ -476,7 +476,7 @@ mod tests {
             merged.find(Term::new(FieldId::TEXT, &bytes).unwrap(), hash(number))
         }
 
-        fn grow(&self, writer: &mut MergedWriter, lines: u64) {
+        pub(in crate::nvm) fn grow(&self, writer: &mut MergedWriter, lines: u64) {
             while writer.grow(&self.region, &self.nvm, &self.pins, lines) {}
         }
 
@@ -511,7 +511,7 @@ mod tests {
         if number.is_multiple_of(3) { text.repeat(20).into_bytes() } else { text.into_bytes() }
     }
 
-    fn hash(number: u32) -> u64 {
+    pub(in crate::nvm) fn hash(number: u32) -> u64 {
         Term::new(FieldId::TEXT, &bytes(number)).unwrap().key.hash()
     }
 

@@ -1,7 +1,10 @@
 //! The merged dictionary: chains of sound records, each line used once, and each record leading to its term's nodes. Then: no
 //! node of a merged segment that no record leads to.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
+
+use spirit_mem::{Region, Span};
 
 use super::segment::Segment;
 use super::slots::Found;
@@ -23,7 +26,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
     }
     let merged = Merged::new(part.region, &part.layout);
     let mut walk = Walk {
-        part,
+        region: part.region,
         merged,
         taken: vec![false; merged.lines()],
         oldest: found.oldest(),
@@ -32,11 +35,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
         is_whole: segments.len() == found.live.len(),
         checked,
     };
-    let made = if merged.is_made() { merged.buckets() } else { 0 };
-    for bucket in 0..made {
-        walk.chain(bucket);
-    }
-    walk.checked.counts.bytes += made as u64 * 8;
+    walk.chains();
     if walk.is_whole {
         walk.check_reached();
     }
@@ -64,7 +63,7 @@ impl<'a> Reached<'a> {
 
 /// The dictionary is gone through chain by chain.
 struct Walk<'a> {
-    part: &'a Part<'a>,
+    region: &'a Region,
     merged: Merged<'a>,
     /// Lines that a record or a long term has.
     taken: Vec<bool>,
@@ -80,10 +79,17 @@ struct Walk<'a> {
 type Verdict = Result<(), &'static str>;
 
 impl Walk<'_> {
+    fn chains(&mut self) {
+        let made = if self.merged.is_made() { self.merged.buckets() } else { 0 };
+        (0..made).for_each(|bucket| self.chain(bucket));
+        self.checked.counts.bytes += made as u64 * 8;
+    }
+
     fn chain(&mut self, bucket: usize) {
         let mut at = self.merged.bucket_place(bucket);
         let mut chain = Vec::new();
-        while let Some(word) = self.part.words(at, 8).first().map(|word| word.load(Acquire)) {
+        while let Some([word]) = self.region.get(Span::<AtomicU64>::new(at, 1)) {
+            let word = word.load(Acquire);
             let line = match chained(word) {
                 Ok(None) => return,
                 Ok(Some(line)) if (line as usize) < self.taken.len() => line,
@@ -92,8 +98,8 @@ impl Walk<'_> {
                     return self.checked.note("word of the merged dictionary", at, why);
                 }
             };
-            if at != self.merged.bucket_place(bucket) && self.merged.is_foreign(bucket, line) {
-                // The chain was not cut yet.
+            if self.leaves(bucket, line) {
+                // The chain was not cut yet. Its bucket may have no record left.
                 return;
             }
             if let Err(why) = self.take(line, 1) {
@@ -107,6 +113,12 @@ impl Walk<'_> {
                 self.checked.note("record of the merged dictionary", at, why);
             }
         }
+    }
+
+    /// Whether a record of the chain of `bucket` is a later bucket's.
+    fn leaves(&self, bucket: usize, line: u32) -> bool {
+        self.merged.is_foreign(bucket, line)
+            && self.merged.bucket(self.merged.key(line).hash()) > bucket
     }
 
     fn take(&mut self, first: u32, lines: u32) -> Verdict {
@@ -188,5 +200,70 @@ impl Walk<'_> {
                 self.checked.note("node", nodes.place(index), why);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::{AcqRel, Release};
+
+    use super::*;
+    use crate::nvm::merged_writer::tests::{Sample, hash};
+
+    /// What is wrong with the chains, and how many records they have.
+    fn findings(sample: &Sample) -> (Vec<&'static str>, u64) {
+        let (merged, mut checked) = (sample.merged(), Checked::default());
+        let mut walk = Walk {
+            region: &sample.region,
+            merged,
+            taken: vec![false; merged.lines()],
+            oldest: 10,
+            linked_end: 10,
+            reached: Vec::new(),
+            is_whole: true,
+            checked: &mut checked,
+        };
+        walk.chains();
+        let findings = checked.findings.iter().map(|finding| finding.why).collect();
+        (findings, checked.counts.merged_terms)
+    }
+
+    /// Records leave chains that lead on into the next bucket's, until some of these have no record of their own.
+    #[test]
+    fn chains_that_are_not_cut_are_sound_whatever_leaves_them() {
+        let sample = Sample::new();
+        let (mut writer, mut lines) = sample.filled(2000);
+        let reader = sample.pins.acquire().unwrap();
+        sample.pins.pin(&reader);
+        sample.grow(&mut writer, 4000);
+        let mut emptied = 0;
+        for number in 0..2000 {
+            let bucket = sample.merged().bucket(hash(number));
+            sample.remove(&mut writer, number, lines.remove(&number).unwrap());
+            let first = sample.merged().chain(bucket).next();
+            emptied += usize::from(
+                first.is_some_and(|(_, line)| sample.merged().is_foreign(bucket, line)),
+            );
+            if number % 100 == 99 {
+                assert_eq!(findings(&sample), (vec![], lines.len() as u64));
+            }
+        }
+        assert!(emptied > 100, "{emptied} buckets lead to another's record");
+    }
+
+    #[test]
+    fn a_record_of_an_earlier_bucket_is_found() {
+        let sample = Sample::new();
+        sample.filled(2000);
+        let merged = sample.merged();
+        let used: Vec<usize> = merged.used_buckets().collect();
+        let [first, .., last] = used[..] else { unreachable!("2000 terms are in two buckets") };
+        let [first, last] = [first, last].map(|bucket| {
+            let word = Span::<AtomicU64>::new(merged.bucket_place(bucket), 1);
+            &sample.region.view(word)[0]
+        });
+        last.store(first.swap(last.load(Acquire), AcqRel), Release);
+        let (findings, _) = findings(&sample);
+        assert!(findings.contains(&"it is in another bucket's chain"), "{findings:?}");
     }
 }
