@@ -97,7 +97,7 @@ impl FreshWriter {
         base_sequence: u64,
     ) -> Option<FreshWriter> {
         let geometry = memory.geometry();
-        let extent = memory.allocate(Partition::Short, geometry.settings.segment_bytes, id)?;
+        let extent = memory.allocate(Partition::Short, geometry.extent_bytes, id)?;
         let Some(rows) = RowWriter::open(memory, id) else {
             memory.give_back(Partition::Short, id);
             return None;
@@ -218,7 +218,7 @@ impl FreshWriter {
         let next = batch.documents().get(taken);
         if taken == room && next.is_some_and(|next| next.token_end as usize <= resolved) {
             // It is for want of a row, though documents behind it may have words that do not fit.
-            let full = self.rows() >= memory.geometry().rows_max();
+            let full = self.rows() >= memory.geometry().fresh_rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         (taken, stop)
@@ -367,7 +367,7 @@ impl FreshWriter {
     pub fn append_dead(&mut self, memory: &Memory, sequence: u64) -> Result<(), Stop> {
         let delta = u32::try_from(sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
         if self.rows.reserve_rows(memory, 1) == 0 {
-            let full = self.rows() >= memory.geometry().rows_max();
+            let full = self.rows() >= memory.geometry().fresh_rows_max();
             return Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         self.abandon(memory, delta);

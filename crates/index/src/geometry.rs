@@ -34,6 +34,8 @@ pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
 /// Fresh extents: one being filled, one being flushed, one that readers may still hold.
 const FRESH_EXTENTS: u64 = 3;
+/// A fresh extent is at least this part of a segment (log2).
+const EXTENT_SHIFT_MAX: u32 = 3;
 /// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
 pub const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
 
@@ -77,6 +79,31 @@ impl Settings {
         }
         Ok(())
     }
+
+    fn extent_bytes(&self, shift: u32) -> u64 {
+        let extent_bytes = (self.segment_bytes >> shift).max(SEGMENT_BYTES_MIN);
+        extent_bytes / 4096 * 4096
+    }
+
+    /// The least heap for fresh extents of a segment's bytes shifted by `extent_shift`: whatever the documents are like, the long-term
+    /// part then holds one segment that is being filled and one that is being flushed.
+    fn dram_bytes_min(self, extent_shift: u32) -> Result<u64, GeometryError> {
+        self.check_tier()?;
+        let holds = |dram_bytes| {
+            let divided = Geometry::divide(Settings { dram_bytes, ..self }, extent_shift);
+            divided.long.1 >= divided.long_bytes_min()
+        };
+        // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
+        let mut sizes = (16..).map(|extents| self.extent_bytes(extent_shift) * extents);
+        Ok(sizes
+            .find(|dram_bytes| holds(*dram_bytes))
+            .expect("what a size adds is mostly long-term"))
+    }
+}
+
+/// Table slots of a fresh extent.
+fn slots_for(extent_bytes: u64) -> u64 {
+    (extent_bytes / 128).next_power_of_two()
 }
 
 /// The settings cannot be met.
@@ -167,6 +194,8 @@ pub struct Geometry {
     pub nvm: Option<NvmLayout>,
     /// Bytes of DRAM: the region's other bytes.
     pub bytes: u64,
+    /// Bytes of a fresh segment's extent: as large as a segment may be, or less in an index that is opened with less DRAM.
+    pub extent_bytes: u64,
     /// The words that readers start from.
     pub roots: Span<AtomicU64>,
     /// Descriptor table slots; a power of two.
@@ -199,6 +228,10 @@ pub struct Geometry {
     pub row_chunks_max: u64,
     /// Vector chunks a segment may have.
     pub vector_chunks_max: u64,
+    /// Row chunks a fresh segment may have.
+    pub fresh_row_chunks_max: u64,
+    /// Vector chunks a fresh segment may have.
+    pub fresh_vector_chunks_max: u64,
     /// Row chunks that a rewritten segment may have. It takes over the living rows of several segments.
     pub row_entries: u64,
     /// Vector chunks that a rewritten segment may have.
@@ -224,33 +257,38 @@ const REWRITTEN: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
-    /// Divides `settings.dram_bytes`.
+    /// Divides `settings.dram_bytes` for segments of the size that was asked for.
     pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
+        Self::with_extents(settings, 0)
+    }
+
+    /// Divides the heap of an index that is there already. If it has less DRAM than its segments need, fresh segments are smaller
+    /// than those that the file has.
+    pub fn fitting(settings: Settings) -> Result<Geometry, GeometryError> {
+        let shifts = if settings.nvm.is_some() { EXTENT_SHIFT_MAX } else { 0 };
+        let fits = |shift: &u32| {
+            let least = settings.dram_bytes_min(*shift);
+            least.is_ok_and(|least| least <= settings.dram_bytes)
+        };
+        let shift = (0..=shifts).find(fits).unwrap_or(shifts);
+        Self::with_extents(settings, shift)
+    }
+
+    fn with_extents(settings: Settings, shift: u32) -> Result<Geometry, GeometryError> {
         let Settings { dram_bytes, segment_bytes, .. } = settings;
-        let dram_bytes_min = Self::dram_bytes_min(settings)?;
+        let dram_bytes_min = settings.dram_bytes_min(shift)?;
         if dram_bytes < dram_bytes_min {
             return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
         }
         if dram_bytes > EXECUTOR_BYTES_MAX {
             return Err(GeometryError::HeapTooLarge { dram_bytes });
         }
-        Ok(Self::divide(settings))
+        Ok(Self::divide(settings, shift))
     }
 
-    /// The least heap for these segments and this second tier: whatever the documents are like, the long-term part
-    /// then holds one segment that is being filled and one that is being flushed.
+    /// The least heap for segments of this size and this second tier.
     pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
-        settings.check_tier()?;
-        let long_bytes_min = Self::long_bytes_min(settings);
-        let holds = |dram_bytes| {
-            let divided = Self::divide(Settings { dram_bytes, ..settings });
-            divided.long.1 >= long_bytes_min
-        };
-        // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
-        let mut sizes = (16..).map(|segments| settings.segment_bytes * segments);
-        Ok(sizes
-            .find(|dram_bytes| holds(*dram_bytes))
-            .expect("what a size adds is mostly long-term"))
+        settings.dram_bytes_min(0)
     }
 
     /// What those two segments take of the long-term part. For each byte of an extent: a byte of rows with their running counts (32
@@ -260,18 +298,25 @@ impl Geometry {
     /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
     /// columns are among what is rounded up.) A flush writes one contiguous block, so up to
     /// one segment at the partition's end may stay unused.
-    fn long_bytes_min(settings: Settings) -> u64 {
-        let texts = if settings.store { 10 } else { 0 };
+    ///
+    /// Where an extent is smaller than a segment, chunks and their directories are still those of a segment: they are less than a
+    /// 32nd of it.
+    fn long_bytes_min(&self) -> u64 {
+        let texts = if self.settings.store { 10 } else { 0 };
         let (filled, flush, unused) = (17 + texts, 9, 8);
-        (2 * filled + flush + unused) * settings.segment_bytes / 8
+        let segment_bytes = self.settings.segment_bytes;
+        let chunks = if self.extent_bytes < segment_bytes { 2 * segment_bytes / 32 } else { 0 };
+        (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks
     }
 
-    fn divide(settings: Settings) -> Geometry {
+    /// The fresh extents are a segment's bytes shifted by `extent_shift`.
+    fn divide(settings: Settings, extent_shift: u32) -> Geometry {
         let dram = settings.dram_bytes / 4096 * 4096;
         let segment_bytes = settings.segment_bytes / 4096 * 4096;
         let settings = Settings { segment_bytes, ..settings };
         let nvm = settings.nvm.map(|nvm| NvmLayout::new(nvm, segment_bytes));
-        let segments_max = (dram / segment_bytes * 2).next_power_of_two().clamp(64, 4096);
+        let extent_bytes = settings.extent_bytes(extent_shift);
+        let segments_max = (dram / extent_bytes * 2).next_power_of_two().clamp(64, 4096);
         // Besides those in the second tier there are some that are not engraved yet.
         let segments_max = nvm.map_or(segments_max, |nvm| segments_max.max(nvm.slots_max * 2));
         let nvm_bytes = nvm.map_or(0, |nvm| nvm.bytes);
@@ -286,7 +331,7 @@ impl Geometry {
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
         let arrivals = Span::new(take(segments_max * 8), segments_max);
-        let short = (take(FRESH_EXTENTS * segment_bytes), FRESH_EXTENTS * segment_bytes);
+        let short = (take(FRESH_EXTENTS * extent_bytes), FRESH_EXTENTS * extent_bytes);
         let dictionary = dram / 4;
         let lines = LineTable::lines_in(dictionary / 12);
         let dictionary_lines = Span::new(take(lines * 64), lines);
@@ -300,17 +345,19 @@ impl Geometry {
         let long = (start, (nvm_bytes + dram).saturating_sub(start));
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
-        let rows_max = (segment_bytes / 32).min(LOCAL_MAX as u64);
-        let text_chunk = (segment_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
-        let text_chunks_max = if settings.store { segment_bytes.div_ceil(text_chunk) } else { 0 };
-        let row_chunks_max = rows_max >> row_shift;
-        let vector_chunks_max = (segment_bytes / 2) >> vector_shift;
+        let text_chunk = (extent_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
+        let text_chunks_max = if settings.store { extent_bytes.div_ceil(text_chunk) } else { 0 };
+        let row_chunks = |bytes: u64| (bytes / 32).min(LOCAL_MAX as u64) >> row_shift;
+        let vector_chunks = |bytes: u64| (bytes / 2) >> vector_shift;
+        let (row_chunks_max, vector_chunks_max) =
+            (row_chunks(segment_bytes), vector_chunks(segment_bytes));
         // With a second tier nothing is rewritten, and the file's directories keep their size.
         let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
         Geometry {
             settings,
             nvm,
             bytes: dram,
+            extent_bytes,
             roots,
             segments_max,
             table,
@@ -322,11 +369,13 @@ impl Geometry {
             dictionary_pool,
             key_lines,
             filter_lines,
-            fresh_slots: (segment_bytes / 128).next_power_of_two(),
+            fresh_slots: slots_for(extent_bytes),
             row_shift,
             vector_shift,
             row_chunks_max,
             vector_chunks_max,
+            fresh_row_chunks_max: row_chunks(extent_bytes),
+            fresh_vector_chunks_max: vector_chunks(extent_bytes),
             row_entries: row_chunks_max * rewritten,
             vector_entries: vector_chunks_max * rewritten,
             text_shift: (text_chunk / 8).ilog2(),
@@ -359,6 +408,16 @@ impl Geometry {
     /// Rows a segment may have.
     pub fn rows_max(&self) -> u32 {
         (self.row_chunks_max << self.row_shift) as u32
+    }
+
+    /// Rows a fresh segment may have.
+    pub fn fresh_rows_max(&self) -> u32 {
+        (self.fresh_row_chunks_max << self.row_shift) as u32
+    }
+
+    /// Terms that no segment has more of.
+    pub fn terms_max(&self) -> u64 {
+        slots_for(self.settings.segment_bytes)
     }
 
     /// Reserves the region. `nvm` is the file's part that the second tier is.
@@ -394,7 +453,7 @@ impl Geometry {
     /// The parts of the fresh extent at `start`.
     #[inline]
     pub fn fresh(&self, start: u64) -> FreshSpans {
-        let bytes = self.settings.segment_bytes;
+        let bytes = self.extent_bytes;
         let table = Span::new(start, self.fresh_slots);
         let prefixes = Span::new(table.end(), self.fresh_terms_max());
         let records = prefixes.end().next_multiple_of(64);
@@ -462,6 +521,41 @@ mod tests {
                 let eighths = if store { 71 } else { 51 };
                 assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
                 assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
+            }
+        }
+    }
+
+    /// An index that is there fits an eighth of the DRAM that its segments need, and has the largest fresh extents that fit.
+    #[test]
+    fn less_dram_has_smaller_extents() {
+        for (segment_bytes, store) in [(1 << 20, false), (8 << 20, true), (128 << 20, false)] {
+            let nvm = NvmSettings { bytes: 2 << 30, log_bytes: 64 << 10 };
+            let settings = Settings {
+                dram_bytes: 0,
+                segment_bytes,
+                blocks: Blocks::Variable { doublings: 1 },
+                positions: true,
+                store,
+                postings: Postings::Raw,
+                residency: Residency::OnTouch,
+                nvm: Some(nvm),
+            };
+            let whole = Geometry::dram_bytes_min(settings).unwrap();
+            let of = |dram_bytes| Geometry::fitting(Settings { dram_bytes, ..settings });
+            assert_eq!(of(whole).unwrap().extent_bytes, segment_bytes);
+            let Err(GeometryError::HeapTooSmall { dram_bytes_min: least, .. }) = of(4096) else {
+                panic!("4 KiB were enough")
+            };
+            assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
+            let mut before = 0;
+            for dram_bytes in (least..=whole).step_by(64 << 10) {
+                let geometry = of(dram_bytes).unwrap();
+                let extent_bytes = geometry.extent_bytes;
+                assert!(geometry.long.1 >= geometry.long_bytes_min(), "{dram_bytes} {settings:?}");
+                assert!((before.max(segment_bytes / 8)..=segment_bytes).contains(&extent_bytes));
+                assert!(geometry.fresh_rows_max() as u64 * 32 <= extent_bytes);
+                assert_eq!(geometry.rows_max(), of(whole).unwrap().rows_max());
+                before = extent_bytes;
             }
         }
     }

@@ -81,7 +81,7 @@ impl Memory {
         dram: Dram<'_>,
         pins: Arc<Pins>,
     ) -> Result<Memory, GeometryError> {
-        let geometry = Geometry::new(settings)?;
+        let geometry = Geometry::fitting(settings)?;
         let nvm = geometry.nvm.zip(tier).map(|(layout, tier)| Nvm::new(layout, tier));
         let mut region = geometry.reserve(nvm.as_ref().map(Nvm::file_part), dram)?;
         if let Some(nvm) = &nvm {

@@ -101,7 +101,7 @@ impl RowWriter {
         loop {
             let backed = (self.row_chunks as usize) << geometry.row_shift;
             let room = backed - self.rows as usize;
-            if room >= wanted || self.row_chunks as u64 == geometry.row_chunks_max {
+            if room >= wanted || self.row_chunks as u64 == geometry.fresh_row_chunks_max {
                 return room.min(wanted);
             }
             let bytes = geometry.row_chunk_bytes();
@@ -212,7 +212,7 @@ impl RowWriter {
         let shift = geometry.vector_shift;
         let chunks = units.div_ceil(1 << shift).max(1);
         let first = self.unit_end >> shift;
-        if first as u64 + chunks as u64 > geometry.vector_chunks_max {
+        if first as u64 + chunks as u64 > geometry.fresh_vector_chunks_max {
             return Err(Stop::SegmentFull);
         }
         let bytes = (chunks as u64 * UNIT_BYTES) << shift;

@@ -257,7 +257,7 @@ impl fmt::Display for AddError {
             }
             AddError::DocumentTooLarge { segment_bytes } => write!(
                 f,
-                "the document does not fit in an empty segment of {segment_bytes} bytes; use larger segments"
+                "the document does not fit in an empty segment of {segment_bytes} bytes; use larger segments, or more DRAM"
             ),
             AddError::GroupTooLarge { bytes, bytes_max } => write!(
                 f,
@@ -265,7 +265,7 @@ impl fmt::Display for AddError {
             ),
             AddError::GroupBeyondSegment { segment_bytes } => write!(
                 f,
-                "the group does not fit in an empty segment of {segment_bytes} bytes; make smaller groups, or larger segments"
+                "the group does not fit in an empty segment of {segment_bytes} bytes; make smaller groups, or larger segments, or use more DRAM"
             ),
             AddError::ReferenceTooLong { bytes } => {
                 write!(f, "a reference of {bytes} bytes: at most {REFERENCE_BYTES_MAX}")

@@ -73,7 +73,7 @@ impl Place<'_> {
     ) -> Result<Memory, GeometryError> {
         let settings = options.memory();
         let tier = self.store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
-        let geometry = Geometry::new(settings)?;
+        let geometry = Geometry::fitting(settings)?;
         let dram = self.live.map_or(Dram::Private, |live| live.dram(&geometry, number));
         Memory::new(settings, tier, dram, pins)
     }

@@ -113,10 +113,10 @@ impl FlushStage {
     ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
             // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
-            let settings = shared.memory.geometry().settings;
-            let segments = if settings.store { 3 } else { 2 };
-            shared.memory.set_reserve(segments * settings.segment_bytes);
-            if settings.nvm.is_none() {
+            let geometry = shared.memory.geometry();
+            let segments = if geometry.settings.store { 3 } else { 2 };
+            shared.memory.set_reserve(segments * geometry.extent_bytes);
+            if geometry.nvm.is_none() {
                 shared.memory.dictionary().set_reserve(DICTIONARY_RESERVE);
             }
         }

@@ -131,7 +131,7 @@ fn of_writer(
     options.reader_lease = welcome.lease;
     options.readers_max = READERS_MAX;
     let settings = Settings { residency: Residency::OnTouch, ..options.memory() };
-    let geometry = Geometry::new(settings).map_err(OpenError::Memory)?;
+    let geometry = Geometry::fitting(settings).map_err(OpenError::Memory)?;
     if geometry.fingerprint() != welcome.fingerprint {
         return Err(other());
     }

@@ -61,11 +61,16 @@ impl Index {
         if options.read_only {
             return Self::follow(options);
         }
-        // Replay may fill other segments than before. If the disk is full, all of them stay in DRAM and need more of it.
+        // Replay may fill other segments than before. On a full disk all of them stay in DRAM and need more of it. With less DRAM
+        // than before segments are smaller, and a document or a group may need a larger one.
         let (asked, mut doublings) = (options.dram_bytes, 0);
         loop {
             match Self::start(options.clone()) {
-                Err(OpenError::Recovery(AddError::HeapFull)) if doublings < DOUBLINGS_MAX => {
+                Err(OpenError::Recovery(
+                    AddError::HeapFull
+                    | AddError::DocumentTooLarge { .. }
+                    | AddError::GroupBeyondSegment { .. },
+                )) if doublings < DOUBLINGS_MAX => {
                     options.dram_bytes *= 2;
                     doublings += 1;
                 }

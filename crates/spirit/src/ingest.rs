@@ -271,7 +271,7 @@ impl Ingester {
             return self.wait_for_keys(progress);
         }
         if taken == 0 && stop.as_ref().is_some_and(Stopped::is_for_good) {
-            let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
+            let segment_bytes = self.shared.memory.geometry().extent_bytes;
             return Err(AddError::DocumentTooLarge { segment_bytes });
         }
         stop.map_or(Ok(()), |stop| self.make_way(stop))

@@ -119,7 +119,7 @@ impl Live {
             move |reason| HeapFileError::System { path: directory.join("live"), action, reason }
         };
         // Impossible sizes are refused later, when the executors take their memory.
-        let bytes = match Geometry::new(options.memory()) {
+        let bytes = match Geometry::fitting(options.memory()) {
             Ok(geometry) => geometry.shared_start(options.executors as u64),
             Err(_) => 0,
         };

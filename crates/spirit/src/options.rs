@@ -44,6 +44,8 @@ pub struct Options {
     pub(crate) dram_bytes: u64,
     /// Whether somebody said how much.
     pub(crate) is_dram_given: bool,
+    /// True once they are those of an index that is there.
+    pub(crate) is_there: bool,
     pub(crate) segment_bytes: Option<u64>,
     pub(crate) executors: usize,
     pub(crate) readers_max: usize,
@@ -90,6 +92,7 @@ impl Default for Options {
         Options {
             dram_bytes: 1 << 30,
             is_dram_given: false,
+            is_there: false,
             segment_bytes: None,
             executors: 1,
             readers_max: 64,
@@ -139,7 +142,8 @@ const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more. One exception: a start on a full disk takes up to eight times as much if the log needs it.
+    /// segments need if that is more. With less, fresh segments are smaller, down to an eighth. One exception: a start takes up to
+    /// eight times as much if the log needs it, on a full disk or for a document that is too large for a smaller segment.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
         self.is_dram_given = true;

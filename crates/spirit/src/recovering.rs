@@ -38,7 +38,7 @@ pub struct StartReport {
     pub log_bytes: u64,
     /// Documents that retention had dropped before, or that had become too old to be found.
     pub expired: u64,
-    /// Bytes of DRAM beyond the option: on a full disk the replayed log needs them.
+    /// Bytes of DRAM beyond the option: the replayed log needs them, on a full disk or for a large document.
     pub dram_beyond: u64,
     /// How long all of it took, until documents could be added.
     pub time: Duration,

@@ -342,7 +342,7 @@ fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State, rows: u64
     let (row_bytes, key_bytes) = row_bytes(memory, descriptor, rows);
     let bytes = Bytes {
         postings: posting_words * 4,
-        fresh: if flushed { 0 } else { memory.geometry().settings.segment_bytes },
+        fresh: if flushed { 0 } else { memory.geometry().extent_bytes },
         vectors: descriptor.vector_units() * 2,
         rows: row_bytes + rows * row_length_bytes(memory, descriptor),
         term_maps: if flushed {

@@ -30,7 +30,7 @@ impl Memory {
     /// A start that replays waits for fewer then. Nothing was ingested yet.
     pub fn take_pages_ahead(&self, log_bytes: u64, wanted: impl Fn() -> bool) {
         let (short, long) = (self.geometry.short, self.geometry.long);
-        let extent_bytes = self.geometry.settings.segment_bytes;
+        let extent_bytes = self.geometry.extent_bytes;
         // What is not asked for yet: of the extent, and of the long-term partition.
         let (mut next_extent, mut extent, mut long) = (short.0, 0..0, long.0..long.0 + long.1);
         for _ in 0..log_bytes.div_ceil(LOG_STEP) {

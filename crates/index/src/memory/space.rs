@@ -166,7 +166,7 @@ impl Memory {
     pub(crate) fn is_untouched(&self, extent: u64) -> bool {
         let untouched = extent >= self.extents_end.load(Relaxed);
         if untouched {
-            self.extents_end.store(extent + self.geometry.settings.segment_bytes, Relaxed);
+            self.extents_end.store(extent + self.geometry.extent_bytes, Relaxed);
         }
         untouched
     }

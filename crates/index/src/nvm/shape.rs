@@ -162,7 +162,7 @@ pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corru
     if !entry.log_from.is_multiple_of(8) {
         return corrupt("it says that the log begins within a word");
     }
-    if entry.rows > geometry.rows_max() as u64 || entry.terms > geometry.fresh_slots {
+    if entry.rows > geometry.rows_max() as u64 || entry.terms > geometry.terms_max() {
         return corrupt("it has more rows or terms than a segment can have");
     }
     if entry.base_row.checked_add(entry.rows) != Some(entry.row_end) {

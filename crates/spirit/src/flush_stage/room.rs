@@ -183,7 +183,7 @@ impl FlushStage {
         let memory = &self.shared.memory;
         let (used, bytes) = memory.partition_use().long;
         let segments = self.in_dram() + 1;
-        let usual = used / segments + memory.geometry().settings.segment_bytes / 4;
+        let usual = used / segments + memory.geometry().extent_bytes / 4;
         bytes - used < memory.reserve() + usual * 5 / 4
     }
 

@@ -112,7 +112,7 @@ impl Ingester {
             let Some(stop) = stop else { return Ok(before) };
             self.give_up(before, taken);
             if stop.is_for_good() {
-                let segment_bytes = self.shared.memory.geometry().settings.segment_bytes;
+                let segment_bytes = self.shared.memory.geometry().extent_bytes;
                 return Err(match self.collected() {
                     1 => AddError::DocumentTooLarge { segment_bytes },
                     _ => AddError::GroupBeyondSegment { segment_bytes },

@@ -192,6 +192,7 @@ impl Options {
 
     /// Takes over what an index was made with; an error names what its root says and this version does not know.
     pub(crate) fn take_over(&mut self, root: &Root) -> Result<(), &'static str> {
+        self.is_there = true;
         self.executors = usize::try_from(root.executors).map_err(|_| "number of executors")?;
         self.segment_bytes = Some(root.segment_bytes);
         self.nvm_bytes = Some(root.nvm_bytes * root.executors);
@@ -280,7 +281,8 @@ impl Options {
     }
 
     pub(super) fn geometry(&self) -> Result<Geometry, GeometryError> {
-        Geometry::new(self.memory())
+        let divide = if self.is_there { Geometry::fitting } else { Geometry::new };
+        divide(self.memory())
     }
 
     /// Each executor's part of the second tier.
