@@ -179,6 +179,10 @@ impl MergedWriter {
         let end = merged.buckets().min(next + STEP_BUCKETS);
         let larger = Merged::of_buckets(region, layout, bits);
         (next..end).for_each(|bucket| divide(&merged, &larger, region, door, bucket));
+        // At once: eight words share a line.
+        let finer = larger.buckets() / merged.buckets();
+        let (at, bytes) = (larger.bucket_place(next * finer), (end - next) * finer * 8);
+        door.write_back(Site::GrowWriteBack, region, at, bytes as u64);
         if damage::is_any() {
             // The larger array would not lead to what the damage hides.
             return false;
@@ -370,8 +374,8 @@ impl MergedWriter {
     }
 }
 
-/// Leads the finer buckets of `larger` that `bucket` has become to their first records. Words of an array that was given up may
-/// be there.
+/// Leads the finer buckets of `larger` that `bucket` has become to their first records; the caller writes them back. Words of an
+/// array that was given up may be there.
 fn divide(merged: &Merged<'_>, larger: &Merged<'_>, region: &Region, door: &Door, bucket: usize) {
     let finer = 1 << (larger.bits() - merged.bits());
     let mut records = merged.records(bucket).map(|(_, line)| line).peekable();
@@ -383,7 +387,6 @@ fn divide(merged: &Merged<'_>, larger: &Merged<'_>, region: &Region, door: &Door
         let (at, word) = (larger.bucket_place(finer), first.map_or(NOWHERE, chain_word));
         if larger.bucket_word(finer) != word {
             door.store(Site::Grow, region, at, word);
-            door.write_back(Site::GrowWriteBack, region, at, 8);
         }
     }
     debug_assert!(records.next().is_none(), "chains are in the order of hashes");
