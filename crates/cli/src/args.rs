@@ -246,8 +246,9 @@ pub(crate) struct DeleteArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]. With less, fresh segments are smaller. A start takes up to 8 times that if the
-    /// log needs it: on a full disk, or for a document that is too large for a smaller segment
+    /// an index that is there need, if that is more]. With less, fresh segments are smaller, and the index has room for fewer
+    /// documents. A start takes up to 8 times that if the log needs it: on a full disk, or for a document that is too large for a
+    /// smaller segment
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
 }
@@ -331,8 +332,9 @@ pub(crate) struct IndexArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
     /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]. With less, fresh segments are smaller. A start takes up to 8 times that if the
-    /// log needs it: on a full disk, or for a document that is too large for a smaller segment
+    /// an index that is there need, if that is more]. With less, fresh segments are smaller, and the index has room for fewer
+    /// documents. A start takes up to 8 times that if the log needs it: on a full disk, or for a document that is too large for a
+    /// smaller segment
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
     /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file

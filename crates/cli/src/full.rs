@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use spirit::{AddError, Index, PartitionStats, disk_free};
+use spirit::{AddError, Index, Stats, disk_free};
 
 use crate::interrupt::Interrupt;
 use crate::output::note;
@@ -22,6 +22,8 @@ enum Full<'a> {
     Disk(&'a Path, u64),
     /// An index that was made for so many bytes.
     Index(&'a Path, u64),
+    /// An index that has as many segments as it has slots for, though there are bytes left.
+    Slots(&'a Path),
     /// DRAM, of which an index in a directory was given so much.
     Dram(u64),
     /// DRAM, of which an index in memory was given so much.
@@ -36,17 +38,20 @@ impl Full<'_> {
         };
         match disk_free(directory) {
             Ok(free) if free < DISK_FREE_MIN => Full::Disk(directory, free),
-            _ if stats.partitions.iter().any(is_full) => Full::Index(directory, stats.nvm_bytes),
+            _ if is_full(&stats, &["nvm long-term", "nvm short-term"]) => {
+                Full::Index(directory, stats.nvm_bytes)
+            }
+            _ if is_full(&stats, &["nvm slots"]) => Full::Slots(directory),
             _ => Full::Dram(stats.dram_bytes),
         }
     }
 }
 
-/// True if segments fill the second tier.
-fn is_full(partition: &PartitionStats) -> bool {
+/// True if segments fill one of the partitions of these names.
+fn is_full(stats: &Stats, names: &[&str]) -> bool {
     let [share, of] = FULL_SHARE;
-    let is_of_segments = ["nvm long-term", "nvm short-term"].contains(&partition.name);
-    is_of_segments && partition.used / share * of >= partition.bytes
+    let mut named = stats.partitions.iter().filter(|partition| names.contains(&partition.name));
+    named.any(|partition| partition.used / share * of >= partition.bytes)
 }
 
 /// Why `index` takes nothing more.
@@ -63,6 +68,11 @@ pub(crate) fn said(index: &Index, error: &AddError) -> String {
              oldest documents with --on-full drop",
             directory.display(),
             Size(bytes)
+        ),
+        Full::Slots(directory) => format!(
+            "the index in {} is full: it has no slot for one more segment, and with less --dram segments are smaller; make one \
+             with a larger --nvm, or one that drops its oldest documents with --on-full drop",
+            directory.display()
         ),
         Full::Dram(bytes) => {
             format!("{error}; {} of DRAM were given: give more with --dram", Size(bytes))
@@ -85,6 +95,11 @@ fn waits(index: &Index) -> String {
              kept, and make one with a larger --nvm",
             directory.display(),
             Size(bytes)
+        ),
+        Full::Slots(directory) => format!(
+            "waiting: the index in {} has no slot for one more segment; end this with Ctrl-C, what was acknowledged is kept, and \
+             make one with a larger --nvm",
+            directory.display()
         ),
         Full::Dram(bytes) | Full::Memory(bytes) => format!(
             "waiting: the {} of DRAM that were given are full; end this with Ctrl-C, and give more with --dram",

@@ -234,6 +234,36 @@ fn a_full_file_loses_nothing_unless_it_is_told_to_and_counts_what_went() {
     assert_eq!(stats["documents"]["dropped"], 60_000 - live);
 }
 
+/// With less DRAM than an index was made with it has smaller segments, and no slots for as many as would fill its file.
+#[test]
+fn an_index_without_slots_for_segments_says_so_and_loses_nothing() {
+    let folder = Folder::new();
+    let directory = folder.path("index");
+    let made = ["--segment", "512KiB", "--dram", "16MiB", "--nvm", "64MiB"];
+    let first = folder.file("first.txt", "first\n");
+    spirit(&[&["ingest", "-d", &directory, &first], &made[..]].concat()).done();
+    let lines: String =
+        (0..200_000).map(|n| format!("line of text number {n} w{}\n", n / 7)).collect();
+    let file = folder.file("a.txt", lines);
+    let run = spirit(&["ingest", "-d", &directory, "--dram", "1MiB", &file]);
+    let least = run.failed(2);
+    assert!(least.ends_with(" bytes"), "the segment size of an index stays: {least}");
+    let bytes = least.split_whitespace().rev().nth(1).unwrap();
+    let run = spirit(&["ingest", "-d", &directory, "--dram", bytes, &file]);
+    let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
+    let line = run.failed(1);
+    assert!(line.contains("it has no slot for one more segment"), "{line}");
+    let kept = summary["documents"].as_u64().unwrap() + 1;
+    assert_eq!(spirit(&["count", "-d", &directory, "*"]).done(), format!("{kept}\n"));
+    let stats = &spirit(&["stats", "-d", &directory, "--json"]).json()[0];
+    let partitions = stats["heap"]["persistent"]["partitions"].as_array().unwrap();
+    let slots = partitions.iter().find(|partition| partition["name"] == "slots").unwrap();
+    assert!(slots["used"].as_u64().unwrap() * 4 > slots["cap"].as_u64().unwrap() * 3, "{slots}");
+    // With all of its DRAM, too.
+    let line = spirit(&["ingest", "-d", &directory, &file]).failed(1);
+    assert!(line.contains("it has no slot for one more segment"), "{line}");
+}
+
 /// Files that do not fit in the usual DRAM get more. Bad lines are still reported once.
 #[test]
 fn files_that_are_asked_are_asked_whole() {

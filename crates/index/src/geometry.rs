@@ -34,7 +34,7 @@ pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
 /// Fresh extents: one being filled, one being flushed, one that readers may still hold.
 const FRESH_EXTENTS: u64 = 3;
-/// A fresh extent is at least this part of a segment (log2).
+/// A fresh extent is at least this part of a segment (log2). A start that needs more DRAM doubles it as often.
 const EXTENT_SHIFT_MAX: u32 = 3;
 /// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
 pub const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
@@ -80,8 +80,8 @@ impl Settings {
         Ok(())
     }
 
-    fn extent_bytes(&self, shift: u32) -> u64 {
-        let extent_bytes = (self.segment_bytes >> shift).max(SEGMENT_BYTES_MIN);
+    fn extent_bytes(&self, extent_shift: u32) -> u64 {
+        let extent_bytes = (self.segment_bytes >> extent_shift).max(SEGMENT_BYTES_MIN);
         extent_bytes / 4096 * 4096
     }
 
@@ -123,6 +123,8 @@ pub enum GeometryError {
         dram_bytes_min: u64,
         /// The segment size.
         segment_bytes: u64,
+        /// Whether the segment size may be another one: the index is not there yet.
+        is_new: bool,
     },
     /// The second tier does not hold the segments in flight.
     NvmTooSmall {
@@ -154,11 +156,14 @@ impl fmt::Display for GeometryError {
                 f,
                 "a segment of {asked} bytes: choose {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes"
             ),
-            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes } => write!(
-                f,
-                "a DRAM heap of {dram_bytes} bytes is too small for segments of \
-                 {segment_bytes} bytes: give at least {dram_bytes_min} bytes, or smaller segments"
-            ),
+            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
+                let or_else = if *is_new { ", or smaller segments" } else { "" };
+                write!(
+                    f,
+                    "a DRAM heap of {dram_bytes} bytes is too small for segments of \
+                     {segment_bytes} bytes: give at least {dram_bytes_min} bytes{or_else}"
+                )
+            }
             GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
                 f,
                 "a second tier of {nvm_bytes} bytes is too small for segments of \
@@ -258,12 +263,18 @@ const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
     /// Divides `settings.dram_bytes` for segments of the size that was asked for.
+    ///
+    /// # Errors
+    /// If a size is out of its range, or a tier is too small for segments of that size.
     pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
-        Self::with_extents(settings, 0)
+        Self::with_extents(settings, 0, true)
     }
 
-    /// Divides the heap of an index that is there already. If it has less DRAM than its segments need, fresh segments are smaller
-    /// than those that the file has.
+    /// Like [`new`](Self::new), for an index that may be there: if it has a second tier and less DRAM than its segments need, fresh
+    /// segments are smaller than those that the file may have, down to an eighth.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new). The least DRAM that it names is that for an eighth.
     pub fn fitting(settings: Settings) -> Result<Geometry, GeometryError> {
         let shifts = if settings.nvm.is_some() { EXTENT_SHIFT_MAX } else { 0 };
         let fits = |shift: &u32| {
@@ -271,19 +282,28 @@ impl Geometry {
             least.is_ok_and(|least| least <= settings.dram_bytes)
         };
         let shift = (0..=shifts).find(fits).unwrap_or(shifts);
-        Self::with_extents(settings, shift)
+        Self::with_extents(settings, shift, settings.nvm.is_none())
     }
 
-    fn with_extents(settings: Settings, shift: u32) -> Result<Geometry, GeometryError> {
+    fn with_extents(
+        settings: Settings,
+        extent_shift: u32,
+        is_new: bool,
+    ) -> Result<Geometry, GeometryError> {
         let Settings { dram_bytes, segment_bytes, .. } = settings;
-        let dram_bytes_min = settings.dram_bytes_min(shift)?;
+        let dram_bytes_min = settings.dram_bytes_min(extent_shift)?;
         if dram_bytes < dram_bytes_min {
-            return Err(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes });
+            return Err(GeometryError::HeapTooSmall {
+                dram_bytes,
+                dram_bytes_min,
+                segment_bytes,
+                is_new,
+            });
         }
         if dram_bytes > EXECUTOR_BYTES_MAX {
             return Err(GeometryError::HeapTooLarge { dram_bytes });
         }
-        Ok(Self::divide(settings, shift))
+        Ok(Self::divide(settings, extent_shift))
     }
 
     /// The least heap for segments of this size and this second tier.
@@ -487,6 +507,20 @@ mod tests {
     use super::*;
     use crate::values::record_words;
 
+    /// Settings without a heap yet, and without a second tier.
+    fn settings(segment_bytes: u64, store: bool) -> Settings {
+        Settings {
+            dram_bytes: 0,
+            segment_bytes,
+            blocks: Blocks::Variable { doublings: 1 },
+            positions: true,
+            store,
+            postings: Postings::Raw,
+            residency: Residency::OnTouch,
+            nvm: None,
+        }
+    }
+
     /// What rows with values take of a segment's share, with where their values are and their columns, is no more than what was
     /// counted for rows that are as many as can be, and for what a flush makes of an extent full of records.
     #[test]
@@ -505,16 +539,8 @@ mod tests {
         for nvm_bytes in [0, 8 << 20, 64 << 20, 128 << 20, 2 << 30, 64 << 30] {
             for (segment_bytes, store) in [(64 << 10, false), (64 << 10, true), (1 << 20, true)] {
                 let nvm = NvmSettings { bytes: nvm_bytes, log_bytes: 64 << 10 };
-                let settings = Settings {
-                    dram_bytes: 0,
-                    segment_bytes,
-                    blocks: Blocks::Variable { doublings: 1 },
-                    positions: true,
-                    store,
-                    postings: Postings::Raw,
-                    residency: Residency::OnTouch,
-                    nvm: (nvm_bytes > 0).then_some(nvm),
-                };
+                let nvm = (nvm_bytes > 0).then_some(nvm);
+                let settings = Settings { nvm, ..settings(segment_bytes, store) };
                 let least = Geometry::dram_bytes_min(settings).unwrap();
                 assert!((16..130).contains(&(least / segment_bytes)), "{least} for {settings:?}");
                 let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
@@ -530,16 +556,7 @@ mod tests {
     fn less_dram_has_smaller_extents() {
         for (segment_bytes, store) in [(1 << 20, false), (8 << 20, true), (128 << 20, false)] {
             let nvm = NvmSettings { bytes: 2 << 30, log_bytes: 64 << 10 };
-            let settings = Settings {
-                dram_bytes: 0,
-                segment_bytes,
-                blocks: Blocks::Variable { doublings: 1 },
-                positions: true,
-                store,
-                postings: Postings::Raw,
-                residency: Residency::OnTouch,
-                nvm: Some(nvm),
-            };
+            let settings = Settings { nvm: Some(nvm), ..settings(segment_bytes, store) };
             let whole = Geometry::dram_bytes_min(settings).unwrap();
             let of = |dram_bytes| Geometry::fitting(Settings { dram_bytes, ..settings });
             assert_eq!(of(whole).unwrap().extent_bytes, segment_bytes);

@@ -142,7 +142,8 @@ const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
     /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more. With less, fresh segments are smaller, down to an eighth. One exception: a start takes up to
+    /// segments need if that is more. With less, fresh segments are smaller, down to an eighth, and the file has
+    /// slots for fewer documents. One exception: a start takes up to
     /// eight times as much if the log needs it, on a full disk or for a document that is too large for a smaller segment.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;

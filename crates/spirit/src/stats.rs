@@ -10,6 +10,7 @@ use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::merged::Merged;
 use spirit_index::nvm::section::Kind;
+use spirit_index::nvm::slot::SLOT_BYTES;
 use spirit_index::nvm::text_index::engraved_bytes;
 use spirit_index::roots::Gauge;
 use spirit_index::snapshot::{FRESH_MAX, Segment, Snapshot};
@@ -220,9 +221,11 @@ impl Adding<'_> {
         let (snapshot, expired) = self.snapshot();
         let covered = snapshot.covered();
         let end = snapshot.window().end + FRESH_MAX as Position;
+        let mut engraved = 0;
         for position in (snapshot.oldest()..end).rev() {
             let Some(segment) = snapshot.segment(position) else { continue };
             let Some((descriptor, state)) = memory.table().get(position) else { continue };
+            engraved += u64::from(state >= State::Engraved);
             let is_fresh = descriptor.rows() == u64::MAX;
             let mut described = describe(memory, descriptor, state, u64::from(segment.rows()));
             if is_fresh {
@@ -232,7 +235,7 @@ impl Adding<'_> {
             let executor = self.number;
             stats.segments.push(SegmentStats { executor, position, in_dictionary, ..described });
         }
-        self.partitions(stats);
+        self.partitions(engraved, stats);
         add_sections(memory, stats);
         add_work(&mut stats.engraved, shared.engraved());
         add_work(&mut stats.merged, shared.merged());
@@ -279,7 +282,8 @@ impl Adding<'_> {
         stats.bytes.texts_raw = raw;
     }
 
-    fn partitions(&self, stats: &mut Stats) {
+    /// The partitions; in the second tier there are `engraved` segments.
+    fn partitions(&self, engraved: u64, stats: &mut Stats) {
         let memory = &self.shared.memory;
         let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
         let geometry = memory.geometry();
@@ -300,11 +304,14 @@ impl Adding<'_> {
             let layout = nvm.layout();
             let merged = gauge(Gauge::MergedLines) * 64;
             let buckets = Merged::new(memory.region(), layout).buckets() as u64 * 8;
+            let slots = layout.slots.bytes();
             partitions.extend([
                 ("nvm log", (gauge(Gauge::LogBytes), layout.log.1)),
                 ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes())),
                 ("nvm short-term", rings.nvm_short),
                 ("nvm long-term", rings.nvm_long),
+                // A segment that was dropped may be counted while a new one has its slot already.
+                ("nvm slots", ((engraved * SLOT_BYTES).min(slots), slots)),
             ]);
             stats.nvm_bytes += layout.bytes;
             for site in Site::ALL.iter().filter(|site| site.name().ends_with("fence")) {

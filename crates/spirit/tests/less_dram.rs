@@ -182,3 +182,24 @@ fn a_large_document_of_the_log_takes_the_dram_that_it_needs() {
     index.close().unwrap();
     check_sound(killed.path());
 }
+
+/// The documents of a group come back together, though they do not fit into one of the smaller segments.
+#[test]
+fn a_large_group_of_the_log_comes_back_whole() {
+    for executors in [1, 3] {
+        let made = Made { executors, store: true, postings: Postings::Packed };
+        let directory = Directory::new();
+        let index = made.options(directory.path()).open().unwrap();
+        let texts: Vec<String> = (0..1200).map(|n| format!("all t{n}")).collect();
+        let documents = texts.iter().map(|text| (None, text.as_str()));
+        index.add_group(documents, b"here").unwrap();
+        let killed = directory.killed();
+        drop(index);
+        let least = made.least(killed.path());
+        let index = made.options(killed.path()).dram_bytes(least).open().unwrap();
+        assert_eq!(index.reader().unwrap().count_text("all").unwrap(), 1200);
+        assert_eq!(index.offset().unwrap().as_deref(), Some(&b"here"[..]));
+        index.close().unwrap();
+        check_sound(killed.path());
+    }
+}

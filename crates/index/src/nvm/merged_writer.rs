@@ -400,7 +400,7 @@ pub(super) mod tests {
     use std::sync::atomic::Ordering::Relaxed;
 
     use spirit_door::Barrier;
-    use spirit_mem::{HeapFile, Residency, Span};
+    use spirit_mem::{HeapFile, PinSlot, Residency, Span};
 
     use super::*;
     use crate::nvm::layout::NvmSettings;
@@ -413,7 +413,7 @@ pub(super) mod tests {
     pub(in crate::nvm) struct Sample {
         pub(in crate::nvm) region: Region,
         nvm: Nvm,
-        pub(in crate::nvm) pins: Pins,
+        pins: Pins,
     }
 
     impl Sample {
@@ -479,8 +479,20 @@ pub(super) mod tests {
             merged.find(Term::new(FieldId::TEXT, &bytes).unwrap(), hash(number))
         }
 
-        pub(in crate::nvm) fn grow(&self, writer: &mut MergedWriter, lines: u64) {
+        fn grow(&self, writer: &mut MergedWriter, lines: u64) {
             while writer.grow(&self.region, &self.nvm, &self.pins, lines) {}
+        }
+
+        /// Grows for `lines` lines; no chain is cut before the reader has left.
+        pub(in crate::nvm) fn grow_beside_a_reader(
+            &self,
+            writer: &mut MergedWriter,
+            lines: u64,
+        ) -> PinSlot {
+            let reader = self.pins.acquire().unwrap();
+            self.pins.pin(&reader);
+            self.grow(writer, lines);
+            reader
         }
 
         fn collect(&self, writer: &mut MergedWriter) {
@@ -603,10 +615,8 @@ pub(super) mod tests {
     fn readers_of_the_old_buckets_are_waited_for() {
         let sample = Sample::new();
         let (mut writer, mut expected) = sample.filled(2000);
-        let reader = sample.pins.acquire().unwrap();
-        sample.pins.pin(&reader);
         let old = sample.merged();
-        sample.grow(&mut writer, 4000);
+        let reader = sample.grow_beside_a_reader(&mut writer, 4000);
         assert_eq!(sample.merged().buckets(), 4096);
         for number in 0..1000 {
             sample.remove(&mut writer, number, expected.remove(&number).unwrap());

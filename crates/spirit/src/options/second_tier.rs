@@ -249,8 +249,8 @@ impl Options {
         let tier = |nvm_bytes| Options { nvm_bytes: Some(nvm_bytes), ..self.clone() };
         let heap_too_small = |least: Option<u64>, segment_bytes| {
             let dram_bytes_min = self.least(least, |bytes| heap(bytes).geometry().is_ok())?;
-            let dram_bytes = self.dram_bytes;
-            Some(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes })
+            let (dram_bytes, is_new) = (self.dram_bytes, !self.is_there);
+            Some(GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new })
         };
         let named = match error {
             GeometryError::NvmTooSmall { segment_bytes, .. } if self.nvm_bytes.is_none() => {
