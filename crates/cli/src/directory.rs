@@ -68,7 +68,7 @@ pub(crate) fn open_or_make(
     let beyond = index.start_report().dram_beyond;
     if beyond > 0 {
         note(format_args!(
-            "{}: replaying the log takes {} of DRAM more than --dram, for this start: the disk is full, or a document is large",
+            "{}: replaying the log takes {} of DRAM more than --dram, for this start: the index or its disk is full, or a document is large",
             directory.display(),
             Size(beyond)
         ));

@@ -24,6 +24,8 @@ enum Full<'a> {
     Index(&'a Path, u64),
     /// An index that has as many segments as it has slots for, though there are bytes left.
     Slots(&'a Path),
+    /// An index whose second tier has no place for one more segment's new terms.
+    Terms(&'a Path),
     /// DRAM, of which an index in a directory was given so much.
     Dram(u64),
     /// DRAM, of which an index in memory was given so much.
@@ -42,6 +44,7 @@ impl Full<'_> {
                 Full::Index(directory, stats.nvm_bytes)
             }
             _ if is_full(&stats, &["nvm slots"]) => Full::Slots(directory),
+            _ if is_full(&stats, &["nvm dictionary"]) => Full::Terms(directory),
             _ => Full::Dram(stats.dram_bytes),
         }
     }
@@ -74,6 +77,11 @@ pub(crate) fn said(index: &Index, error: &AddError) -> String {
              with a larger --nvm, or one that drops its oldest documents with --on-full drop",
             directory.display()
         ),
+        Full::Terms(directory) => format!(
+            "the index in {} is full: its dictionary has no place for more different terms; make one with a larger --nvm, or one \
+             that drops its oldest documents with --on-full drop",
+            directory.display()
+        ),
         Full::Dram(bytes) => {
             format!("{error}; {} of DRAM were given: give more with --dram", Size(bytes))
         }
@@ -99,6 +107,11 @@ fn waits(index: &Index) -> String {
         Full::Slots(directory) => format!(
             "waiting: the index in {} has no slot for one more segment; end this with Ctrl-C, what was acknowledged is kept, and \
              make one with a larger --nvm",
+            directory.display()
+        ),
+        Full::Terms(directory) => format!(
+            "waiting: the dictionary of the index in {} has no place for more different terms; end this with Ctrl-C, what was \
+             acknowledged is kept, and make one with a larger --nvm",
             directory.display()
         ),
         Full::Dram(bytes) | Full::Memory(bytes) => format!(

@@ -264,6 +264,25 @@ fn an_index_without_slots_for_segments_says_so_and_loses_nothing() {
     assert!(line.contains("it has no slot for one more segment"), "{line}");
 }
 
+/// Many short documents of words that no other has fill the dictionary first.
+#[test]
+fn an_index_with_a_full_dictionary_says_so_and_loses_nothing() {
+    let folder = Folder::new();
+    let directory = folder.path("index");
+    let lines: String = (0..200_000).map(|n| format!("a{n} b{n} c{n}\n")).collect();
+    let file = folder.file("a.txt", lines);
+    let made = ["--segment", "256KiB", "--dram", "8MiB", "--nvm", "32MiB"];
+    let run = spirit(&[&["ingest", "-d", &directory, &file], &made[..]].concat());
+    let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
+    let line = run.failed(1);
+    assert!(line.contains("no place for more different terms"), "{line}");
+    let kept = format!("{}\n", summary["documents"]);
+    assert_eq!(spirit(&["count", "-d", &directory, "*"]).done(), kept);
+    // A start that takes the log has no more room.
+    spirit(&["ingest", "-d", &directory, &folder.file("none", "")]).done();
+    assert_eq!(spirit(&["count", "-d", &directory, "*"]).done(), kept);
+}
+
 /// Files that do not fit in the usual DRAM get more. Bad lines are still reported once.
 #[test]
 fn files_that_are_asked_are_asked_whole() {

@@ -203,3 +203,31 @@ fn a_large_group_of_the_log_comes_back_whole() {
         check_sound(killed.path());
     }
 }
+
+/// Far more terms than the DRAM dictionary takes: each start brings more, and the second tier takes them.
+#[test]
+fn new_terms_come_in_after_each_start_however_many_are_merged() {
+    const TERMS: u64 = 60_000;
+    let made = Made { executors: 1, store: false, postings: Postings::Raw };
+    let directory = Directory::new();
+    let options = made.options(directory.path()).nvm_bytes(256 << 20);
+    drop(options.clone().open().unwrap());
+    let least = made.least(directory.path());
+    let mut end = 0;
+    for dram_bytes in [DRAM_BYTES, least * 2, least, least * 3 / 2, least] {
+        let index = options.clone().dram_bytes(dram_bytes).open().unwrap();
+        for term in end..end + TERMS {
+            let added = index.add(&format!("all t{term}"));
+            assert!(added.is_ok(), "{added:?} at {term} with {dram_bytes}");
+        }
+        end += TERMS;
+        let mut reader = index.reader().unwrap();
+        assert_eq!(reader.count_text("all").unwrap(), end);
+        for term in (0..end).step_by(997) {
+            assert_eq!(reader.count_text(&format!("t{term}")).unwrap(), 1, "{term}");
+        }
+        drop(reader);
+        index.close().unwrap();
+    }
+    check_sound(directory.path());
+}

@@ -330,7 +330,8 @@ impl MergedWriter {
         if first.is_none() && has_many_free {
             first = self.search(0, self.backed, lines);
         }
-        if first.is_none()
+        // After a start what is backed first may all be taken.
+        while first.is_none()
             && let Some(from) = self.back_more(merged, nvm, lines)
         {
             first = self.search(from, self.backed, lines);
@@ -418,11 +419,15 @@ pub(super) mod tests {
 
     impl Sample {
         pub(in crate::nvm) fn new() -> Sample {
+            Sample::of(BYTES)
+        }
+
+        fn of(bytes: u64) -> Sample {
             let name = format!("spirit-merged-writer-{:?}", std::thread::current().id());
             let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
-            let file = Arc::new(HeapFile::create(&path, BYTES).unwrap());
+            let file = Arc::new(HeapFile::create(&path, bytes).unwrap());
             std::fs::remove_file(path).unwrap();
-            let layout = NvmLayout::new(NvmSettings { bytes: BYTES, log_bytes: 0 }, 64 << 10);
+            let layout = NvmLayout::new(NvmSettings { bytes, log_bytes: 0 }, 64 << 10);
             let tier = Tier {
                 file,
                 start: 0,
@@ -430,7 +435,7 @@ pub(super) mod tests {
                 is_new: true,
                 verify: false,
             };
-            let region = Region::reserve(BYTES, Residency::OnTouch).unwrap();
+            let region = Region::reserve(bytes, Residency::OnTouch).unwrap();
             let sample = Sample { region, nvm: Nvm::new(layout, tier), pins: Pins::new(2) };
             // The first buckets.
             sample.grow(&mut sample.writer(), 0);
@@ -608,6 +613,21 @@ pub(super) mod tests {
             });
             assert_eq!(sample.open(5).used(), lines.sum::<u64>());
         }
+    }
+
+    /// The first lines that the disk backs after a start are all taken.
+    #[test]
+    fn a_dictionary_that_a_start_found_takes_the_next_term() {
+        let sample = Sample::of(16 * BYTES);
+        // Of a line each: none is left out between them.
+        let mut numbers = (0..).filter(|number: &u32| !number.is_multiple_of(3));
+        let mut writer = sample.writer();
+        sample.grow(&mut writer, 4 * BACKED_LINES as u64);
+        while writer.used() < 3 * BACKED_LINES as u64 {
+            sample.enter(&mut writer, numbers.next().unwrap(), 9).unwrap();
+        }
+        let mut found = sample.open(5);
+        assert!(sample.enter(&mut found, numbers.next().unwrap(), 9).is_some());
     }
 
     /// A reader that began before the dictionary grew finds all that was in it, until it has left.
