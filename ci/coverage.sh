@@ -36,8 +36,8 @@ program="$(sed -n 's/.*tests.crash.main.rs (\(.*\))$/\1/p' "$profiles/build.log"
 LLVM_PROFILE_FILE="$profiles/%p.profraw" "$program" what_was
 "$profdata" merge -sparse "$profiles"/*.profraw -o "$profiles/all.profdata"
 for file in crates/index/src/nvm/recover.rs crates/index/src/nvm/merged_writer.rs crates/index/src/nvm/merge.rs crates/index/src/nvm/gather.rs \
-    crates/index/src/nvm/import.rs crates/spirit/src/recovery.rs crates/spirit/src/replay.rs \
-    crates/spirit/src/key_import.rs crates/spirit/src/open_root.rs; do
+    crates/index/src/nvm/import.rs crates/spirit/src/start/recovery.rs crates/spirit/src/start/replay.rs \
+    crates/spirit/src/stages/key_import.rs crates/spirit/src/storage/open_root.rs; do
     "$cov" report "$program" -instr-profile="$profiles/all.profdata" "$file" 2>/dev/null |
         awk -v file="$file" '/^TOTAL/ { printf "%s: %d of %d lines reached\n", file, $8 - $9, $8 }'
     "$cov" show "$program" -instr-profile="$profiles/all.profdata" "$file" 2>/dev/null |

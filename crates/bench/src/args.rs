@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::experiments::{self, Experiment};
 use crate::peers::System;
 
 /// Measures SPIRIT and, in turn with it, other engines on the same documents and queries.
@@ -63,31 +62,6 @@ fn parse_peers(text: &str) -> Result<PeerList, String> {
     Ok(PeerList(list))
 }
 
-/// What is to be done.
-pub(crate) enum Task {
-    /// Name the experiments.
-    List,
-    /// Run these.
-    Run(Vec<&'static Experiment>),
-}
-
-impl Args {
-    /// The task that the experiment's name stands for, or what is wrong with it.
-    pub(crate) fn task(&self) -> Result<Task, String> {
-        match self.experiment.as_str() {
-            "list" => Ok(Task::List),
-            "all" => Ok(Task::Run(experiments::ALL.iter().collect())),
-            name => experiments::ALL
-                .iter()
-                .find(|experiment| experiment.name == name)
-                .map(|experiment| Task::Run(vec![experiment]))
-                .ok_or_else(|| {
-                    format!("no such experiment: {name}; `spirit-bench list` names them")
-                }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,16 +73,5 @@ mod tests {
         let list = parse_peers("sqlite,tantivy,sqlite").unwrap();
         assert_eq!(list.0, [System::Sqlite, System::Tantivy]);
         assert!(parse_peers("solr").is_err());
-    }
-
-    #[test]
-    fn every_experiment_is_found_by_its_name() {
-        for experiment in experiments::ALL {
-            let args = Args::try_parse_from(["spirit-bench", experiment.name]).unwrap();
-            assert!(
-                matches!(args.task(), Ok(Task::Run(found)) if found[0].name == experiment.name)
-            );
-        }
-        assert!(Args::try_parse_from(["spirit-bench", "nothing"]).unwrap().task().is_err());
     }
 }

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Task};
+use args::Args;
 use bench::Bench;
 use experiments::freshness::asker;
 use experiments::{Experiment, restart};
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         return ended(asker::ask(std::env::args().skip(2)));
     }
     let args = Args::parse();
-    let outcome = match args.task() {
+    let outcome = match task(&args.experiment) {
         Ok(Task::List) => {
             list();
             Ok(())
@@ -63,6 +63,27 @@ fn main() -> ExitCode {
         }
     };
     ended(outcome)
+}
+
+/// What is to be done.
+enum Task {
+    /// Name the experiments.
+    List,
+    /// Run these.
+    Run(Vec<&'static Experiment>),
+}
+
+/// The task that an experiment's name stands for, or what is wrong with it.
+fn task(experiment: &str) -> Result<Task, String> {
+    match experiment {
+        "list" => Ok(Task::List),
+        "all" => Ok(Task::Run(experiments::ALL.iter().collect())),
+        name => experiments::ALL
+            .iter()
+            .find(|experiment| experiment.name == name)
+            .map(|experiment| Task::Run(vec![experiment]))
+            .ok_or_else(|| format!("no such experiment: {name}; `spirit-bench list` names them")),
+    }
 }
 
 fn ended(outcome: Fallible<()>) -> ExitCode {
@@ -103,5 +124,19 @@ fn say_if_busy() {
     let load = load.split(' ').next().and_then(|load| load.parse::<f64>().ok());
     if let Some(load) = load.filter(|load| *load > 0.5) {
         println!("load average {load}: other programs may be at work, the figures are noisy");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_is_found_by_its_name() {
+        for experiment in experiments::ALL {
+            let found = task(experiment.name);
+            assert!(matches!(found, Ok(Task::Run(found)) if found[0].name == experiment.name));
+        }
+        assert!(task("nothing").is_err());
     }
 }

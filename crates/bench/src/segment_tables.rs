@@ -9,8 +9,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::descriptor::{Position, SegmentId, Window};
+use spirit_index::descriptor::Window;
 use spirit_index::entries::Entry;
+use spirit_index::ids::{Position, SegmentId};
 use spirit_index::line_table::LineTable;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::older::{FindOlder, OlderAt};

@@ -9,7 +9,7 @@ use spirit::{Index, LateReader, OpenError, Recovering};
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
 use crate::made;
-use crate::output::note;
+use crate::note::note;
 use crate::size::Size;
 
 /// How often it is said how far a start is.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use spirit::{BackupError, GeometryError, OpenError};
 
-use crate::output;
+use crate::note::note;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -51,7 +51,7 @@ impl Failure {
 }
 
 fn exit(code: u8, message: &str) -> ExitCode {
-    output::note(message);
+    note(message);
     ExitCode::from(code)
 }
 

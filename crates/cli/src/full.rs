@@ -5,7 +5,7 @@ use std::path::Path;
 use spirit::{AddError, Index, Stats, disk_free};
 
 use crate::interrupt::Interrupt;
-use crate::output::note;
+use crate::note::note;
 use crate::room;
 use crate::size::Size;
 

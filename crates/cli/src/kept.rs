@@ -9,7 +9,7 @@ use spirit::{Index, StartReport};
 use crate::directory;
 use crate::failure::Failure;
 use crate::output::rounded;
-use crate::stats::fill;
+use crate::size::fill;
 
 #[derive(Serialize)]
 pub(crate) struct Kept {

@@ -11,22 +11,14 @@ use crate::failure::Failure;
 use crate::full;
 use crate::input::{Line, Lines, Step};
 use crate::interrupt::Interrupt;
-use crate::output::report;
+use crate::note::report;
 use crate::progress::Progress;
 use crate::resume::{self, Place};
+use crate::totals::Totals;
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
 const CHUNK_BYTES: usize = 4 << 20;
-
-/// What went in.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) documents: u64,
-    pub(crate) refused: u64,
-    /// Bytes of the texts that went in.
-    pub(crate) bytes: u64,
-}
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,7 +10,7 @@ use spirit::{Index, Options};
 use crate::args::{IndexArgs, TierArgs};
 use crate::choice::{OnFullName, YesNo};
 use crate::failure::Failure;
-use crate::output::note;
+use crate::note::note;
 use crate::size::Size;
 
 /// An option that was typed: its name, and what it says if that is not what the index was made with.

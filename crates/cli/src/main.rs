@@ -22,6 +22,7 @@ mod interrupt;
 mod kept;
 mod load;
 mod made;
+mod note;
 mod object;
 mod order;
 mod output;
@@ -34,6 +35,7 @@ mod settings;
 mod size;
 mod snippets;
 mod stats;
+mod totals;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,5 @@
-//! What is printed, and where: results on standard output, everything said about the work on standard error.
+//! Results, on standard output. What is said about the work is a [note](crate::note).
 
-use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::time::Duration;
 
@@ -13,17 +12,6 @@ pub(crate) type Out = BufWriter<StdoutLock<'static>>;
 
 pub(crate) fn out() -> Out {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
-}
-
-/// One line on standard error. If that is closed there is nobody left to tell.
-pub(crate) fn note(message: impl Display) {
-    report(format_args!("spirit: {message}"));
-}
-
-/// One line on standard error, without the program's name: `FILE:LINE: reason`. It is written at once, so that a kill, or another
-/// process that writes there, leaves no part of it.
-pub(crate) fn report(message: impl Display) {
-    let _ = io::stderr().lock().write_all(format!("{message}\n").as_bytes());
 }
 
 /// One JSON object on one line.

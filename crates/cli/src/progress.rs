@@ -5,8 +5,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use crate::load::Totals;
 use crate::output::{grouped, rate};
+use crate::totals::Totals;
 
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -12,7 +12,7 @@ use spirit::{HitError, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
-use crate::output::{note, report};
+use crate::note::{note, report};
 
 #[derive(Debug)]
 pub(crate) enum Queries {

@@ -10,8 +10,8 @@ use crate::config;
 use crate::facets::FacetArg;
 use crate::failure::Failure;
 use crate::load::Reading;
+use crate::note::note;
 use crate::order::Order;
-use crate::output::note;
 use crate::size::Size;
 
 impl IndexArgs {

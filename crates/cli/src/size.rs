@@ -71,6 +71,12 @@ impl fmt::Display for Size {
     }
 }
 
+/// How much of `cap` is used.
+pub(crate) fn fill(used: u64, cap: u64) -> String {
+    let percent = used as f64 / cap.max(1) as f64 * 100.0;
+    format!("{} of {} ({percent:.0} %)", Size(used), Size(cap))
+}
+
 #[cfg(test)]
 mod tests {
     use super::Size;

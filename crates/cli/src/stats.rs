@@ -8,7 +8,7 @@ use spirit::Index;
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::output::grouped;
-use crate::size::Size;
+use crate::size::{Size, fill};
 
 #[derive(Serialize)]
 pub(crate) struct Stats {
@@ -222,12 +222,6 @@ impl Tier {
             lines.push((name, fill(partition.used, partition.cap)));
         }
     }
-}
-
-/// How much of `cap` is used.
-pub(crate) fn fill(used: u64, cap: u64) -> String {
-    let percent = used as f64 / cap.max(1) as f64 * 100.0;
-    format!("{} of {} ({percent:.0} %)", Size(used), Size(cap))
 }
 
 /// Newest state first, as the segments are.

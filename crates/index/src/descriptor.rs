@@ -6,82 +6,16 @@
 //! pointer to the persistent copy's descriptor (NSP). Moving a segment to another format or tier is one
 //! store of the GSP.
 
-use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::{Line, Region};
 
-use crate::geometry::Geometry;
+use crate::geometry::{DESCRIPTOR_LINES, Geometry};
+use crate::ids::{Position, SegmentId, State};
 use crate::lengths::{LengthArray, Statistics};
 use crate::nvm::section::{Kind, Section, Sections};
 use crate::nvm::stamps::Stamps;
-
-/// A segment's place in the index's order; positions are given out one by one and never reused.
-pub type Position = u32;
-
-/// Positions are below this: ids have one bit more.
-pub const POSITIONS_MAX: u64 = 1 << 31;
-
-/// A position and a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentId(pub u32);
-
-impl SegmentId {
-    /// The first version at `position`.
-    pub const fn first(position: Position) -> SegmentId {
-        SegmentId(position << 1)
-    }
-
-    /// The position.
-    pub const fn position(self) -> Position {
-        self.0 >> 1
-    }
-
-    /// The other version at the same position.
-    pub const fn other(self) -> SegmentId {
-        SegmentId(self.0 ^ 1)
-    }
-}
-
-/// The five states (paper §4.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum State {
-    /// Being filled, or full and waiting for its flush: write-optimized, in DRAM.
-    Ingested = 1,
-    /// Read-optimized, in DRAM.
-    Flushed = 2,
-    /// A copy is in the second tier; readers use the one in DRAM.
-    Engraved = 3,
-    /// Readers use the copy in the second tier.
-    Committed = 4,
-    /// Its lists are linked into the merged segment.
-    Merged = 5,
-}
-
-impl State {
-    fn from_tag(tag: u64) -> Option<State> {
-        [State::Ingested, State::Flushed, State::Engraved, State::Committed, State::Merged]
-            .into_iter()
-            .find(|s| *s as u64 == tag)
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            State::Ingested => "ingested",
-            State::Flushed => "flushed",
-            State::Engraved => "engraved",
-            State::Committed => "committed",
-            State::Merged => "merged",
-        })
-    }
-}
-
-/// Cache lines of a descriptor.
-pub const DESCRIPTOR_LINES: usize = 4;
 
 /// The low bits of a GSP that hold the state.
 const TAG: u64 = 7;

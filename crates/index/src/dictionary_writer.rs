@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 use spirit_mem::{Buddies, Region, Span};
 
-use crate::descriptor::{Position, SegmentId};
 use crate::dictionary::{Dictionary, Head, RECORD_BYTES, TermId};
 use crate::entries::{ENTRY_BYTES, Entry};
 use crate::geometry::Geometry;
+use crate::ids::{Position, SegmentId};
 use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 

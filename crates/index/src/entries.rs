@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::{Region, Span};
 
-use crate::descriptor::{Position, SegmentId};
+use crate::ids::{Position, SegmentId};
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: u64 = 16;

@@ -1,6 +1,6 @@
 //! How many documents went with their segments.
 
-use crate::descriptor::Position;
+use crate::ids::Position;
 
 /// Bits of a position that are kept.
 const POSITION_BITS: u32 = 16;

@@ -15,12 +15,13 @@ use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::batch::{Batch, BatchToken, Document, Key};
-use crate::descriptor::SegmentId;
 use crate::extent::Extent;
 use crate::field_lengths::FieldCounts;
+use crate::ids::Partition;
+use crate::ids::SegmentId;
 use crate::lengths::{Statistics, TOKENS_LIMIT};
 use crate::list::Full;
-use crate::memory::{Memory, Partition};
+use crate::memory::Memory;
 use crate::posting::posting;
 use crate::row_writer::RowWriter;
 use crate::rows::{KEY_INLINE_MAX, RowKey};

@@ -18,7 +18,6 @@ use std::fmt;
 use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::descriptor::DESCRIPTOR_LINES;
 use crate::line_table::LineTable;
 use crate::list::Blocks;
 use crate::nvm::key_filter;
@@ -28,6 +27,8 @@ use crate::posting::LOCAL_MAX;
 use crate::roots::ROOT_WORDS;
 use crate::term::hash_bytes;
 
+/// Cache lines of a descriptor.
+pub const DESCRIPTOR_LINES: usize = 4;
 /// The smallest segment, in bytes.
 pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 /// The largest segment, in bytes: its blocks are addressed by 32-bit word.

@@ -13,8 +13,8 @@
 
 use std::ops::{Deref, Range};
 
-use crate::descriptor::{Position, State};
 use crate::geometry::Geometry;
+use crate::ids::{Position, State};
 use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
 use crate::nvm::key_filter::KeyFilter;

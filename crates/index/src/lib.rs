@@ -21,6 +21,7 @@ pub mod flush;
 pub mod flushed;
 pub mod fresh;
 pub mod geometry;
+pub mod ids;
 pub mod keys;
 mod length_class;
 pub mod lengths;

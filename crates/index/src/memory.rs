@@ -26,10 +26,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use spirit_door::{Barrier, Site};
 use spirit_mem::{Dram, Pins, Region};
 
-use crate::descriptor::{Descriptor, DescriptorTable, Position, SegmentId, Superseded, Window};
+use crate::descriptor::{Descriptor, DescriptorTable, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
 use crate::expired::Expired;
 use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::ids::{Position, SegmentId};
 use crate::nvm::coverage::Coverage;
 use crate::nvm::slot::Slots;
 use crate::nvm::stamps::Stamps;
@@ -38,8 +39,8 @@ use crate::roots::{Gauge, Roots};
 use crate::rows::stamp_of;
 use crate::snapshot::Segment;
 
+pub use space::PartitionUse;
 use space::Rings;
-pub use space::{Partition, PartitionUse};
 
 /// Memory of one executor, shared by its ingest role, its flush stage and all readers.
 pub struct Memory {

@@ -24,10 +24,12 @@ mod columns;
 mod copy;
 mod room;
 
-use crate::descriptor::{Position, SegmentId, Superseded};
+use crate::descriptor::Superseded;
 use crate::dictionary_writer::DictionaryFull;
 use crate::flush::{FlushStop, sweep};
-use crate::memory::{Memory, Partition};
+use crate::ids::Partition;
+use crate::ids::{Position, SegmentId};
+use crate::memory::Memory;
 
 use copy::Copy;
 

@@ -16,12 +16,13 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use spirit_mem::Span;
 
-use crate::descriptor::{Descriptor, Position, SegmentId, Superseded, Window};
+use crate::descriptor::{Descriptor, Superseded, Window};
 use crate::dictionary::Dictionary;
 use crate::entries::Entries;
 use crate::expired::Expired;
 use crate::extent::Extent;
 use crate::flushed::Flushed;
+use crate::ids::{Position, SegmentId};
 use crate::memory::Memory;
 use crate::nvm::Corrupt;
 use crate::nvm::coverage::Coverage;

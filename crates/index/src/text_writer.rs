@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use spirit_mem::Span;
 
-use crate::descriptor::SegmentId;
 use crate::fresh::Stop;
 use crate::geometry::{COUNT_BYTES, ROW_BYTES};
-use crate::memory::{Memory, Partition};
+use crate::ids::Partition;
+use crate::ids::SegmentId;
+use crate::memory::Memory;
 use crate::texts::{TextPlace, Texts};
 
 const WORD: usize = size_of::<u64>();

@@ -37,6 +37,7 @@ pub mod rendezvous;
 pub mod ring;
 pub mod shared_memory;
 pub mod shared_pins;
+mod slot_word;
 pub mod span;
 pub mod sync;
 #[cfg(test)]

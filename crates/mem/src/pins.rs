@@ -50,21 +50,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::shared_pins::{Shared, SharedPins};
+use crate::slot_word::{EPOCH_FIRST, EPOCH_MASK, FREE, HELD, HOLD_SHIFT, IDLE, REVOKED};
 use crate::sync::Atom64;
-
-/// A slot that no reader owns.
-pub(crate) const FREE: u64 = 0;
-/// A slot whose owner is not inside a query.
-const IDLE: u64 = 1;
-/// A slot whose owner held on for longer than it could be waited for.
-const REVOKED: u64 = 2;
-/// The first epoch; every pinned or held value is at least this.
-pub(crate) const EPOCH_FIRST: u64 = 3;
-/// Set in the word of a slot that is held.
-const HELD: u64 = 1 << 63;
-/// Where the number of the hold begins; the epoch is below.
-const HOLD_SHIFT: u32 = 47;
-pub(crate) const EPOCH_MASK: u64 = (1 << HOLD_SHIFT) - 1;
 
 /// One slot, alone on its pair of cache lines so that readers do not disturb each other.
 #[repr(align(128))]

@@ -21,7 +21,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
-use crate::pins::{EPOCH_FIRST, EPOCH_MASK, FREE};
+use crate::slot_word::{EPOCH_FIRST, EPOCH_MASK, FREE};
 use crate::sync::Atom64;
 
 /// Where the shared words lie.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::descriptor::SegmentId;
+use spirit_index::ids::SegmentId;
 use spirit_index::posting::local;
 
 /// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.

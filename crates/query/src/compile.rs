@@ -7,8 +7,8 @@ use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
 use crate::clause::{Bool, Clause, TEXT, Word};
-use crate::parse::Problem;
 use crate::pattern::PatternKind;
+use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::range::valued;
 use crate::rank::boosted;

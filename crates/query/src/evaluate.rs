@@ -30,7 +30,8 @@ mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
-use spirit_index::descriptor::{SegmentId, Window};
+use spirit_index::descriptor::Window;
+use spirit_index::ids::SegmentId;
 use spirit_index::nvm::older::{EntryWords, FindOlder};
 use spirit_index::posting::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};

@@ -7,11 +7,9 @@
 
 use spirit_index::term::TERM_BYTES_MAX;
 
+use crate::limits::DISTANCE_MAX;
 use crate::outline::{NONE, Outline};
-use crate::pattern::Verdict;
-
-/// The most edits of a fuzzy word.
-pub const DISTANCE_MAX: u8 = 2;
+use crate::verdict::Verdict;
 
 /// How far from a word a fuzzy match may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod fade;
 mod fingerprint;
 mod fuzzy;
 mod highlight;
+mod interval;
 mod leaf;
 mod limits;
 mod outline;
@@ -22,6 +23,7 @@ mod packed;
 mod parse;
 mod pattern;
 mod plan;
+mod problem;
 mod query;
 mod query_plan;
 mod range;
@@ -32,6 +34,7 @@ mod sort;
 mod target;
 mod top;
 mod total;
+mod verdict;
 mod words;
 mod written;
 
@@ -45,10 +48,11 @@ pub use facet::{
 };
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;
-pub use fuzzy::{DISTANCE_MAX, Fuzzy};
+pub use fuzzy::Fuzzy;
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
-pub use limits::{EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
-pub use parse::{Operator, ParseError, Parser, Problem};
+pub use limits::{DISTANCE_MAX, EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
+pub use parse::{Operator, ParseError, Parser};
+pub use problem::Problem;
 pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
 pub use query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,

@@ -12,6 +12,8 @@ use std::time::Instant;
 pub const EXPANSIONS_MAX: u32 = 1 << 20;
 /// Bytes that all facets of one query take for what they tell apart, unless set otherwise.
 pub const FACET_BYTES_MAX: usize = 256 << 20;
+/// The most edits of a fuzzy word.
+pub const DISTANCE_MAX: u8 = 2;
 /// Steps between two looks at the clock.
 const STEPS: u32 = 32;
 

@@ -6,7 +6,7 @@
 use spirit_index::term_order::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
-use crate::fuzzy::DISTANCE_MAX;
+use crate::limits::DISTANCE_MAX;
 
 /// A byte that no character of one byte is: nothing is wanted.
 pub(crate) const NONE: u8 = 0xFF;

@@ -41,6 +41,7 @@ use std::sync::Arc;
 use spirit_schema::{FieldKind, Schema};
 use spirit_text::Tokenizer;
 
+use crate::problem::Problem;
 use crate::query::{Query, TooLarge};
 use grammar::Run;
 
@@ -64,52 +65,6 @@ pub struct ParseError {
     /// What was wrong.
     pub problem: Problem,
 }
-
-/// What was wrong with a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Problem {
-    /// Something else was expected.
-    Expected(&'static str),
-    /// There is no such field.
-    UnknownField,
-    /// What is asked for in a field is no value of its kind.
-    Misfit {
-        /// The field's kind.
-        kind: FieldKind,
-    },
-    /// Words are asked for in a field that has none.
-    NoWords {
-        /// What it has.
-        kind: FieldKind,
-    },
-    /// It is too large.
-    TooLarge(TooLarge),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::Expected(what) => write!(f, "expected {what}"),
-            Problem::UnknownField => f.write_str("no such field"),
-            Problem::Misfit { kind } => match kind {
-                FieldKind::Integer => f.write_str("expected a whole number of 64 bits"),
-                FieldKind::Float => f.write_str("expected a number"),
-                FieldKind::Boolean => f.write_str("expected `true` or `false`"),
-                _ => write!(
-                    f,
-                    "expected a moment for a field of kind {kind}: 2026-11-22T19:00:00Z, 2026-11-22, now-1h or a number"
-                ),
-            },
-            Problem::NoWords { kind } => {
-                write!(f, "a field of kind {kind} has no words: ask for a value or a range")
-            }
-            Problem::TooLarge(limit) => write!(f, "the query is too large: {limit}"),
-        }
-    }
-}
-
-impl std::error::Error for Problem {}
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,7 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::{Fuzzy, FuzzyMatcher};
 use crate::outline::Outline;
+use crate::verdict::Verdict;
 
 /// What a pattern is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +43,6 @@ impl Edge {
             Edge::Excluded => Bound::Excluded(word),
         }
     }
-}
-
-/// What is said of a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It matches.
-    Match,
-    /// It does not.
-    No,
-    /// Nor does any term that begins with so many of its bytes.
-    NoneWith(usize),
-    /// Nor does any behind it.
-    End,
 }
 
 /// A pattern that is asked about terms in their order.

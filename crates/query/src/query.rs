@@ -7,8 +7,8 @@ use std::fmt;
 
 use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
+use crate::interval::{Interval, QueryRange};
 use crate::pattern::PatternKind;
-use crate::range::{Interval, QueryRange};
 
 /// Clauses of one query, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;

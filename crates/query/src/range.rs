@@ -6,25 +6,13 @@
 use std::ops::{Bound, RangeInclusive};
 
 use spirit_index::term::FieldId;
-use spirit_index::values::ValueKind;
 use spirit_schema::{FieldKind, everything, typed};
 
-use crate::parse::Problem;
+use crate::interval::{Interval, QueryRange};
 use crate::pattern::{Edge, PatternKind};
+use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Query, Siblings, TooLarge};
 use crate::target::Target;
-
-/// Values from the first to the second.
-pub(crate) type Interval = (u64, u64);
-
-/// A range of a query.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QueryRange {
-    pub(crate) field: FieldId,
-    pub(crate) kind: ValueKind,
-    first: u32,
-    count: u32,
-}
 
 /// Whether a value is in one of some intervals, which are apart and ascend.
 #[inline]

@@ -1,6 +1,6 @@
 //! How many documents match: exactly, or at least so many as whoever asks wants to tell apart.
 
-use spirit_index::descriptor::SegmentId;
+use spirit_index::ids::SegmentId;
 use spirit_index::nvm::older::OlderEntries;
 use spirit_index::snapshot::Snapshot;
 

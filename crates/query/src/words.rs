@@ -4,7 +4,7 @@
 use spirit_schema::FieldKind;
 use spirit_text::Tokenizer;
 
-use crate::parse::Problem;
+use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 

@@ -7,9 +7,9 @@ use spirit_index::values::ValueKind;
 use spirit_schema::{Schema, everything, format_time};
 
 use crate::clause::{Clause, Word};
+use crate::interval::QueryRange;
 use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Query};
-use crate::range::QueryRange;
 
 impl Query {
     /// A node as the query language has it; of several clauses only that there are some.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::kind::FieldKind;
-use crate::schema::{FIELDS_MAX, TEXT_FIELDS_MAX};
+use crate::limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 use crate::value::Value;
 use crate::{KEYWORD_BYTES_MAX, NAME_BYTES_MAX, VALUES_MAX};
 

@@ -14,7 +14,8 @@ use spirit_text::Analyzer;
 use crate::NAME_BYTES_MAX;
 use crate::bytes::take_byte;
 use crate::kind::FieldKind;
-use crate::schema::{FIELDS_MAX, Schema};
+use crate::limits::FIELDS_MAX;
+use crate::schema::Schema;
 
 /// The longest list.
 pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);

@@ -8,14 +8,11 @@ use spirit_text::Analyzer;
 use crate::encoded;
 use crate::error::{FieldError, shown};
 use crate::kind::FieldKind;
+use crate::limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 use crate::name;
 use crate::value::{FieldValue, Value};
 use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
 
-/// Fields of a schema, the text included.
-pub const FIELDS_MAX: usize = 255;
-/// Those of them that are text, it included.
-pub const TEXT_FIELDS_MAX: usize = 16;
 /// The field that a document's text is.
 pub const TEXT: FieldId = FieldId::TEXT;
 

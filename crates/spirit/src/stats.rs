@@ -1,11 +1,14 @@
 //! What is where: documents, segments by state, partitions, bytes by structure.
 
+mod sections;
+
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::column::Columns;
-use spirit_index::descriptor::{Descriptor, Position, SegmentId, State};
+use spirit_index::descriptor::Descriptor;
 use spirit_index::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
+use spirit_index::ids::{Position, SegmentId, State};
 use spirit_index::lengths::LENGTH_BYTES;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::merged::Merged;
@@ -16,14 +19,15 @@ use spirit_index::roots::Gauge;
 use spirit_index::snapshot::{FRESH_MAX, Segment, Snapshot};
 use spirit_index::term_order::order_bytes;
 
-use crate::error::AddError;
-use crate::executor::Executor;
+use crate::config::error::AddError;
 use crate::index::Index;
-use crate::key_import::count_all_deaths;
-use crate::retention::living_between;
-use crate::section_stats::add_sections;
-use crate::shared::{Shared, Work};
-use crate::view::View;
+use crate::index::executor::Executor;
+use crate::stages::key_import::count_all_deaths;
+use crate::storage::retention::living_between;
+use crate::storage::shared::{Shared, Work};
+use crate::storage::view::View;
+
+use sections::add_sections;
 
 /// A row's key word; the rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
@@ -169,7 +173,7 @@ impl Index {
     /// # Errors
     /// If the index takes nothing more.
     pub fn stats(&self) -> Result<Stats, AddError> {
-        for Executor { shared, .. } in &self.executors {
+        for Executor { shared, .. } in self.executors() {
             if shared.is_poisoned() {
                 return Err(shared.refusal());
             }

@@ -34,13 +34,24 @@ use crate::bm25::Statistics;
 use crate::corpus::Corpus;
 use crate::query_sets::columns::Columns;
 use crate::query_sets::{ARCHIVE, QuerySet, drawn, game, luceneutil};
-pub(super) use asked::{Asked, FirstDifference};
+pub(super) use asked::FirstDifference;
 pub(super) use side::{Side, peers};
 
 /// Documents shown.
 pub(super) const K: usize = 10;
 /// The set that needs columns beside the text.
 const COLUMNS: &str = "columns";
+
+/// A set, its corpus, and everything that was answered.
+pub(super) struct Asked<'a> {
+    pub(super) corpus: &'a Corpus,
+    pub(super) statistics: &'a Statistics,
+    /// What the documents have beside their text, if anything.
+    pub(super) columns: Option<&'a Columns>,
+    pub(super) set: &'a QuerySet,
+    /// Ours, and the others.
+    pub(super) sides: &'a [Side],
+}
 
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let mut errors = Vec::new();

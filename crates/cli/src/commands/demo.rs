@@ -17,7 +17,8 @@ use crate::demo::stream::{self, Streamed};
 use crate::demo::summary::{Source, Summary};
 use crate::demo::{prompt, walk};
 use crate::failure::Failure;
-use crate::output::{elapsed, grouped, json_line, note, out, report};
+use crate::note::{note, report};
+use crate::output::{elapsed, grouped, json_line, out};
 use crate::stats::Stats;
 
 const PERIOD: Duration = Duration::from_secs(1);

@@ -12,10 +12,12 @@ use crate::directory;
 use crate::failure::Failure;
 use crate::full;
 use crate::interrupt::Interrupt;
-use crate::load::{Loader, Totals};
-use crate::output::{Out, grouped, json_line, note, out, rate, rounded};
+use crate::load::Loader;
+use crate::note::note;
+use crate::output::{Out, grouped, json_line, out, rate, rounded};
 use crate::progress::Progress;
 use crate::queries::Queries;
+use crate::totals::Totals;
 
 #[derive(Serialize)]
 struct Summary {

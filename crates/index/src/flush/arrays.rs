@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU16, AtomicU32};
 use spirit_mem::{Region, Span};
 
 use crate::column::Columns;
-use crate::descriptor::SegmentId;
 use crate::fresh::FreshCounts;
+use crate::ids::Partition;
+use crate::ids::SegmentId;
 use crate::lengths::{LENGTH_BYTES, LengthArray};
-use crate::memory::{Memory, Partition};
+use crate::memory::Memory;
 use crate::term::FieldId;
 use crate::term_order::order_bytes;
 

@@ -7,27 +7,14 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::Ring;
 
 use super::Memory;
-use crate::descriptor::{Position, SegmentId};
 use crate::geometry::Geometry;
+use crate::ids::{Partition, Position, SegmentId};
 use crate::nvm::layout::NvmLayout;
 use crate::roots::Gauge;
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
 const BLOCKS_MAX: u64 = 1 << 18;
-
-/// Which partition a ring serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partition {
-    /// Fresh extents.
-    Short,
-    /// Rows, vectors and posting arrays.
-    Long,
-    /// Terms of engraved segments.
-    NvmShort,
-    /// The rest of engraved segments.
-    NvmLong,
-}
 
 /// What waits for its last reader.
 #[derive(Clone, Copy, Debug)]

@@ -43,8 +43,8 @@ use super::Corrupt;
 use super::layout::NvmLayout;
 use super::root::Root;
 use super::slot::Entry;
-use crate::descriptor::{Position, State};
 use crate::geometry::{Geometry, GeometryError};
+use crate::ids::{Position, State};
 use crate::term::FieldId;
 use crate::values::ValueKind;
 

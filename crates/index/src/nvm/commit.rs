@@ -6,9 +6,11 @@
 //! in the DRAM dictionary, is changed too, one by one: of each a single word, which says itself what it leads to.
 
 use super::packed_terms;
-use crate::descriptor::{Descriptor, SegmentId, State};
+use crate::descriptor::Descriptor;
 use crate::dictionary::Dictionary;
-use crate::memory::{Memory, Partition};
+use crate::ids::Partition;
+use crate::ids::{SegmentId, State};
+use crate::memory::Memory;
 use crate::term::Term;
 
 /// Commits an engraved segment.

@@ -23,7 +23,7 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::roots::Roots;
 
 /// The structures in DRAM that cover segments of the second tier.

@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Line, Span};
 
 use super::section::Kind;
-use crate::descriptor::{Position, State};
 use crate::geometry::Geometry;
+use crate::ids::{Position, State};
 use crate::memory::Memory;
 
 /// At most this many of the 64 groups are used at first; the others are for new segments.

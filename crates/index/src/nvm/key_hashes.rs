@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::key_filter::hashes;
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::keys;
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;

@@ -8,9 +8,9 @@ use spirit_mem::Span;
 
 use super::inversion::Inversion;
 use super::tier::Nvm;
-use crate::descriptor::SegmentId;
 use crate::dictionary::{Dictionary, TermId};
 use crate::entries::{ALONE, Entry, PACKED};
+use crate::ids::SegmentId;
 use crate::memory::Memory;
 use crate::packed::PACKED_FIRST;
 use crate::packed::writer::{PositionsOf, pack_list, pack_positions, words_max};

@@ -32,9 +32,10 @@ use super::merged_writer::MergedWriter;
 use super::node::{Link, NODE_BYTES, Nodes};
 use super::section::{Kind, Sections};
 use super::slot::Slots;
-use crate::descriptor::{Position, SegmentId, State};
 use crate::flush::FlushStop;
-use crate::memory::{Memory, Partition};
+use crate::ids::Partition;
+use crate::ids::{Position, SegmentId, State};
+use crate::memory::Memory;
 use crate::nvm::tier::Nvm;
 use crate::term::Term;
 

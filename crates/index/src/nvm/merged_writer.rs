@@ -20,7 +20,7 @@ use super::merged::{
 };
 use super::node::Link;
 use super::tier::{BACKED_BYTES, Nvm};
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::term::Term;
 
 /// Lines that the disk backs in one step at least.

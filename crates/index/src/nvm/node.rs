@@ -21,8 +21,8 @@ use spirit_mem::{Region, Span, prefetch};
 
 use super::checksum;
 use super::section::{Kind, Sections};
-use crate::descriptor::{POSITIONS_MAX, Position, SegmentId};
 use crate::entries::Entry;
+use crate::ids::{POSITIONS_MAX, Position, SegmentId};
 use crate::term::TermKey;
 
 /// Bytes of a node; nodes begin at multiples of it.

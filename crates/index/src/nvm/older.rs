@@ -11,8 +11,9 @@ use super::node::Link;
 use super::packed_terms;
 use super::shape::Lists;
 use super::tier::Nvm;
-use crate::descriptor::{Position, Window};
+use crate::descriptor::Window;
 use crate::entries::Entry;
+use crate::ids::Position;
 use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 

@@ -3,7 +3,8 @@
 use spirit_mem::Region;
 
 use super::section::{Kind, Sections};
-use crate::descriptor::{Descriptor, SegmentId, packed_terms_at};
+use crate::descriptor::{Descriptor, packed_terms_at};
+use crate::ids::SegmentId;
 use crate::packed::terms::PackedTerms;
 
 /// Those of a segment with these sections, if it has such.

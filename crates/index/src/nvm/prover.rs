@@ -12,7 +12,7 @@ use super::layout::{NvmLayout, PAGE, SLOTS_MAX};
 use super::pages::Pages;
 use super::section::Sections;
 use super::slot::{Entry, Mark, Slots};
-use crate::descriptor::Position;
+use crate::ids::Position;
 
 const _: () = assert!(SLOTS_MAX < u16::MAX as u64);
 

@@ -8,10 +8,12 @@ use super::section::{Kind, Sections};
 use super::shape;
 use super::slot::{Entry, Mark, Slots};
 use super::{Corrupt, merged};
-use crate::descriptor::{Position, SegmentId, State, Window};
+use crate::descriptor::Window;
 use crate::expired::Expired;
+use crate::ids::Partition;
+use crate::ids::{Position, SegmentId, State};
 use crate::lengths::Statistics;
-use crate::memory::{Memory, Partition};
+use crate::memory::Memory;
 
 /// Where an executor goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Making room in the DRAM dictionary: entries of the oldest merged segments go, since the second tier has them too. Readers
 //! are told first, by the [boundary](super::coverage).
 
-use crate::descriptor::Position;
 use crate::dictionary::{Dictionary, TermId};
+use crate::ids::Position;
 use crate::memory::Memory;
 
 /// Lines of the dictionary's table that one step looks at.

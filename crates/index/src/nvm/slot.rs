@@ -19,7 +19,7 @@ use spirit_mem::{Region, Span};
 
 use super::layout::NvmLayout;
 use super::{Corrupt, checksum};
-use crate::descriptor::{Position, State};
+use crate::ids::{Position, State};
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: u64 = 256;

@@ -13,9 +13,9 @@ use super::node::{NODE_BYTES, Node};
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, Section, Sections};
 use super::tier::Nvm;
-use crate::descriptor::SegmentId;
 use crate::dictionary::{Dictionary, TermId};
 use crate::entries::Entry;
+use crate::ids::SegmentId;
 use crate::memory::Memory;
 use crate::term::TermKey;
 

@@ -13,8 +13,9 @@ use super::layout::NvmLayout;
 use super::prover::SegmentProver;
 use super::section::Sections;
 use super::slot::{Entry, Slots};
-use crate::descriptor::Position;
-use crate::memory::{Memory, Partition};
+use crate::ids::Partition;
+use crate::ids::Position;
+use crate::memory::Memory;
 
 /// Blocks of the disk are taken this many bytes at a time.
 pub(super) const BACKED_BYTES: u64 = 2 << 20;

@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 use spirit_mem::{Region, Span};
 
 use self::code::{Coded, Reader};
-use crate::descriptor::SegmentId;
 use crate::entries::Entry;
+use crate::ids::SegmentId;
 use crate::nvm::{Corrupt, checksum, damage};
 use crate::term::{FieldId, TERM_BYTES_MAX};
 use crate::term_order::prefix;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use spirit_mem::Span;
 
 use crate::column::writer::Layout;
-use crate::descriptor::SegmentId;
 use crate::geometry::{Geometry, ROW_BYTES};
+use crate::ids::SegmentId;
 use crate::lengths::LENGTH_BYTES;
 use crate::memory::Memory;
 use crate::term_order::order_bytes;

@@ -8,8 +8,8 @@ use spirit_mem::{Region, Span};
 
 use super::Segment;
 use super::terms::OrderedTerm;
-use crate::descriptor::SegmentId;
 use crate::dictionary::{Dictionary, TermId};
+use crate::ids::SegmentId;
 use crate::nvm::merged::Merged;
 use crate::nvm::named_nodes::NamedNodes;
 use crate::nvm::shape::Lists;

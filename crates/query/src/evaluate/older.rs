@@ -4,7 +4,8 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::descriptor::{Position, Window};
+use spirit_index::descriptor::Window;
+use spirit_index::ids::Position;
 use spirit_index::nvm::older::{EntryWords, FindOlder};
 use spirit_mem::Zeroed;
 

@@ -22,8 +22,9 @@ use crate::fuzzy::FuzzyMatcher;
 use crate::leaf::END;
 use crate::limits::Meter;
 use crate::packed;
-use crate::pattern::{Matcher, Verdict};
+use crate::pattern::Matcher;
 use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
+use crate::verdict::Verdict;
 
 /// Terms that cannot match which are passed one by one before the next that may is searched for.
 const PASSED_MAX: usize = 8;

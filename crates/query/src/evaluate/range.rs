@@ -8,8 +8,9 @@ use spirit_index::posting::rank_of;
 
 use super::window::{Ones, Window};
 use super::{Evaluation, Place};
+use crate::interval::QueryRange;
 use crate::leaf::END;
-use crate::range::{QueryRange, has};
+use crate::range::has;
 
 impl<C> Evaluation<'_, C> {
     fn range(&self, range: u32) -> &QueryRange {

@@ -21,6 +21,7 @@ mod phrase;
 mod required;
 mod term;
 mod tree;
+mod tuning;
 
 use std::sync::atomic::AtomicU32;
 

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirit_index::descriptor::{SegmentId, Window as Part};
+use spirit_index::descriptor::Window as Part;
 use spirit_index::entries::Entry;
+use spirit_index::ids::SegmentId;
 use spirit_index::nvm::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Segment;
 use spirit_kernel::Algorithm;

@@ -6,7 +6,8 @@ use spirit_text::{Analyzer, Token, Tokenizer};
 
 use super::near;
 use super::wanted::{Pattern, Wanted};
-use crate::pattern::{Matcher, Verdict};
+use crate::pattern::Matcher;
+use crate::verdict::Verdict;
 
 /// A token that is marked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! How clauses make up a query: operators, signs, parentheses.
 
-use super::{Operator, ParseError, Parser, Problem, WARNINGS_MAX};
+use super::{Operator, ParseError, Parser, WARNINGS_MAX};
+use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 

@@ -1,9 +1,9 @@
 //! Ranges and sets of values: `[a TO b]`, `{a TO *]`, `>=a`, `IN [a b]`.
 
-use super::Problem;
 use super::grammar::{Parsed, Run};
 use super::value::{split_boost, unescaped};
 use crate::pattern::Edge;
+use crate::problem::Problem;
 use crate::query::{Kind, NodeId, Occur, Siblings};
 use crate::range::valued;
 use crate::target::Target;

@@ -1,7 +1,7 @@
 //! Where words, numbers and signs begin and end in a query's text.
 
-use super::Problem;
 use super::grammar::{Parsed, Run};
+use crate::problem::Problem;
 
 impl<'a> Run<'a> {
     /// The number behind a mark that directly follows, if it does.

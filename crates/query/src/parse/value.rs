@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use spirit_schema::TEXT;
 
+use super::Parser;
 use super::grammar::{Parsed, Run};
 use super::scan::{begins_range, ends_escaped, ends_word, is_name, last_mark};
-use super::{Parser, Problem};
-use crate::fuzzy::{DISTANCE_MAX, Fuzzy};
+use crate::fuzzy::Fuzzy;
+use crate::limits::DISTANCE_MAX;
 use crate::pattern::PatternKind;
+use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
 use crate::words::push_normalized;

@@ -155,7 +155,7 @@ fn keep(bytes: &mut Vec<u8>, before: Option<u64>, word: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::descriptor::SegmentId;
+    use spirit_index::ids::SegmentId;
 
     proptest! {
         /// Page by page they are all of them in their order, whatever order they come in.

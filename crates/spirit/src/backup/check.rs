@@ -10,10 +10,10 @@ use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
 use spirit_mem::Region;
 use spirit_schema::Schema;
 
-use crate::error::OpenError;
-use crate::fields::read_beside_writer;
-use crate::image::{Image, is_logged};
-use crate::store::CLOSED;
+use crate::backup::image::{Image, is_logged};
+use crate::config::error::OpenError;
+use crate::storage::fields::read_beside_writer;
+use crate::storage::trust::CLOSED;
 
 /// Something in the file is not what was stored there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use spirit_index::nvm::backup::frame::Fault;
 use spirit_index::nvm::backup::target::PutError;
 
-use crate::error::OpenError;
+use crate::config::error::OpenError;
 
 /// A backup could not be made, verified or restored. Nothing is left of the attempt.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, Region};
 
-use crate::error::OpenError;
-use crate::options::Options;
-use crate::trust;
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+use crate::storage::trust;
 
 /// An index's file, open for reading.
 pub(crate) struct Image {

@@ -13,15 +13,15 @@ use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::slot::Entry;
 use spirit_mem::Region;
 
-use crate::backup_error::BackupError;
-use crate::durability::Mode;
-use crate::error::OpenError;
-use crate::fields::{damaged, read_beside_writer};
-use crate::image::{Image, is_logged};
+use crate::backup::error::BackupError;
+use crate::backup::image::{Image, is_logged};
+use crate::backup::new_file::NewFile;
+use crate::config::durability::Mode;
+use crate::config::error::OpenError;
 use crate::index::Index;
-use crate::new_file::NewFile;
-use crate::store::CLOSED;
-use crate::trust;
+use crate::storage::fields::{damaged, read_beside_writer};
+use crate::storage::trust;
+use crate::storage::trust::CLOSED;
 
 /// Writers that may open the index anew while it is copied.
 const STARTS_MAX: usize = 5;
@@ -83,7 +83,8 @@ pub fn backup_watched(
 impl Index {
     /// Writes a backup of the index to the file `out`, as [`backup`] does, while documents come and go and queries are answered.
     pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
-        let store = self.store.as_ref().ok_or(BackupError::Volatile)?;
+        let store = self.written().and_then(|engine| engine.store.as_ref());
+        let store = store.ok_or(BackupError::Volatile)?;
         back_up(&store.path(), out.as_ref(), How::default(), &mut |_| {})
     }
 }
@@ -374,7 +375,7 @@ mod tests {
         assert!(taken.len() > 2);
         for (number, (before, out)) in taken.iter().enumerate() {
             let directory = format!("restored{number}");
-            crate::restore(out, base.join(&directory)).unwrap();
+            crate::backup::restore::restore(out, base.join(&directory)).unwrap();
             let restored = options(&directory).open().unwrap();
             let mut reader = restored.reader().unwrap();
             let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spirit_index::nvm::backup::frame::Sink;
 
-use crate::backup_error::BackupError;
+use crate::backup::error::BackupError;
 
 const BUFFER_BYTES: usize = 1 << 20;
 

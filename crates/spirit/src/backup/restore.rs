@@ -16,15 +16,16 @@ use spirit_index::nvm::root::{self, Root};
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::{Dram, HeapFile, Pins};
 
-use crate::backup::Progress;
-use crate::backup_error::BackupError;
-use crate::check::check_file;
-use crate::error::OpenError;
-use crate::new_file::sync_directory_of;
-use crate::options::Options;
-use crate::store::{CLOSED, OPEN, make_directory, make_file, remove_unfinished};
-use crate::trust;
-use crate::verify::{open, read_all};
+use crate::backup::check::check_file;
+use crate::backup::error::BackupError;
+use crate::backup::make::Progress;
+use crate::backup::new_file::sync_directory_of;
+use crate::backup::verify::{open, read_all};
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+use crate::storage::store::{make_directory, make_file, remove_unfinished};
+use crate::storage::trust;
+use crate::storage::trust::{CLOSED, OPEN};
 
 /// What was restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,15 +11,15 @@ use spirit_index::nvm::salvage::{self, Groups, Salvage};
 use spirit_mem::{HeapFileError, Region};
 use spirit_schema::Schema;
 
-use crate::backup::{How, Progress, copy};
-use crate::backup_error::BackupError;
-use crate::error::OpenError;
-use crate::fields::{damaged, read_beside_writer};
-use crate::image::{Image, is_logged};
-use crate::new_file::NewFile;
-use crate::restore::{Restored, restore_watched};
-use crate::store::CLOSED;
-use crate::trust;
+use crate::backup::error::BackupError;
+use crate::backup::image::{Image, is_logged};
+use crate::backup::make::{How, Progress, copy};
+use crate::backup::new_file::NewFile;
+use crate::backup::restore::{Restored, restore_watched};
+use crate::config::error::OpenError;
+use crate::storage::fields::{damaged, read_beside_writer};
+use crate::storage::trust;
+use crate::storage::trust::CLOSED;
 
 /// Something that was in a damaged index, and is not in the one that was made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, Ba
     let (mut missing, mut groups) = (Vec::new(), Groups::default());
     for (executor, region) in regions.iter().enumerate() {
         let mut part = Salvage::new(region, root, logged).map_err(OpenError::Memory)?;
-        part.segments(&|checked| crate::check::check_kinds(&schema, checked));
+        part.segments(&|checked| crate::backup::check::check_kinds(&schema, checked));
         groups = part.log(groups, &|fields| schema.admits(fields));
         let start = image.part_start(executor as u64);
         let place = |lost: salvage::Missing| Missing {

@@ -1,5 +1,5 @@
 //! Whether a backup is whole: all its checksums; then each segment, put into memory by itself, and the log, by the rules of
-//! [`check`](crate::check()).
+//! [`check`](crate::backup::check()).
 
 use std::fs::File;
 use std::io::BufReader;
@@ -17,12 +17,12 @@ use spirit_mem::{Region, Residency};
 use spirit_schema::Schema;
 use spirit_text::Analyzer;
 
-use crate::backup::Progress;
-use crate::backup_error::BackupError;
-use crate::check::{Report, check_kinds, part};
-use crate::error::OpenError;
-use crate::options::Options;
-use crate::store::CLOSED;
+use crate::backup::check::{Report, check_kinds, part};
+use crate::backup::error::BackupError;
+use crate::backup::make::Progress;
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+use crate::storage::trust::CLOSED;
 
 /// Verifies the backup in the file `path`, and changes nothing.
 ///

@@ -6,9 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
-
-use crate::store::now_ms;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A wall clock that goes apart from the index's time by this much was set: the root is to say so.
 const STEP_MS: u64 = 1000;
@@ -140,6 +138,11 @@ impl Clock {
     pub(crate) fn was_set_since(&self, reading: ClockReading) -> bool {
         self.read().ahead_ms().abs_diff(reading.ahead_ms()) >= STEP_MS
     }
+}
+
+/// What the machine's wall clock says, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 #[cfg(test)]

@@ -17,15 +17,16 @@ use spirit_query::Level;
 use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
-use crate::clock::ManualClock;
-use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
-use crate::error::OpenError;
-use crate::index::Index;
-use crate::journal::Journal;
-use crate::late::{LateReader, LateWatcher};
-use crate::on_full::OnFull;
-use crate::recovering::Watcher;
-use crate::source::Source;
+use crate::config::clock::ManualClock;
+use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::config::error::OpenError;
+use crate::config::late_reader::{LateReader, LateWatcher};
+use crate::config::log_limits;
+use crate::config::on_full::OnFull;
+use crate::config::recovering::Watcher;
+use crate::config::source::Source;
+
+pub(crate) use second_tier::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -333,11 +334,6 @@ impl Options {
         self.directory.as_deref()
     }
 
-    /// Reserves the memory and starts the stages.
-    pub fn open(self) -> Result<Index, OpenError> {
-        Index::open(self)
-    }
-
     pub(crate) fn check(&self) -> Result<(), OpenError> {
         let within = |name, asked: usize, min: u64, max: u64| {
             let asked = asked as u64;
@@ -360,7 +356,7 @@ impl Options {
         }
         if self.directory.is_some() && self.is_logged() {
             let log_bytes = self.nvm().log_bytes;
-            let max = Journal::document_bytes_max(log_bytes);
+            let max = log_limits::document_bytes_max(log_bytes);
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spirit_index::nvm::log::Reference;
 
-use crate::error::AddError;
+use crate::config::error::AddError;
 
 type Read = dyn Fn(&[u8]) -> std::io::Result<String> + Send + Sync;
 

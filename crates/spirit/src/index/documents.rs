@@ -3,11 +3,12 @@
 
 use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
 
-use super::{AddAllError, Index};
-use crate::collector::Contents;
-use crate::document::Document;
-use crate::error::AddError;
-use crate::ingest::{Committed, Ingester};
+use super::engine::Engine;
+use super::{AddAllError, Index, add_here};
+use crate::config::document::Document;
+use crate::config::error::AddError;
+use crate::write::contents::Contents;
+use crate::write::ingest::Ingester;
 
 impl Index {
     /// Adds a document with fields; says its automatic key, if it has none of its own. When this returns, every query that
@@ -16,14 +17,14 @@ impl Index {
     /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first value, unless the index is
     /// [strict](crate::Options::strict). A document with a value that is none of its field's is refused whole.
     pub fn add_document(&self, document: &Document<'_>) -> Result<Option<u64>, AddError> {
-        self.check_writable()?;
-        let fields = self.encode(document)?;
+        let engine = self.engine()?;
+        let fields = encode(engine, document)?;
         let Document { key, text, .. } = *document;
         let contents = Contents { text, fields: &fields, place: None };
-        match (key, &*self.executors) {
-            (Some(key), _) => self.route(key).add(Some(key), contents).map(|_| None),
+        match (key, &*engine.executors) {
+            (Some(key), _) => engine.route(key).add(Some(key), contents).map(|_| None),
             (None, [only]) => only.add(None, contents).map(Some),
-            (None, _) => self.add_here(None, contents),
+            (None, _) => add_here(engine, None, contents),
         }
     }
 
@@ -34,13 +35,13 @@ impl Index {
         document: &Document<'_>,
         place: &[u8],
     ) -> Result<Option<u64>, AddError> {
-        self.check_writable()?;
-        let fields = self.encode(document)?;
+        let engine = self.engine()?;
+        let fields = encode(engine, document)?;
         if place.len() > REFERENCE_BYTES_MAX {
             return Err(AddError::ReferenceTooLong { bytes: place.len() });
         }
         let contents = Contents { text: document.text, fields: &fields, place: Some(place) };
-        self.add_here(document.key, contents)
+        add_here(engine, document.key, contents)
     }
 
     /// Adds documents in order, as [`add_all`](Self::add_all) does.
@@ -48,9 +49,9 @@ impl Index {
         &self,
         documents: impl IntoIterator<Item = &'d Document<'a>>,
     ) -> Result<u64, AddAllError> {
-        self.check_writable().map_err(|error| AddAllError { added: 0, error })?;
         let mut added = 0;
-        let [only] = &*self.executors else {
+        let engine = self.engine().map_err(|error| AddAllError { added, error })?;
+        let [only] = &*engine.executors else {
             for document in documents {
                 self.add_document(document).map_err(|error| AddAllError { added, error })?;
                 added += 1;
@@ -61,7 +62,7 @@ impl Index {
         let mut documents = documents.into_iter();
         let mut collected = Ok(true);
         while collected == Ok(true) {
-            collected = self.collect(&mut role, &mut documents);
+            collected = collect(engine, &mut role, &mut documents);
             super::commit(only, &mut role, &mut added)?;
         }
         collected.map(|_| added).map_err(|error| AddAllError { added, error })
@@ -74,51 +75,38 @@ impl Index {
         offset: &[u8],
     ) -> Result<u64, AddAllError> {
         let refused = |error| AddAllError { added: 0, error };
-        self.check_writable().map_err(refused)?;
-        let fields = documents.iter().map(|document| self.encode(document));
+        let engine = self.engine().map_err(refused)?;
+        let fields = documents.iter().map(|document| encode(engine, document));
         let fields: Vec<Vec<u8>> = fields.collect::<Result<_, _>>().map_err(refused)?;
         let contents = documents.iter().zip(&fields).map(|(document, fields)| {
             (document.key, Contents { text: document.text, fields, place: None })
         });
         self.add_contents(&contents.collect::<Vec<_>>(), offset)
     }
+}
 
-    /// Cuts documents until the batch is full; says whether there may be more of them.
-    fn collect<'d, 'a: 'd>(
-        &self,
-        role: &mut Ingester,
-        documents: &mut impl Iterator<Item = &'d Document<'a>>,
-    ) -> Result<bool, AddError> {
-        let mut collector = role.collector();
-        while !collector.is_full() {
-            let Some(document) = documents.next() else { return Ok(false) };
-            let fields = self.encode(document)?;
-            let contents = Contents { text: document.text, fields: &fields, place: None };
-            collector.collect_document(document.key.into(), contents)?;
-        }
-        Ok(true)
+/// Cuts documents until the batch is full; says whether there may be more of them.
+fn collect<'d, 'a: 'd>(
+    engine: &Engine,
+    role: &mut Ingester,
+    documents: &mut impl Iterator<Item = &'d Document<'a>>,
+) -> Result<bool, AddError> {
+    let mut collector = role.collector();
+    while !collector.is_full() {
+        let Some(document) = documents.next() else { return Ok(false) };
+        let fields = encode(engine, document)?;
+        let contents = Contents { text: document.text, fields: &fields, place: None };
+        collector.collect_document(document.key.into(), contents)?;
     }
+    Ok(true)
+}
 
-    /// The values of a document's fields, encoded. It is not too long, so that no number is drawn for one that is refused for it.
-    fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, AddError> {
-        self.check_length(document.text.len())?;
-        if document.fields.is_empty() {
-            return Ok(Vec::new());
-        }
-        let fields = self.fields().ok_or(AddError::ReadOnly)?.encode(document)?;
-        self.check_length(document.text.len() + fields.len()).map(|()| fields)
+/// The values of a document's fields, encoded. It is not too long, so that no number is drawn for one that is refused for it.
+fn encode(engine: &Engine, document: &Document<'_>) -> Result<Vec<u8>, AddError> {
+    engine.check_length(document.text.len())?;
+    if document.fields.is_empty() {
+        return Ok(Vec::new());
     }
-
-    /// Adds a document in the executor that its key, or the number drawn for it, decides; says the automatic key.
-    pub(super) fn add_here(
-        &self,
-        key: Option<&str>,
-        contents: Contents<'_>,
-    ) -> Result<Option<u64>, AddError> {
-        let (executor, called, mut role) = self.admit(key)?;
-        role.collector().collect_document(called, contents)?;
-        let Committed { number, result, .. } = role.commit();
-        executor.serve(&mut role);
-        result.map(|()| key.is_none().then_some(number))
-    }
+    let fields = engine.view.fields.encode(document)?;
+    engine.check_length(document.text.len() + fields.len()).map(|()| fields)
 }

@@ -12,25 +12,24 @@ use spirit_index::memory::Memory;
 use spirit_index::nvm::seal;
 use spirit_mem::{Dram, Pins};
 
-use crate::collector::Contents;
-use crate::durability::Mode;
-use crate::error::{AddError, OpenError};
-use crate::fields::Fields;
-use crate::flush_stage::{FlushStage, Task};
-use crate::ingest::Ingester;
-use crate::late::Lateness;
-use crate::live::Live;
-use crate::on_full::OnFull;
-use crate::options::Options;
-use crate::recovering::{Recovering, StartReport};
-use crate::recovery::Recovery;
-use crate::retention::Retention;
-use crate::shared::{Numbers, Shared};
-use crate::store::Store;
-use crate::waiting::Waiting;
-
-/// An index that closes leaves at most this much to be ingested again.
-pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
+use crate::config::durability::Mode;
+use crate::config::error::{AddError, OpenError};
+use crate::config::on_full::OnFull;
+use crate::config::options::Options;
+use crate::config::recovering::{Recovering, StartReport};
+use crate::stages::flush_stage::FlushStage;
+use crate::stages::late::Lateness;
+use crate::start::recovery::Recovery;
+use crate::start::replay::LOG_BYTES_LEFT;
+use crate::storage::fields::Fields;
+use crate::storage::live::Live;
+use crate::storage::retention::Retention;
+use crate::storage::shared::{Numbers, Shared};
+use crate::storage::store::Store;
+use crate::write::contents::Contents;
+use crate::write::ingest::Ingester;
+use crate::write::task::Task;
+use crate::write::waiting::Waiting;
 
 /// Bytes of log from which on another thread takes pages ahead of the replay (experiment `restart`).
 const PAGES_AHEAD: u64 = 256 << 10;

@@ -24,17 +24,17 @@ use spirit_mem::{
     Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,
 };
 
-use crate::clock::Clock;
-use crate::durability::EngravePolicy;
-use crate::error::OpenError;
-use crate::fields::Fields;
-use crate::index::Index;
-use crate::live::Welcome;
-use crate::options::Options;
-use crate::retention::Retention;
-use crate::shared::{Numbers, Shared};
-use crate::trust;
-use crate::view::{Followed, Source, View};
+use super::engine::Engine;
+use crate::config::clock::Clock;
+use crate::config::durability::EngravePolicy;
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+use crate::storage::fields::Fields;
+use crate::storage::live::Welcome;
+use crate::storage::retention::Retention;
+use crate::storage::shared::{Numbers, Shared};
+use crate::storage::trust;
+use crate::storage::view::{Followed, Source, View};
 
 /// Readers in a process that reads a writer's memory; one slot of its group is for statistics.
 pub(crate) const READERS_MAX: usize = GROUP_SLOTS - 1;
@@ -172,9 +172,9 @@ fn of_file(
     let (roots, starts) = looked_at(file)?;
     // Engraving here only moves bytes within this process's memory: do it only if DRAM runs short.
     let asked = asked.clone().engrave(EngravePolicy::Lazy);
-    let opened = Index::open_private(asked);
+    let opened = Engine::open(Options { read_only: false, private: true, ..asked });
     let has_changed = || root::starts(&roots) != starts;
-    let index = match opened {
+    let engine = match opened {
         // It may be a writer's doing.
         Err(_) if has_changed() => return Ok(None),
         opened => opened?,
@@ -182,11 +182,11 @@ fn of_file(
     if has_changed() {
         return Ok(None);
     }
-    *options = index.options.clone();
-    let view = index.view();
+    *options = engine.options.clone();
+    let view = &engine.view;
     let (parts, pins, fields) = (view.parts.clone(), view.pins.clone(), view.fields.clone());
     let Some(stats_pin) = pins.acquire() else { return Ok(None) };
-    let source = Source::Own(Box::new(index));
+    let source = Source::Own(Box::new(engine));
     let followed = Followed { roots, starts, start: starts[0], medium: file.medium(), source };
     Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
 }

@@ -14,11 +14,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::nvm::log::GroupEnd;
 
-use crate::collector::{Called, Contents};
-use crate::durability::Mode;
-use crate::error::AddError;
-use crate::index::{AddAllError, Index};
-use crate::ingest::{Ingester, Placed};
+use super::engine::Engine;
+use super::{AddAllError, Index};
+use crate::config::durability::Mode;
+use crate::config::error::AddError;
+use crate::write::contents::{Called, Contents};
+use crate::write::ingest::{Ingester, Placed};
 
 impl Index {
     /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
@@ -56,11 +57,11 @@ impl Index {
         documents: &[(Option<&str>, Contents<'_>)],
         offset: &[u8],
     ) -> Result<(), AddError> {
-        self.check_writable()?;
+        let engine = self.engine()?;
         if self.options.mode != Mode::Crash {
             return Err(AddError::OffsetNotKept);
         }
-        let mut group = Group::begin(self)?;
+        let mut group = Group::begin(engine)?;
         let added = group.add(documents, offset);
         group.end();
         added
@@ -68,7 +69,7 @@ impl Index {
 
     /// The offset of the last [group](Self::add_group) that came about, in this process or before.
     pub fn offset(&self) -> Result<Option<Vec<u8>>, AddError> {
-        match self.executors.first() {
+        match self.executors().first() {
             Some(first) => Ok(first.role()?.offset().map(Vec::from)),
             None => Ok(None),
         }
@@ -77,17 +78,17 @@ impl Index {
 
 /// A group on its way.
 struct Group<'i> {
-    index: &'i Index,
+    engine: &'i Engine,
     /// Those of all executors.
     roles: Vec<MutexGuard<'i, Ingester>>,
 }
 
 impl<'i> Group<'i> {
     /// Takes the roles, in the order of the executors as all who take several do; numbers that were drawn before are through then.
-    fn begin(index: &'i Index) -> Result<Group<'i>, AddError> {
-        let _admission = index.admission();
-        let roles = index.executors.iter().map(|executor| executor.role());
-        Ok(Group { index, roles: roles.collect::<Result<_, _>>()? })
+    fn begin(engine: &'i Engine) -> Result<Group<'i>, AddError> {
+        let _admission = engine.admission();
+        let roles = engine.executors.iter().map(|executor| executor.role());
+        Ok(Group { engine, roles: roles.collect::<Result<_, _>>()? })
     }
 
     fn add(
@@ -95,7 +96,7 @@ impl<'i> Group<'i> {
         documents: &[(Option<&str>, Contents<'_>)],
         offset: &[u8],
     ) -> Result<(), AddError> {
-        let numbers = &self.index.numbers;
+        let numbers = &self.engine.numbers;
         let count = documents.len() as u64;
         let first = numbers.documents.fetch_add(count, Relaxed);
         let collected = self.collect(documents, first);
@@ -114,8 +115,8 @@ impl<'i> Group<'i> {
     ) -> Result<(), AddError> {
         for ((key, contents), number) in documents.iter().zip(first..) {
             let (executor, called) = match key {
-                Some(key) => (self.index.executor_of_key(key), Called::By(key)),
-                None => (self.index.executor_of(number), Called::Number(number)),
+                Some(key) => (self.engine.executor_of_key(key), Called::By(key)),
+                None => (self.engine.executor_of(number), Called::Number(number)),
             };
             self.roles[executor].collector().collect_document(called, *contents)?;
         }
@@ -126,7 +127,7 @@ impl<'i> Group<'i> {
     fn write(&mut self, count: u64, documents: u64, offset: &[u8]) -> Result<(), AddError> {
         // The first executor's part is the last, and is there if it has no documents.
         let mark = u64::from(self.roles[0].collected() == 0);
-        let mut sequence = self.index.numbers.sequence.fetch_add(count + mark, Relaxed);
+        let mut sequence = self.engine.numbers.sequence.fetch_add(count + mark, Relaxed);
         let number = sequence + count + mark;
         let end = |executor| GroupEnd { number, offset: Some(offset).filter(|_| executor == 0) };
         let mut parts: Vec<(usize, Placed)> = Vec::with_capacity(self.roles.len());
@@ -162,7 +163,7 @@ impl<'i> Group<'i> {
 
     /// Ingests what other threads left meanwhile.
     fn end(mut self) {
-        for (executor, role) in self.index.executors.iter().zip(&mut self.roles) {
+        for (executor, role) in self.engine.executors.iter().zip(&mut self.roles) {
             role.clear();
             executor.serve(role);
         }

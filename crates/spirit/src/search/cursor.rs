@@ -7,7 +7,7 @@ use spirit_index::lengths::Statistics;
 use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortKey};
 use spirit_schema::FieldId;
 
-use crate::search::SearchError;
+use crate::search::error::SearchError;
 
 /// A place in the order of hits, to go on from: good for the query and the order that it came from, and refused by others
 /// with [`SearchError::Cursor`]. One of the newest hits is a place in the stream, and good for any query. It writes itself as a short text,

@@ -5,11 +5,11 @@ use spirit_query::{Highlight, Query, Snippet};
 use spirit_schema::{FieldId, FieldKind, FieldValue, encoded};
 use spirit_text::{Analyzer, Tokenizer};
 
-use crate::hits::Hits;
 use crate::index::Index;
-use crate::reader::Reader;
-use crate::search::SearchError;
-use crate::texts::TextError;
+use crate::search::error::SearchError;
+use crate::search::hits::Hits;
+use crate::search::reader::Reader;
+use crate::search::texts::TextError;
 
 /// Marks what a query found, in one text after another. Made by [`Index::highlighter`] and [`Reader::highlighter_text`]; it is for
 /// one thread at a time, and keeps its memory: a bit more than [`Highlight::bytes_max`], and what the longest text takes.

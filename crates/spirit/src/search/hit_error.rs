@@ -4,8 +4,8 @@ use std::fmt;
 
 use spirit_index::nvm::Corrupt;
 
-use crate::error::REMEDY;
-use crate::lease::LeaseExpired;
+use crate::config::error::REMEDY;
+use crate::stages::lease::LeaseExpired;
 
 /// What a hit leads to cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

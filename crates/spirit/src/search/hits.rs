@@ -10,13 +10,13 @@ use spirit_query::{
     Counts, Fading, Fingerprint, First, Hit, Parameters, Query, Scored, SortBy, Total,
 };
 
-use crate::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
-use crate::document::StoredValue;
-use crate::fields::Fields;
-use crate::hit_error::HitError;
+use crate::config::document::StoredValue;
 use crate::index::Index;
-use crate::seat::Seat;
-use crate::view::View;
+use crate::search::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
+use crate::search::hit_error::HitError;
+use crate::search::seat::Seat;
+use crate::storage::fields::Fields;
+use crate::storage::view::View;
 
 /// The hits stay readable while this lives, or until their lease is over.
 pub(crate) struct Held<'r>(&'r Seat);

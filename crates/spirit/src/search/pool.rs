@@ -9,8 +9,10 @@ use std::thread::JoinHandle;
 use spirit_query::Query;
 
 use crate::index::Index;
-use crate::reader::{Reader, TooManyReaders};
-use crate::search::{Limits, Search, SearchError};
+use crate::search::error::SearchError;
+use crate::search::reader::Reader;
+use crate::search::request::{Limits, Search};
+use crate::search::seat::TooManyReaders;
 
 /// A pool could not be started.
 #[derive(Debug)]

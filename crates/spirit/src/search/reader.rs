@@ -7,45 +7,24 @@
 mod explain;
 mod facets;
 
-use std::fmt;
-use std::sync::Arc;
-
 use spirit_index::nvm::older::FindOlder;
-use spirit_index::snapshot::{Seen, Snapshot};
+use spirit_index::snapshot::Snapshot;
 use spirit_query::{
-    Algorithm, CLAUSES_MAX, Counts, First, Hit, Operator, Parameters, ParseError, Parser, Query,
-    Ranking as Asked, Scored, Scratch, Settings, Tally, Top, Total, snapshot_for,
+    Algorithm, Counts, Operator, Parameters, ParseError, Parser, Query, Ranking as Asked, Scored,
+    Settings, Tally, Total, snapshot_for,
 };
 use spirit_schema::Schema;
 
-use crate::cursor::{self, Cursor, Last, RankedCursor};
-use crate::hits::{Found, Hits, Ranking, Sorting};
 use crate::index::Index;
-use crate::recency;
-use crate::search::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search, SearchError};
-use crate::seat::Seat;
-use crate::shared::Shared;
-use crate::sorting;
-use crate::view::View;
-
-/// All readers that the index was opened for are in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooManyReaders {
-    /// How many there can be.
-    pub readers_max: usize,
-}
-
-impl fmt::Display for TooManyReaders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "all {} readers are in use: drop one, or open the index with a larger readers_max",
-            self.readers_max
-        )
-    }
-}
-
-impl std::error::Error for TooManyReaders {}
+use crate::search::cursor::{self, Cursor, Last, RankedCursor};
+use crate::search::error::SearchError;
+use crate::search::hits::{Found, Hits, Ranking, Sorting};
+use crate::search::memory::Memory;
+use crate::search::recency;
+use crate::search::request::{Limits, Order, QUERY_BYTES_MAX, Search, of_all};
+use crate::search::seat::{Seat, TooManyReaders};
+use crate::search::sorting;
+use crate::storage::view::View;
 
 /// Asks an index. Made by [`Index::reader`].
 pub struct Reader<'i> {
@@ -56,55 +35,6 @@ pub struct Reader<'i> {
     /// How often the schema had grown when the parser was told of it.
     growths: u64,
     pub(crate) query: Query,
-}
-
-/// What a reader's queries work in.
-pub(crate) struct Memory {
-    pub(crate) limits: Limits,
-    pub(crate) scratch: Scratch,
-    pub(crate) hits: Vec<Hit>,
-    /// Hits of several executors with what they are merged by.
-    merge: Vec<(std::cmp::Reverse<u64>, Hit)>,
-    /// What is seen of each executor.
-    snapshots: Snapshots,
-    counts: Counts,
-    top: Top,
-    scored: Vec<Scored>,
-    pub(crate) first: First,
-}
-
-impl Memory {
-    fn new(executors: usize, rows_max: u32) -> Self {
-        let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
-        Memory {
-            limits: Limits::default(),
-            scratch: Scratch::new(CLAUSES_MAX, rows_max),
-            hits: Vec::with_capacity(HITS_MAX * executors),
-            merge: Vec::with_capacity(merged),
-            snapshots: Snapshots(Vec::with_capacity(executors)),
-            counts: Counts::with_capacity(CLAUSES_MAX),
-            top: Top::with_capacity(HITS_MAX),
-            scored: Vec::with_capacity(HITS_MAX),
-            first: First::with_capacity(HITS_MAX),
-        }
-    }
-}
-
-/// The words of a snapshot of each executor, taken at one moment.
-pub(crate) struct Snapshots(Vec<Seen>);
-
-impl Snapshots {
-    /// Takes those for a query.
-    fn take(&mut self, view: &View, query: &Query) {
-        self.0.clear();
-        let over_ms = view.over_ms();
-        let seen = |part: &Arc<Shared>| snapshot_for(&part.memory, query, over_ms).seen();
-        self.0.extend(view.parts.iter().map(seen));
-    }
-
-    fn iter<'v>(&self, view: &'v View) -> impl Iterator<Item = Snapshot<'v>> {
-        view.parts.iter().zip(&self.0).map(|(part, seen)| Snapshot::again(&part.memory, *seen))
-    }
 }
 
 impl Index {
@@ -400,11 +330,6 @@ fn newest(
         hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
     Ok(tally.map(Tally::total))
-}
-
-/// Without regard to a cursor.
-pub(crate) fn of_all(settings: Settings<'_>) -> Settings<'_> {
-    Settings { before: None, ..settings }
 }
 
 /// The place that a cursor of the best hits of this query stands for.

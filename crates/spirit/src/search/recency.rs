@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use spirit_query::Fading;
 use spirit_schema::{FieldKind, Schema};
 
-use crate::cursor::RankedCursor;
-use crate::search::SearchError;
+use crate::search::cursor::RankedCursor;
+use crate::search::error::SearchError;
 
 /// How scores fade with the age of documents: each half-life halves them. A document's age is that of its newest moment in a field;
 /// one whose moment is yet to come is as good as new, and one that has none scores 0.

@@ -1,20 +1,39 @@
 //! A reader's place: the view that it asks, and its slot there.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use spirit_index::nvm::damage;
 use spirit_mem::PinSlot;
 
-use crate::hit_error::HitError;
 use crate::index::Index;
-use crate::lease::LeaseExpired;
-use crate::reader::TooManyReaders;
-use crate::search::SearchError;
-use crate::view::View;
+use crate::search::error::SearchError;
+use crate::search::hit_error::HitError;
+use crate::stages::lease::LeaseExpired;
+use crate::storage::view::View;
 
 /// How often a question is asked anew of another view before it is given up.
 const TRIES: usize = 8;
+
+/// All readers that the index was opened for are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyReaders {
+    /// How many there can be.
+    pub readers_max: usize,
+}
+
+impl fmt::Display for TooManyReaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "all {} readers are in use: drop one, or open the index with a larger readers_max",
+            self.readers_max
+        )
+    }
+}
+
+impl std::error::Error for TooManyReaders {}
 
 /// A view, and a slot in it.
 pub(crate) struct Seat {

@@ -3,11 +3,12 @@
 use spirit_query::{Direction, Fingerprint, Query, SortBy, Tally, Total, snapshot_for};
 use spirit_schema::Schema;
 
-use crate::cursor::{self, Last, SortedCursor};
 use crate::index::Index;
-use crate::reader::{Memory, of_all};
-use crate::search::{Search, SearchError};
-use crate::view::View;
+use crate::search::cursor::{self, Last, SortedCursor};
+use crate::search::error::SearchError;
+use crate::search::memory::Memory;
+use crate::search::request::{Search, of_all};
+use crate::storage::view::View;
 
 /// How hits are sorted by the field with this name.
 pub(crate) fn sort_by(

@@ -6,11 +6,11 @@ use spirit_index::nvm::Corrupt;
 use spirit_index::snapshot::Snapshot;
 use spirit_schema::encoded;
 
-use crate::document::StoredDocument;
-use crate::error::REMEDY;
-use crate::hit_error::HitError;
-use crate::hits::Hits;
-use crate::lease::LeaseExpired;
+use crate::config::document::StoredDocument;
+use crate::config::error::REMEDY;
+use crate::search::hit_error::HitError;
+use crate::search::hits::Hits;
+use crate::stages::lease::LeaseExpired;
 
 /// The text of a hit cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum TextError {
     NotStored,
     /// The results were kept for too long.
     Lease(LeaseExpired),
-    /// The file does not hold what was stored there. [`check`](crate::check()) says what else is wrong with it.
+    /// The file does not hold what was stored there. [`check`](crate::backup::check()) says what else is wrong with it.
     Corrupt {
         /// The executor whose part of the file it is.
         executor: usize,

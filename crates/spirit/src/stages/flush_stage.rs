@@ -12,42 +12,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit_index::descriptor::Position;
 use spirit_index::flush::{Dropped, Flush, FlushStop};
+use spirit_index::ids::Position;
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Rewrite;
 use spirit_index::roots::Gauge;
 use spirit_index::term_sorter::TermSorter;
 
-use crate::durability::DictionaryTier;
-use crate::ingest::Ingester;
-use crate::late::Lateness;
-use crate::lease::Leases;
-use crate::on_full::OnFull;
-use crate::open_root::OpenRoot;
-use crate::options::Options;
-use crate::placement::Placement;
-use crate::shared::Shared;
+use crate::config::durability::DictionaryTier;
+use crate::config::on_full::OnFull;
+use crate::config::options::Options;
+use crate::stages::late::Lateness;
+use crate::stages::lease::Leases;
+use crate::stages::placement::Placement;
+use crate::storage::open_root::OpenRoot;
+use crate::storage::shared::Shared;
+use crate::write::ingest::Ingester;
+use crate::write::task::Task;
 
 use room::Room;
-
-/// What the stage is asked to do.
-#[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
-pub(crate) enum Task {
-    /// Flush this segment, and engrave it if there is a second tier.
-    Flush(Flush, Sealed),
-    /// Engrave all that is flushed, whatever the policy: the log is full, or the index closes.
-    EngraveAll,
-    /// Merge all that is engraved, however little has come together: the index closes.
-    MergeAll,
-    /// The ingest role found the long-term partition full.
-    MakeRoom,
-    /// Say so on the channel when everything before is done.
-    Report(SyncSender<()>),
-    /// End.
-    Stop,
-}
 
 /// How often garbage is looked at while nothing else happens.
 const IDLE: Duration = Duration::from_millis(5);

@@ -2,14 +2,14 @@
 //! segment's keys first. A key that is not in it is looked for in each segment before those. A start estimates the dead rows of
 //! each segment; they are counted before the keys are entered.
 
-use spirit_index::descriptor::{Position, State};
+use spirit_index::ids::{Position, State};
 use spirit_index::keys;
 use spirit_index::nvm::damage;
 use spirit_index::nvm::import::Importer;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
 
-use crate::shared::Shared;
+use crate::storage::shared::Shared;
 
 /// Enters the keys of the next rows in the key table; says whether it can go on. If the table has no room, or keys leave it, the
 /// others stay where they are, and are looked for there. Nobody drops segments meanwhile.

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use spirit_door::Barrier;
-use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
+use spirit_index::ids::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::damage;
 use spirit_index::nvm::merge::Merge;
 use spirit_index::nvm::merged_writer::MergedWriter;
 
-use crate::options::Options;
+use crate::config::options::Options;
 
 /// Segments that come together where a merge is written to a disk page by page.
 const AFTER_SYNCED: usize = 8;

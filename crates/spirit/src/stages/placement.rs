@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::FlushStop;
+use spirit_index::ids::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::damage;
@@ -14,11 +14,11 @@ use spirit_index::nvm::import::Importer;
 use spirit_index::nvm::merged_writer::MergedWriter;
 use spirit_index::roots::Gauge;
 
-use crate::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
-use crate::key_import::{count_deaths_at, enter_keys};
-use crate::merging::Merging;
-use crate::options::Options;
-use crate::shared::Shared;
+use crate::config::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
+use crate::config::options::Options;
+use crate::stages::key_import::{count_deaths_at, enter_keys};
+use crate::stages::merging::Merging;
+use crate::storage::shared::Shared;
 
 /// Segments on their way into the second tier and through it.
 pub(crate) struct Placement {
@@ -285,13 +285,13 @@ mod tests {
     use std::ops::Range;
     use std::time::{Duration, Instant};
 
-    use spirit_index::descriptor::Position;
+    use spirit_index::ids::Position;
     use spirit_index::keys::{Keys, hash};
     use spirit_index::snapshot::Snapshot;
 
+    use crate::config::options::Options;
     use crate::index::Index;
-    use crate::options::Options;
-    use crate::shared::Shared;
+    use crate::storage::shared::Shared;
 
     const KEYS: usize = 300_000;
     /// One key in `STEP` is looked up.
@@ -346,7 +346,7 @@ mod tests {
             for number in 0..if start == 0 { KEYS } else { 0 } {
                 index.put(&key(number), "all").unwrap();
             }
-            let shared = &index.executors[0].shared;
+            let shared = &index.executors()[0].shared;
             index.settle();
             wait_for_filter(shared);
             let older = shared.memory.window().oldest..shared.memory.coverage().keys_from();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::descriptor::Position;
+use spirit_index::ids::Position;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::log::{LogSpace, LogWriter};
 use spirit_index::nvm::recover::{self, Recovered};
@@ -10,16 +10,16 @@ use spirit_index::nvm::{Corrupt, seal};
 use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
 
-use crate::error::AddError;
-use crate::ingest::{Ingester, Start};
-use crate::journal::Journal;
-use crate::options::Options;
-use crate::recovering::StartReport;
-use crate::replay::{self, Found, Refused, Replay};
-use crate::retention::living_between;
-use crate::shared::Shared;
-use crate::source::Source;
-use crate::store::Store;
+use crate::config::error::AddError;
+use crate::config::options::Options;
+use crate::config::recovering::StartReport;
+use crate::config::source::Source;
+use crate::start::replay::{self, Found, Refused, Replay};
+use crate::storage::retention::living_between;
+use crate::storage::shared::Shared;
+use crate::storage::store::Store;
+use crate::write::ingest::{Ingester, Start};
+use crate::write::journal::Journal;
 
 /// A start under way.
 #[derive(Default)]

@@ -17,13 +17,14 @@ use spirit_index::nvm::recover::Recovered;
 use spirit_mem::Region;
 use spirit_schema::Schema;
 
-use crate::collector::{Called, Contents};
-use crate::error::AddError;
-use crate::executor::LOG_BYTES_LEFT;
-use crate::ingest::{Committed, Ingester};
-use crate::shared::{Numbers, Shared};
-use crate::source::Source;
+use crate::config::error::AddError;
+use crate::config::source::Source;
+use crate::storage::shared::{Numbers, Shared};
+use crate::write::contents::{Called, Contents};
+use crate::write::ingest::{Committed, Ingester};
 
+/// An index that closes leaves at most this much to be ingested again.
+pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
 /// How far behind the log's end records are looked for: further than almost any is long.
 const LOOK_BYTES: u64 = 1 << 20;
 /// The same if the index was closed, which leaves little in the log.

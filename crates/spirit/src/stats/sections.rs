@@ -3,7 +3,7 @@
 use spirit_index::memory::Memory;
 use spirit_index::nvm::section::Kind;
 
-use crate::stats::Stats;
+use super::Stats;
 
 /// Adds the sections of all engraved segments of an executor. The caller is pinned.
 pub(crate) fn add_sections(memory: &Memory, stats: &mut Stats) {

@@ -16,11 +16,11 @@ use spirit_index::nvm::root::{ROOT_BYTES, Root};
 use spirit_mem::{HeapFile, Region};
 use spirit_schema::{FieldError, Schema, Value};
 
-use crate::document::Document;
-use crate::error::{AddError, OpenError};
-use crate::open_root::OpenRoot;
-use crate::options::Options;
-use crate::trust;
+use crate::config::document::Document;
+use crate::config::error::{AddError, OpenError};
+use crate::config::options::Options;
+use crate::storage::open_root::OpenRoot;
+use crate::storage::trust;
 
 /// The schema, and where it is kept.
 pub(crate) struct Fields {

@@ -31,8 +31,8 @@ use spirit_mem::rendezvous::{self, Message, Rendezvous};
 use spirit_mem::shared_pins::{self, SharedPins};
 use spirit_mem::{Dram, HeapFile, HeapFileError, Identity, ReaderWords, SharedMemory};
 
-use crate::clock::Clock;
-use crate::options::Options;
+use crate::config::clock::Clock;
+use crate::config::options::Options;
 
 /// `SPIRITLV`, which the version is part of.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV2");

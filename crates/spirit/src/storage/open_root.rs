@@ -8,9 +8,8 @@ use spirit_door::{Door, Gate};
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
-use crate::clock::{Clock, ClockReading};
-use crate::store::{CLOSED, OPEN};
-use crate::trust;
+use crate::config::clock::{Clock, ClockReading};
+use crate::storage::trust::{self, CLOSED, OPEN};
 
 pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use spirit_index::descriptor::Position;
+use spirit_index::ids::Position;
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::{Segment, Snapshot};
 
-use crate::clock::Clock;
-use crate::options::Options;
+use crate::config::clock::Clock;
+use crate::config::options::Options;
 
 /// A segment covers one in so many of the time that documents are kept.
 const SEGMENTS: u64 = 16;
@@ -76,7 +76,7 @@ pub(crate) fn living_between(from: Position, all: &Snapshot<'_>, left: &Snapshot
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::ManualClock;
+    use crate::config::clock::ManualClock;
 
     #[test]
     fn a_segment_takes_documents_of_a_sixteenth_of_the_time_or_such_as_are_over() {

@@ -13,11 +13,11 @@ use spirit_index::nvm::{Corrupt, damage};
 use spirit_index::roots::Gauge;
 use spirit_query::Level;
 
-use crate::error::AddError;
-use crate::fields::Fields;
-use crate::on_full::OnFull;
-use crate::options::Options;
-use crate::retention::Retention;
+use crate::config::error::AddError;
+use crate::config::on_full::OnFull;
+use crate::config::options::Options;
+use crate::storage::fields::Fields;
+use crate::storage::retention::Retention;
 
 /// Numbers that all executors of an index draw from.
 #[derive(Debug, Default)]

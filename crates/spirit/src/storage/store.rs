@@ -8,7 +8,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
@@ -20,16 +19,14 @@ use spirit_index::nvm::root::Root;
 use spirit_index::nvm::tier::{Nvm, Tier};
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
-use crate::clock::Clock;
-use crate::error::OpenError;
-use crate::fields::Fields;
-use crate::live::{Live, Welcome};
-use crate::open_root::{OpenRoot, reading};
-use crate::options::Options;
-use crate::trust;
+use crate::config::clock::{Clock, now_ms};
+use crate::config::error::OpenError;
+use crate::config::options::{Options, name_word};
+use crate::storage::fields::Fields;
+use crate::storage::live::{Live, Welcome};
+use crate::storage::open_root::{OpenRoot, reading};
+use crate::storage::trust::{self, OPEN};
 
-pub(crate) const OPEN: u64 = 1;
-pub(crate) const CLOSED: u64 = 2;
 /// The space of the root in a trace; executors count from 1.
 const ROOT_SPACE: u8 = 0;
 
@@ -382,17 +379,6 @@ fn door(barrier: Barrier, space: u8, failure: &Failure, trace: Option<&Arc<Trace
         Some(trace) => door.traced(space, trace.clone()),
         None => door,
     }
-}
-
-/// A name of at most 8 bytes as a word.
-pub(crate) fn name_word(name: &str) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..name.len().min(8)].copy_from_slice(&name.as_bytes()[..name.len().min(8)]);
-    u64::from_le_bytes(bytes)
-}
-
-pub(crate) fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 /// A number that nobody can guess: from the seed that the standard library draws for each hash map.

@@ -4,10 +4,13 @@ use spirit_index::nvm::field_list::PARTS_START;
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{Dram, FilePart, HeapFile, Identity, Medium, Region, Residency};
 
-use crate::durability::Mode;
-use crate::error::OpenError;
-use crate::options::Options;
-use crate::store::CLOSED;
+use crate::config::durability::Mode;
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+
+/// States of a root: whether the index is open, or was closed in an orderly way.
+pub(crate) const OPEN: u64 = 1;
+pub(crate) const CLOSED: u64 = 2;
 
 /// A part of a file, mapped.
 pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {

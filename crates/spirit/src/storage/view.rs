@@ -1,7 +1,7 @@
 //! What readers see of an index: the memory of its executors, and the slots that protect it from reuse.
 //!
 //! The process that writes has one view for ever. One that only reads has the view of a writer's memory, or of its own copy of
-//! what the file holds, and takes another when a writer has started since ([`follower`](crate::follower)).
+//! what the file holds, and takes another when a writer has started since ([`follower`](crate::index::follower)).
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering::Acquire;
@@ -13,11 +13,9 @@ use spirit_index::snapshot::Snapshot;
 use spirit_mem::{Medium, PinSlot, Pins, Region};
 use spirit_query::Hit;
 
-use crate::fields::Fields;
-use crate::index::Index;
-use crate::retention::Retention;
-use crate::search::SearchError;
-use crate::shared::Shared;
+use crate::storage::fields::Fields;
+use crate::storage::retention::Retention;
+use crate::storage::shared::Shared;
 
 /// A view of an index.
 pub(crate) struct View {
@@ -48,8 +46,8 @@ pub(crate) struct Followed {
 pub(crate) enum Source {
     /// In the memory of the process that writes it, which ends the connection when it ends.
     Writer(UnixStream),
-    /// In memory of its own, and in the file.
-    Own(Box<Index>),
+    /// In memory of its own, and in the file: an index that is open there.
+    Own(Box<dyn Send + Sync>),
 }
 
 impl View {
@@ -103,12 +101,6 @@ impl View {
         }
         let found = |part: &Arc<Shared>| damage::found(part.memory.region());
         self.parts.iter().enumerate().find_map(|(executor, part)| Some((executor, found(part)?)))
-    }
-
-    /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since [`damage::clear`].
-    pub(crate) fn refuse_damage(&self) -> Result<(), SearchError> {
-        let refused = |(executor, what)| Err(SearchError::Corrupt { executor, what });
-        self.damage().map_or(Ok(()), refused)
     }
 
     /// One past the sequence number of the newest operation that a query which begins now sees, at least.

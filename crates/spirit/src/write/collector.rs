@@ -12,10 +12,11 @@ use spirit_index::roots::Gauge;
 use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_text::{Sink, Token};
 
-use crate::error::AddError;
-use crate::journal::Journal;
-use crate::shared::Shared;
-use crate::tokenizers::Tokenizers;
+use crate::config::error::AddError;
+use crate::storage::shared::Shared;
+use crate::write::contents::{Called, Contents};
+use crate::write::journal::Journal;
+use crate::write::tokenizers::Tokenizers;
 
 /// Bytes of texts that are to be stored after which a batch is full, however few tokens they have.
 pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
@@ -34,41 +35,6 @@ impl BatchSize {
     pub(crate) const LOGGED: BatchSize = BatchSize { tokens: 1536, documents: 256 };
     /// Enough to share what waiting for a disk costs.
     pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 8192, documents: 1024 };
-}
-
-/// How a document that is being added is called.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Called<'a> {
-    /// As the caller says.
-    By(&'a str),
-    /// By the number of documents accepted before: drawn with the batch, for an index of one executor.
-    Next,
-    /// By a number that was drawn before, since it decided the executor.
-    Number(u64),
-}
-
-impl<'a> From<Option<&'a str>> for Called<'a> {
-    fn from(key: Option<&'a str>) -> Called<'a> {
-        key.map_or(Called::Next, Called::By)
-    }
-}
-
-/// What a document consists of, besides what it is called.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contents<'a> {
-    pub(crate) text: &'a str,
-    /// The values of its fields, [encoded](spirit_schema::encoded).
-    pub(crate) fields: &'a [u8],
-    /// Where the text can be read again, if the log need not hold it.
-    pub(crate) place: Option<&'a [u8]>,
-}
-
-impl<'a> Contents<'a> {
-    /// A text and nothing else.
-    #[inline(always)]
-    pub(crate) fn text(text: &'a str) -> Contents<'a> {
-        Contents { text, fields: &[], place: None }
-    }
 }
 
 /// Cuts documents into a batch that goes into the segment with `extent`.

@@ -17,22 +17,24 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
 use spirit_index::batch::Batch;
-use spirit_index::descriptor::{Position, SegmentId, State};
 use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
+use spirit_index::ids::{Position, SegmentId, State};
 use spirit_index::keys::{self};
 use spirit_index::nvm::damage;
 use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 
-use crate::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
-use crate::error::AddError;
-use crate::flush_stage::Task;
-use crate::journal::Journal;
-use crate::options::Options;
-use crate::replacement::{REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill};
-use crate::shared::Shared;
-use crate::tokenizers::Tokenizers;
+use crate::config::error::AddError;
+use crate::config::options::Options;
+use crate::storage::shared::Shared;
+use crate::write::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
+use crate::write::journal::Journal;
+use crate::write::replacement::{
+    REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill,
+};
+use crate::write::task::Task;
+use crate::write::tokenizers::Tokenizers;
 
 /// Where the role begins.
 #[derive(Default)]

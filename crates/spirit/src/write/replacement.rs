@@ -11,8 +11,8 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::error::AddError;
-use crate::shared::Shared;
+use crate::config::error::AddError;
+use crate::storage::shared::Shared;
 
 /// Replaced rows after which their slots are looked at.
 const REPLACED_LOOK: usize = 64;
@@ -237,8 +237,8 @@ mod tests {
     use spirit_index::snapshot::Snapshot;
 
     use super::REPLACED_MAX;
+    use crate::config::options::Options;
     use crate::index::Index;
-    use crate::options::Options;
 
     fn open() -> Index {
         Options::default().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
@@ -255,7 +255,7 @@ mod tests {
     fn a_pinned_reader_finds_its_version_of_a_key_that_has_many() {
         let index = open();
         index.put("hot", "before").unwrap();
-        let memory = &index.executors[0].shared.memory;
+        let memory = &index.executors()[0].shared.memory;
         let slot = memory.pins().acquire().unwrap();
         memory.pins().pin(&slot);
         let snapshot = Snapshot::take(memory);
@@ -274,7 +274,7 @@ mod tests {
         let keys = (0..REPLACED_MAX * 2).map(|n| format!("k{n}")).collect::<Vec<_>>();
         let put_all = || keys.iter().for_each(|key| index.put(key, "text").unwrap());
         put_all();
-        let memory = &index.executors[0].shared.memory;
+        let memory = &index.executors()[0].shared.memory;
         let slot = memory.pins().acquire().unwrap();
         memory.pins().pin(&slot);
         let snapshot = Snapshot::take(memory);

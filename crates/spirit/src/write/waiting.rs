@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::collector::{Called, Collector, Contents};
-use crate::error::AddError;
-use crate::ingest::{Committed, Ingester};
-use crate::options::Options;
+use crate::config::error::AddError;
+use crate::config::options::Options;
+use crate::write::collector::Collector;
+use crate::write::contents::{Called, Contents};
+use crate::write::ingest::{Committed, Ingester};
 
 /// Documents that can wait at once.
 const SLOTS: usize = 64;

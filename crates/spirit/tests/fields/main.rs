@@ -22,7 +22,7 @@ use spirit::{
     AddError, Analyzer, Document, EngravePolicy, FieldError, FieldId, FieldKind, HITS_MAX, Index,
     Mode, OnFull, Options, PointerUpdate, Query, Schema, Search, TimeUnit, Value,
 };
-use spirit_index::descriptor::SegmentId;
+use spirit_index::ids::SegmentId;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::term::Term;
 use spirit_index::values::{RowValue, ValueKind};

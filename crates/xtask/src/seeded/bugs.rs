@@ -61,7 +61,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "fields-untold",
         what: "the root of an open index does not say which fields there are, so a list that is damaged later passes for the one before",
-        file: "crates/spirit/src/open_root.rs",
+        file: "crates/spirit/src/storage/open_root.rs",
         old: "state.root.fields = generation;\n        if state.said {",
         new: "state.root.fields = generation;\n        if false {",
         found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
@@ -257,7 +257,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "deaths-not-expected",
         what: "a segment whose death a cut left uncounted passes for one without",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "found.kills |= record.may_kill(recovered.explicit_end);",
         new: "",
         found_by: tests("-p spirit --test check", "a_death_whose_count_a_cut_took_stays_a_death"),
@@ -265,7 +265,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "covered-replayed",
         what: "a start replays operations that a segment has",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "let first = recovered.sequence_end.max(record.header.sequence);",
         new: "let first = record.header.sequence;",
         found_by: tests("-p spirit --test engraving", "a_segment_that_ends_within_a_record"),
@@ -273,7 +273,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cancel-ignored",
         what: "a start replays operations that were refused",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "end = cancel.header.sequence;",
         new: "",
         found_by: tests("-p spirit --test log_limits", "what_was_refused_stays_so"),
@@ -281,7 +281,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "numbers-not-raised",
         what: "after a start documents get automatic keys that others have",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);",
         new: "",
         found_by: SHORT_HISTORIES,
@@ -289,7 +289,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "log-goes-on",
         what: "after a start the log goes on where it begins, over what was replayed",
-        file: "crates/spirit/src/recovery.rs",
+        file: "crates/spirit/src/start/recovery.rs",
         old: "LogWriter::new(space, position, incarnation), sequence)",
         new: "LogWriter::new(space, from, incarnation), sequence)",
         found_by: tests("-p spirit --test engraving", "a_segment_that_ends_within_a_record"),
@@ -297,7 +297,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "offset-trimmed",
         what: "the record of the application's offset is trimmed with what a segment has",
-        file: "crates/spirit/src/journal.rs",
+        file: "crates/spirit/src/write/journal.rs",
         old: "self.offset.as_ref().map_or(self.end(), |offset| offset.at.min(self.end()))",
         new: "self.end()",
         found_by: tests("-p spirit --test groups", "the_offset_is_that_of_the_last_group"),
@@ -305,7 +305,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "part-believed",
         what: "a start takes the part of a group in one executor for done, though the first has no offset of it",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "Some(GroupEnd { number, offset: None }) if number > self.group => {",
         new: "Some(GroupEnd { number, offset: None }) if number > self.group + (1 << 40) => {",
         found_by: GROUPS_IN_BOTH,
@@ -313,7 +313,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "part-behind-offset",
         what: "the first executor's part of a group, which has the offset, is logged before the others",
-        file: "crates/spirit/src/group.rs",
+        file: "crates/spirit/src/index/group.rs",
         old: "for (executor, placed) in &parts {",
         new: "for (executor, placed) in parts.iter().rev() {",
         found_by: GROUPS_IN_BOTH,
@@ -361,7 +361,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "text-unchecked",
         what: "another text is taken for the one that the log refers to",
-        file: "crates/spirit/src/source.rs",
+        file: "crates/spirit/src/config/source.rs",
         old: "if !reference.is_to(text.as_bytes()) {",
         new: "if false {",
         found_by: tests("-p spirit --test references", "what_cannot_be_read_again"),
@@ -369,7 +369,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "unmerged-forgotten",
         what: "segments that were not merged before a start never are",
-        file: "crates/spirit/src/merging.rs",
+        file: "crates/spirit/src/stages/merging.rs",
         old: "waiting: found.map(SegmentId::first).collect(),",
         new: "waiting: VecDeque::new(),",
         found_by: HISTORIES,
@@ -377,7 +377,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "lost-key-unnoted",
         what: "the key table loses rows that a pinned reader sees, without noting it",
-        file: "crates/spirit/src/replacement.rs",
+        file: "crates/spirit/src/write/replacement.rs",
         old: "        shared.memory.note_forgotten(shared.memory.visible());",
         new: "",
         found_by: tests("-p spirit --lib", "a_pinned_reader_finds_its_version_of_each"),
@@ -385,7 +385,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "replaced-unfenced",
         what: "a version dies in a segment, and its record may be trimmed before that is durable",
-        file: "crates/spirit/src/ingest.rs",
+        file: "crates/spirit/src/write/ingest.rs",
         old: "if stamped {\n            shared.memory.fence_deaths();\n        }",
         new: "",
         found_by: REPLACED,
@@ -393,7 +393,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "deleted-unfenced",
         what: "a document is deleted in a segment, and its record may be trimmed before that is durable",
-        file: "crates/spirit/src/ingest.rs",
+        file: "crates/spirit/src/write/ingest.rs",
         old: "if killed == Some(Stamped::Engraved) {\n            shared.memory.fence_deaths();\n        }",
         new: "",
         found_by: DELETED,
@@ -401,7 +401,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "incarnation",
         what: "a start does not raise the incarnation",
-        file: "crates/spirit/src/store.rs",
+        file: "crates/spirit/src/storage/store.rs",
         old: "incarnation: found.incarnation + 1,",
         new: "incarnation: found.incarnation,",
         found_by: tests("-p spirit --test hostile", "roots_that_are_older_or_elsewhere"),
@@ -409,7 +409,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "close-over-open",
         what: "the root that says closed is written over the one that says open",
-        file: "crates/spirit/src/open_root.rs",
+        file: "crates/spirit/src/storage/open_root.rs",
         old: "state.root.generation += u64::from(state.said);",
         new: "",
         found_by: HISTORIES,
@@ -417,7 +417,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "gate",
         what: "an index is changed while its root says that it is closed",
-        file: "crates/spirit/src/open_root.rs",
+        file: "crates/spirit/src/storage/open_root.rs",
         old: "if !state.said && state.failure.is_none() {",
         new: "if !state.said && state.failure.is_none() && !state.is_closed {",
         found_by: tests("-p spirit --test untouched", ""),
@@ -433,7 +433,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "arrivals-in-the-log",
         what: "documents of the log arrive anew when it is replayed",
-        file: "crates/spirit/src/replay.rs",
+        file: "crates/spirit/src/start/replay.rs",
         old: "role.replay_arrival(record.header.arrived_ms);",
         new: "role.replay_arrival(0);",
         found_by: tests("-p spirit --test age", "what_is_over_when_an_index_is_opened"),
@@ -441,7 +441,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "old-answers",
         what: "an answer has documents that are too old, until they are dropped",
-        file: "crates/spirit/src/view.rs",
+        file: "crates/spirit/src/storage/view.rs",
         old: "map_or(0, Retention::over_ms)",
         new: "map_or(0, |_| 0)",
         found_by: tests("-p spirit --test age", "an_answer_leaves_out"),
@@ -449,7 +449,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "damage-makes-room",
         what: "a stage that stops because of damage drops the oldest segment, as if it had no room",
-        file: "crates/spirit/src/flush_stage.rs",
+        file: "crates/spirit/src/stages/flush_stage.rs",
         old: "} else if !self.shared.is_damaged() {",
         new: "} else {",
         found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
@@ -457,7 +457,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "wall-clock-set",
         what: "a start after a crash takes a wall clock that was set for time that has passed",
-        file: "crates/spirit/src/flush_stage/room.rs",
+        file: "crates/spirit/src/stages/flush_stage/room.rs",
         old: "root.keep_time();",
         new: "root.clock();",
         found_by: tests("-p spirit --test age", "whatever_the_clock_does"),
@@ -465,7 +465,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cut-file",
         what: "a file that was cut short is opened",
-        file: "crates/spirit/src/trust.rs",
+        file: "crates/spirit/src/storage/trust.rs",
         old: "if root.file_bytes() != Some(has) {",
         new: "if root.file_bytes().is_none() {",
         found_by: tests("-p spirit --test hostile", "every_length"),
@@ -473,7 +473,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "sync-failed",
         what: "an operation whose sync failed is acknowledged",
-        file: "crates/spirit/src/journal.rs",
+        file: "crates/spirit/src/write/journal.rs",
         old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(AddError::SyncFailed);\n        }",
         new: "",
         found_by: tests("-p spirit --test failing_disk", ""),
@@ -481,7 +481,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "fields-forgotten",
         what: "a field that a document brings along is known, and not kept",
-        file: "crates/spirit/src/fields.rs",
+        file: "crates/spirit/src/storage/fields.rs",
         old: "            here.write(&grown)?;",
         new: "            let _ = here;",
         found_by: tests("-p spirit --test fields", ""),
@@ -497,7 +497,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "other-boot",
         what: "at level process, an index of before the machine's last start is relied on",
-        file: "crates/spirit/src/trust.rs",
+        file: "crates/spirit/src/storage/trust.rs",
         old: "!same_file || [root.boot_low, root.boot_high] != boot_id()",
         new: "!same_file",
         found_by: tests("-p spirit --test trust", ""),
@@ -505,7 +505,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "follower-stays",
         what: "a process that reads does not look whether another writer has started",
-        file: "crates/spirit/src/view.rs",
+        file: "crates/spirit/src/storage/view.rs",
         old: "now != *starts && (0..2)",
         new: "now == *starts && (0..2)",
         found_by: tests("-p spirit --test follower", "moves_to_the_next"),
@@ -513,7 +513,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "start-of-the-last",
         what: "a start for writing says the number of the one before",
-        file: "crates/spirit/src/store.rs",
+        file: "crates/spirit/src/storage/store.rs",
         old: "            start: random(),\n            ..next_root(&found)",
         new: "            ..next_root(&found)",
         found_by: tests("-p spirit --test follower", "moves_to_the_next"),
@@ -521,7 +521,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "follower-fields",
         what: "a process that reads does not look whether there are more fields",
-        file: "crates/spirit/src/fields.rs",
+        file: "crates/spirit/src/storage/fields.rs",
         old: "&& field_list::newest(region) != read.load(Acquire)",
         new: "&& read.load(Acquire) == u64::MAX",
         found_by: tests(

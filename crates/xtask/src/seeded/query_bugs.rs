@@ -283,7 +283,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "total-of-page",
         what: "how many match is said of what is behind the cursor",
-        file: "crates/spirit/src/reader.rs",
+        file: "crates/spirit/src/search/reader.rs",
         old: "            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,\n            None",
         new: "            Some(tally) => tally.add(snapshot, query, settings, scratch)?,\n            None",
         found_by: COUNTED,
@@ -347,7 +347,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cursor-moves",
         what: "each page ends where the index does when it is asked for",
-        file: "crates/spirit/src/reader.rs",
+        file: "crates/spirit/src/search/reader.rs",
         old: "let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);",
         new: "let limit = now;",
         found_by: BEST_PAGES,
@@ -355,7 +355,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cursor-recounts",
         what: "further pages score by what the index has become",
-        file: "crates/spirit/src/reader.rs",
+        file: "crates/spirit/src/search/reader.rs",
         old: "counts.clone_from(earlier),",
         new: "{\n            let _ = earlier;\n            counts.begin(query);\n            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));\n        }",
         found_by: BEST_PAGES,
@@ -419,7 +419,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "explained-anew",
         what: "a hit of a later page is explained by what the index has become",
-        file: "crates/spirit/src/reader/explain.rs",
+        file: "crates/spirit/src/search/reader/explain.rs",
         old: "count_terms(query, after, snapshots.iter(view), counts);",
         new: "count_terms(query, None, snapshots.iter(view), counts);",
         found_by: EXPLAINED,

@@ -6,25 +6,11 @@ use serde_json::json;
 
 use crate::Fallible;
 use crate::bench::Bench;
-use crate::bm25::Statistics;
-use crate::corpus::Corpus;
-use crate::query_sets::QuerySet;
-use crate::query_sets::columns::Columns;
 use crate::report::Table;
 
+use super::Asked;
 use super::side::Side;
 use super::tally::Tally;
-
-/// A set, its corpus, and everything that was answered.
-pub(in crate::experiments) struct Asked<'a> {
-    pub(in crate::experiments) corpus: &'a Corpus,
-    pub(in crate::experiments) statistics: &'a Statistics,
-    /// What the documents have beside their text, if anything.
-    pub(in crate::experiments) columns: Option<&'a Columns>,
-    pub(in crate::experiments) set: &'a QuerySet,
-    /// Ours, and the others.
-    pub(in crate::experiments) sides: &'a [Side],
-}
 
 /// The first query of a class that two engines answer otherwise.
 pub(in crate::experiments) struct FirstDifference {

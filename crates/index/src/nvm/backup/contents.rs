@@ -2,7 +2,7 @@
 
 use super::frame::{Fault, Frame, FrameKind, FrameReader, Place};
 use super::to_words;
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::nvm::checksum;
 use crate::nvm::field_list::LIST_BYTES_MAX;
 use crate::nvm::root::{self, Root, RootError};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use spirit_mem::Region;
 
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::nvm::stamps::Stamps;
 use crate::rows::STAMP_MAX;
 

@@ -12,7 +12,7 @@ use super::frame::{FrameKind, FrameWriter, PAYLOAD_BYTES_MAX};
 use super::source::{Point, Source};
 use super::terms::Terms;
 use super::to_bytes;
-use crate::descriptor::{Position, State};
+use crate::ids::{Position, State};
 use crate::nvm::pages::{Pages, keep, mask};
 use crate::nvm::section::{Kind, Section, Sections};
 use crate::nvm::slot::Entry;

@@ -15,8 +15,8 @@ use spirit_mem::Region;
 
 use super::deaths::{Bits, Early};
 use super::frame::{FrameKind, FrameWriter, PAYLOAD_BYTES_MAX};
-use crate::descriptor::{Position, State};
 use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::ids::{Position, State};
 use crate::nvm::Corrupt;
 use crate::nvm::layout::NvmLayout;
 use crate::nvm::log::LogSpace;

@@ -10,7 +10,7 @@ use super::segment::Segment;
 use super::slots::Found;
 use super::terms::is_key_of;
 use super::{Checked, Part};
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::nvm::merge::RUN_MAX;
 use crate::nvm::merged::{Merged, RECORD_BYTES, chained, check_count, long_lines};
 use crate::nvm::node::Nodes;

@@ -4,7 +4,7 @@ use super::lengths::Lengths;
 use super::rows::Rows;
 use super::slots::Found;
 use super::{Checked, Part, columns, order, postings, rows, terms, texts};
-use crate::descriptor::{Position, SegmentId, State};
+use crate::ids::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
 use crate::nvm::node::NODE_BYTES;
 use crate::nvm::pages::Pages;

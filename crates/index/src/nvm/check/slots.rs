@@ -4,7 +4,7 @@ use spirit_mem::Ring;
 
 use super::segment::Segment;
 use super::{Checked, Part};
-use crate::descriptor::{Position, State};
+use crate::ids::{Position, State};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Mark, SLOT_BYTES, Slots};
 

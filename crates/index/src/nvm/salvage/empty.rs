@@ -4,7 +4,7 @@
 use spirit_door::Site;
 
 use super::Salvage;
-use crate::descriptor::Position;
+use crate::ids::Position;
 use crate::nvm::checksum;
 use crate::nvm::pages::{Pages, check_bytes};
 use crate::nvm::section::{Kind, SECTION_WORDS, SECTIONS, Section, Sections};

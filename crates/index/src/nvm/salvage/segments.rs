@@ -7,7 +7,7 @@ use spirit_door::Site;
 use spirit_mem::Span;
 
 use super::Salvage;
-use crate::descriptor::{Position, State};
+use crate::ids::{Position, State};
 use crate::nvm::Corrupt;
 use crate::nvm::backup::check_blocks;
 use crate::nvm::backup::deaths::Early;

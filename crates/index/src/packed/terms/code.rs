@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::CODED_BYTES_MAX;
-use crate::descriptor::SegmentId;
 use crate::entries::{ALONE, Entry, PACKED};
+use crate::ids::SegmentId;
 use crate::posting::{frequency, local, rank_of};
 use crate::term::FieldId;
 

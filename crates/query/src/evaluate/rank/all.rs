@@ -11,6 +11,7 @@ use super::beside::Beside;
 use super::candidates::Candidates;
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::met::Met;
+use super::tuning::LOOKED_UP_ONE_BY_ONE;
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::evaluate::window::{RANKS, WORDS, aligned, ones};
@@ -21,8 +22,6 @@ use crate::rank::MORE;
 /// Something of each term.
 type Parts<T> = [T; TERMS_INLINE];
 
-/// So few candidates of a block are looked up one by one.
-pub(super) const FEW: usize = 8;
 /// So many documents of a window are looked up sooner than a list is gone through to tell which of them may be among the best.
 const LOOKED_UP: u64 = 48;
 /// Ranks of the first window of dense lists.
@@ -236,7 +235,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
-        if probed.is_none() && found > FEW {
+        if probed.is_none() && found > LOOKED_UP_ONE_BY_ONE {
             let candidates = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
             found = lists[others[0]].meet(level, algorithm, candidates, &mut common);

@@ -11,8 +11,8 @@ use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Run};
 
-use super::all::FEW;
 use super::lists::{BLOCK, List};
+use super::tuning::LOOKED_UP_ONE_BY_ONE;
 use super::{Evaluation, Ranked};
 use crate::evaluate::phrase::{Phrase, Room, Wanted};
 use crate::evaluate::{Place, words_of};
@@ -162,7 +162,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         }
         let mut found =
             kernel::score_above(level, block, lengths, bm25, bar, &mut words, &mut scores).found;
-        if probed.is_none() && found > FEW {
+        if probed.is_none() && found > LOOKED_UP_ONE_BY_ONE {
             let mut common = [0; BLOCK];
             let asked = kernel::run_of(&mut words[..found]);
             let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);

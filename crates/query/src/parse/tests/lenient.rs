@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::{parser, shown};
-use crate::parse::{Problem, WARNINGS_MAX};
+use crate::parse::WARNINGS_MAX;
+use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, NONE, NodeId, Query};
 
 /// What each text stands for, and of how many things in it the parser says that it passed over them.

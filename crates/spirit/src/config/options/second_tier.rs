@@ -12,12 +12,11 @@ use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 
 use super::Options;
-use crate::clock::ManualClock;
-use crate::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
-use crate::on_full::OnFull;
-use crate::recovering::{Recovering, Watcher};
-use crate::source::Source;
-use crate::store::name_word;
+use crate::config::clock::ManualClock;
+use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::config::on_full::OnFull;
+use crate::config::recovering::{Recovering, Watcher};
+use crate::config::source::Source;
 
 /// The default second tier is at least this number of times as large as DRAM.
 const NVM_SHARE: u64 = 8;
@@ -300,4 +299,11 @@ impl Options {
 
 fn is_nvm_too_small(geometry: &Result<Geometry, GeometryError>) -> bool {
     matches!(geometry, Err(GeometryError::NvmTooSmall { .. }))
+}
+
+/// A name of at most 8 bytes as a word.
+pub(crate) fn name_word(name: &str) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..name.len().min(8)].copy_from_slice(&name.as_bytes()[..name.len().min(8)]);
+    u64::from_le_bytes(bytes)
 }

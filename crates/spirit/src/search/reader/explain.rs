@@ -8,12 +8,14 @@ use spirit_query::{
     Explanation, Parameters, Query, QueryPlan, Ranking as Asked, Scoring, Wanted, snapshot_for,
 };
 
-use super::{Memory, Reader, check, check_parameters, count_terms, ranked};
-use crate::cursor;
-use crate::recency;
-use crate::search::{Order, Search, SearchError};
-use crate::seat::Seat;
-use crate::shared::Shared;
+use super::{Reader, check, check_parameters, count_terms, ranked};
+use crate::search::cursor;
+use crate::search::error::SearchError;
+use crate::search::memory::Memory;
+use crate::search::recency;
+use crate::search::request::{Order, Search, of_all};
+use crate::search::seat::Seat;
+use crate::storage::shared::Shared;
 
 impl Reader<'_> {
     /// Parses `text` and says how it is [evaluated](Self::plan).
@@ -75,7 +77,7 @@ impl Reader<'_> {
         };
         let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
         let Memory { limits, scratch, snapshots, counts, .. } = memory;
-        let settings = super::of_all(search.settings(index.options.vectors, limits.begin()));
+        let settings = of_all(search.settings(index.options.vectors, limits.begin()));
         seat.ask(index, Seat::leave, |view| {
             let schema = view.fields.current();
             let fading = recency::fading(search.recency.as_ref(), &schema, after)?;

@@ -4,9 +4,10 @@
 
 use spirit_query::{Aggregate, Aggregation, Facet, Query, Settings, snapshot_for};
 
-use super::{Memory, Reader, check};
-use crate::search::SearchError;
-use crate::seat::Seat;
+use super::{Reader, check};
+use crate::search::error::SearchError;
+use crate::search::memory::Memory;
+use crate::search::seat::Seat;
 
 impl Reader<'_> {
     /// Parses `text` and [aggregates](Self::aggregate) what matches.

@@ -1,10 +1,11 @@
 //! How the flush stage makes room, as far as the policy lets it: dead rows are left out, readers are sent to the second tier, entries
 //! leave the DRAM dictionary, and the oldest segment goes.
 
-use spirit_index::descriptor::{Position, SegmentId};
 use spirit_index::flush::drop_oldest;
+use spirit_index::ids::Partition;
+use spirit_index::ids::{Position, SegmentId};
 use spirit_index::keys;
-use spirit_index::memory::{Memory, Partition};
+use spirit_index::memory::Memory;
 use spirit_index::nvm::commit::commit;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Progress;
@@ -13,9 +14,9 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 
 use super::FlushStage;
-use crate::on_full::OnFull;
-use crate::placement::Placement;
-use crate::shared::Shared;
+use crate::config::on_full::OnFull;
+use crate::stages::placement::Placement;
+use crate::storage::shared::Shared;
 
 /// The room that a rewrite found, in bytes, and the rows that it need not copy.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
 use spirit_text::{Sink, Token};
 
 use super::Collector;
-use crate::error::AddError;
+use crate::config::error::AddError;
 
 /// Positions between two values of one field.
 const GAP: u32 = 100;

@@ -1,9 +1,9 @@
 //! When the documents of an executor arrive, if they are kept for a time.
 
-use spirit_index::descriptor::Position;
+use spirit_index::ids::Position;
 use spirit_index::memory::Memory;
 
-use crate::retention::Retention;
+use crate::storage::retention::Retention;
 
 /// The arrivals of the segment being filled, and of those before it.
 pub(crate) struct Arrivals {

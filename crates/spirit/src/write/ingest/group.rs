@@ -13,8 +13,8 @@ use spirit_index::snapshot::Snapshot;
 
 use super::arrivals::Arrivals;
 use super::{Appended, Ingester};
-use crate::error::AddError;
-use crate::replacement::{Entered, abandon, enter, forget_replaced};
+use crate::config::error::AddError;
+use crate::write::replacement::{Entered, abandon, enter, forget_replaced};
 
 /// A part of a group whose rows and keys have their places.
 pub(crate) struct Placed {

@@ -3,19 +3,19 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::TrySendError;
 
-use spirit_index::descriptor::SegmentId;
 use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
+use spirit_index::ids::SegmentId;
 use spirit_index::nvm::engrave::Sealed;
 
 use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};
-use crate::error::AddError;
-use crate::flush_stage::Task;
-use crate::journal::Journal;
-use crate::on_full::OnFull;
-use crate::shared::Shared;
-use crate::store::now_ms;
+use crate::config::clock::now_ms;
+use crate::config::error::AddError;
+use crate::config::on_full::OnFull;
+use crate::storage::shared::Shared;
+use crate::write::journal::Journal;
+use crate::write::task::Task;
 
 impl Ingester {
     /// Waits until the log has room, which is when segments are engraved.

@@ -1,0 +1,16 @@
+//! Intervals of values, and the ranges of a query that are made of them.
+
+use spirit_index::term::FieldId;
+use spirit_index::values::ValueKind;
+
+/// Values from the first to the second.
+pub(crate) type Interval = (u64, u64);
+
+/// A range of a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueryRange {
+    pub(crate) field: FieldId,
+    pub(crate) kind: ValueKind,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}

@@ -1,0 +1,53 @@
+//! What may be wrong with a query's text.
+
+use std::fmt;
+
+use spirit_schema::FieldKind;
+
+use crate::query::TooLarge;
+
+/// What was wrong with a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Something else was expected.
+    Expected(&'static str),
+    /// There is no such field.
+    UnknownField,
+    /// What is asked for in a field is no value of its kind.
+    Misfit {
+        /// The field's kind.
+        kind: FieldKind,
+    },
+    /// Words are asked for in a field that has none.
+    NoWords {
+        /// What it has.
+        kind: FieldKind,
+    },
+    /// It is too large.
+    TooLarge(TooLarge),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Expected(what) => write!(f, "expected {what}"),
+            Problem::UnknownField => f.write_str("no such field"),
+            Problem::Misfit { kind } => match kind {
+                FieldKind::Integer => f.write_str("expected a whole number of 64 bits"),
+                FieldKind::Float => f.write_str("expected a number"),
+                FieldKind::Boolean => f.write_str("expected `true` or `false`"),
+                _ => write!(
+                    f,
+                    "expected a moment for a field of kind {kind}: 2026-11-22T19:00:00Z, 2026-11-22, now-1h or a number"
+                ),
+            },
+            Problem::NoWords { kind } => {
+                write!(f, "a field of kind {kind} has no words: ask for a value or a range")
+            }
+            Problem::TooLarge(limit) => write!(f, "the query is too large: {limit}"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

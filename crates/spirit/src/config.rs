@@ -1,0 +1,12 @@
+//! How an index is made, the clock it goes by, and what can go wrong.
+
+pub(crate) mod clock;
+pub(crate) mod document;
+pub(crate) mod durability;
+pub(crate) mod error;
+pub(crate) mod late_reader;
+pub(crate) mod log_limits;
+pub(crate) mod on_full;
+pub(crate) mod options;
+pub(crate) mod recovering;
+pub(crate) mod source;

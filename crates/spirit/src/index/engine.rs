@@ -1,0 +1,214 @@
+//! An index that this process writes: executors side by side, one order over all of them.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use spirit_mem::Pins;
+
+use super::executor::{Common, Executor, Place};
+use crate::config::clock::{Clock, ClockReading};
+use crate::config::durability::Mode;
+use crate::config::error::{AddError, OpenError};
+use crate::config::options::Options;
+use crate::config::recovering::StartReport;
+use crate::storage::fields::Fields;
+use crate::storage::live::Host;
+use crate::storage::retention::Retention;
+use crate::storage::shared::Numbers;
+use crate::storage::store::Store;
+use crate::storage::view::View;
+use crate::write::contents::Called;
+use crate::write::ingest::Ingester;
+
+/// How often a start doubles its DRAM when the log does not fit.
+const DOUBLINGS_MAX: u32 = 3;
+
+/// An index that this process writes. Dropping it closes it in an orderly way.
+pub(crate) struct Engine {
+    pub(crate) executors: Box<[Executor]>,
+    /// What its readers see.
+    pub(crate) view: Arc<View>,
+    pub(crate) options: Options,
+    pub(crate) numbers: Arc<Numbers>,
+    /// Held while an automatic number finds its executor.
+    admission: Mutex<()>,
+    pub(crate) start_report: StartReport,
+    /// Where the index is kept, if it is. Behind the executors: it outlives them.
+    pub(crate) store: Option<Store>,
+    /// The thread that lets other processes read, if they can.
+    host: Option<Host>,
+}
+
+impl Engine {
+    /// Opens the index that `options` name, or makes it.
+    pub(crate) fn open(mut options: Options) -> Result<Engine, OpenError> {
+        // Replay may fill other segments than before. On a full disk all of them stay in DRAM and need more of it. With less DRAM
+        // than before segments are smaller, and a document or a group may need a larger one.
+        let (asked, mut doublings) = (options.dram_bytes, 0);
+        loop {
+            match Self::start(options.clone()) {
+                Err(OpenError::Recovery(
+                    AddError::HeapFull
+                    | AddError::DocumentTooLarge { .. }
+                    | AddError::GroupBeyondSegment { .. },
+                )) if doublings < DOUBLINGS_MAX => {
+                    options.dram_bytes *= 2;
+                    doublings += 1;
+                }
+                started => {
+                    let mut engine = started?;
+                    engine.start_report.dram_beyond = options.dram_bytes - asked;
+                    return Ok(engine);
+                }
+            }
+        }
+    }
+
+    fn start(mut options: Options) -> Result<Engine, OpenError> {
+        let begun = Instant::now();
+        let mut store = match options.directory.clone() {
+            // What an index that is there was made with counts.
+            Some(directory) if options.mode != Mode::Volatile => {
+                options.check()?;
+                Some(Store::open(&directory, &mut options)?)
+            }
+            _ => {
+                (options.mode, options.directory) = (Mode::Volatile, None);
+                None
+            }
+        };
+        options.check()?;
+        // One for each reader, each ingest role, and `stats`, which must never go without.
+        let pins = Pins::new(options.readers_max + options.executors + 1);
+        let live = store.as_mut().and_then(Store::take_live);
+        let pins = Arc::new(match &live {
+            Some(live) => pins.shared(live.words()),
+            None => pins,
+        });
+        let stats_pin = pins.acquire().expect("no slot is taken yet");
+        let numbers = Arc::new(Numbers::default());
+        let fields = match &store {
+            Some(store) => store.fields().clone(),
+            None => Arc::new(Fields::in_memory(&options)?),
+        };
+        let clock = match &store {
+            Some(store) => store.root().clock().cloned(),
+            None => Some(Arc::new(Clock::since(ClockReading::default(), options.clock.as_ref()))),
+        };
+        let retention = clock.as_ref().and_then(|clock| Retention::new(&options, clock));
+        let retention = retention.as_ref();
+        let (mut executors, mut report) = (Vec::new(), StartReport::default());
+        for number in 0..options.executors {
+            let common = Common { numbers: &numbers, fields: &fields, pins: &pins, retention };
+            let place = Place { store: store.as_ref(), live: live.as_ref() };
+            let started = Executor::start(&options, number, common, place)?;
+            executors.push(started.0);
+            report.add(started.1);
+        }
+        let executors = executors.into_boxed_slice();
+        let start_report = StartReport { time: begun.elapsed(), ..report };
+        let parts: Box<[_]> = executors.iter().map(|executor| executor.shared.clone()).collect();
+        let host = match (live, &store) {
+            (Some(live), Some(store)) => {
+                let geometry = parts[0].memory.geometry();
+                let welcome = store.welcome(&options, geometry)?;
+                Some(live.serve(welcome, clock).map_err(OpenError::Thread)?)
+            }
+            _ => None,
+        };
+        let view = Arc::new(View::new(parts, pins, fields, stats_pin, None));
+        let admission = Mutex::new(());
+        Ok(Engine { executors, view, options, numbers, admission, start_report, store, host })
+    }
+
+    /// Does beforehand what closing has to do, while the index can still be asked.
+    pub(crate) fn prepare_close(&self) -> Result<(), AddError> {
+        if self.store.is_none() || self.options.private {
+            self.settle();
+            return Ok(());
+        }
+        self.executors.iter().try_for_each(|one| one.close(&self.options))
+    }
+
+    /// Closes the index in an orderly way, once.
+    pub(crate) fn shut(&mut self) -> Result<(), AddError> {
+        let Some(store) = self.store.take() else { return Ok(()) };
+        if self.options.private {
+            self.executors.iter_mut().for_each(Executor::stop);
+            return Ok(());
+        }
+        for executor in &self.executors {
+            executor.close(&self.options)?;
+        }
+        // What is stored after the file says that the index is closed could be lost with the machine.
+        self.executors.iter_mut().for_each(Executor::stop);
+        if store.is_open() {
+            let sealed = |one: &Executor| one.seal(&store, &self.options);
+            self.executors.iter().try_for_each(sealed)?;
+        }
+        let closed = store.close().map_err(|_| AddError::SyncFailed);
+        // Before the file is unlocked: who comes meanwhile waits for one or the other.
+        self.host = None;
+        closed
+    }
+
+    /// Waits until every full segment has been flushed.
+    pub(crate) fn settle(&self) {
+        self.executors.iter().for_each(Executor::settle);
+    }
+
+    /// Refuses a document of so many bytes if that is too long.
+    pub(crate) fn check_length(&self, bytes: usize) -> Result<(), AddError> {
+        let bytes_max = self.options.document_bytes_max;
+        if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
+    }
+
+    /// Held while whoever has drawn an automatic number waits for the ingest role that it decides.
+    pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ingest role of the executor that a document goes to, and what the document is called there.
+    pub(crate) fn admit<'k>(
+        &self,
+        key: Option<&'k str>,
+    ) -> Result<(&Executor, Called<'k>, MutexGuard<'_, Ingester>), AddError> {
+        let (executor, called) = match (key, &*self.executors) {
+            (Some(key), _) => (self.route(key), Called::By(key)),
+            (None, [only]) => (only, Called::Next),
+            (None, _) => {
+                let admission = self.admission();
+                let number = self.numbers.documents.fetch_add(1, Relaxed);
+                let executor = &self.executors[self.executor_of(number)];
+                let role = executor.role()?;
+                drop(admission);
+                return Ok((executor, Called::Number(number), role));
+            }
+        };
+        Ok((executor, called, executor.role()?))
+    }
+
+    pub(crate) fn executor_of(&self, number: u64) -> usize {
+        (number % self.executors.len() as u64) as usize
+    }
+
+    /// The executor of a key: a number's is that of the automatic key which it could be.
+    pub(crate) fn executor_of_key(&self, key: &str) -> usize {
+        match spirit_index::keys::as_number(key.as_bytes()) {
+            Some(number) => self.executor_of(number),
+            None => self.executor_of(spirit_index::keys::hash(key.as_bytes()) >> 32),
+        }
+    }
+
+    pub(crate) fn route(&self, key: &str) -> &Executor {
+        &self.executors[self.executor_of_key(key)]
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // What fails here is what the next start repairs; who wants to know calls `close`.
+        let _ = self.shut();
+    }
+}

@@ -1,0 +1,60 @@
+//! The memory that a reader's queries work in, reserved when the reader is made.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use spirit_index::snapshot::{Seen, Snapshot};
+use spirit_query::{CLAUSES_MAX, Counts, First, Hit, Query, Scored, Scratch, Top, snapshot_for};
+
+use crate::search::request::{HITS_MAX, Limits};
+use crate::storage::shared::Shared;
+use crate::storage::view::View;
+
+/// What a reader's queries work in.
+pub(crate) struct Memory {
+    pub(crate) limits: Limits,
+    pub(crate) scratch: Scratch,
+    pub(crate) hits: Vec<Hit>,
+    /// Hits of several executors with what they are merged by.
+    pub(crate) merge: Vec<(Reverse<u64>, Hit)>,
+    /// What is seen of each executor.
+    pub(crate) snapshots: Snapshots,
+    pub(crate) counts: Counts,
+    pub(crate) top: Top,
+    pub(crate) scored: Vec<Scored>,
+    pub(crate) first: First,
+}
+
+impl Memory {
+    pub(crate) fn new(executors: usize, rows_max: u32) -> Self {
+        let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
+        Memory {
+            limits: Limits::default(),
+            scratch: Scratch::new(CLAUSES_MAX, rows_max),
+            hits: Vec::with_capacity(HITS_MAX * executors),
+            merge: Vec::with_capacity(merged),
+            snapshots: Snapshots(Vec::with_capacity(executors)),
+            counts: Counts::with_capacity(CLAUSES_MAX),
+            top: Top::with_capacity(HITS_MAX),
+            scored: Vec::with_capacity(HITS_MAX),
+            first: First::with_capacity(HITS_MAX),
+        }
+    }
+}
+
+/// The words of a snapshot of each executor, taken at one moment.
+pub(crate) struct Snapshots(Vec<Seen>);
+
+impl Snapshots {
+    /// Takes those for a query.
+    pub(crate) fn take(&mut self, view: &View, query: &Query) {
+        self.0.clear();
+        let over_ms = view.over_ms();
+        let seen = |part: &Arc<Shared>| snapshot_for(&part.memory, query, over_ms).seen();
+        self.0.extend(view.parts.iter().map(seen));
+    }
+
+    pub(crate) fn iter<'v>(&self, view: &'v View) -> impl Iterator<Item = Snapshot<'v>> {
+        view.parts.iter().zip(&self.0).map(|(part, seen)| Snapshot::again(&part.memory, *seen))
+    }
+}

@@ -1,0 +1,10 @@
+//! The way of a document: collected, logged, placed, and visible.
+
+pub(crate) mod collector;
+pub(crate) mod contents;
+pub(crate) mod ingest;
+pub(crate) mod journal;
+pub(crate) mod replacement;
+pub(crate) mod task;
+pub(crate) mod tokenizers;
+pub(crate) mod waiting;
