@@ -9,9 +9,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::Fallible;
-use crate::archive;
 use crate::corpus::Corpus;
+use crate::{Fallible, archive};
 
 pub(crate) use published::above;
 pub(crate) use trec::{Measures, Ranking};

@@ -16,10 +16,9 @@ use spirit_peer_protocol::{Named, Query as Tree, Unsupported};
 
 use crate::Fallible;
 use crate::corpus::{Corpus, tokenizer};
-use crate::form;
-use crate::language;
 use crate::query_sets::QuerySet;
 use crate::random::Random;
+use crate::{form, language};
 
 /// Queries of a workload.
 const QUERIES: usize = 1000;

@@ -407,3 +407,12 @@ impl Batch {
         }
     }
 }
+
+/// Why a batch was not taken whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The segment is full: seal it and go on with the next.
+    SegmentFull,
+    /// The long-term partition has no room for more rows, vectors or texts now.
+    HeapFull,
+}

@@ -13,8 +13,8 @@ use spirit_mem::{Buddies, Region, Span};
 use crate::dictionary::{Dictionary, Head, RECORD_BYTES, TermId};
 use crate::entries::{ENTRY_BYTES, Entry};
 use crate::geometry::Geometry;
+use crate::ground::Ground;
 use crate::ids::{Position, SegmentId};
-use crate::memory::Memory;
 use crate::term::{Term, TermKey};
 
 /// Terms a line of the table is good for: five of its seven slots, so the table never gets crowded.
@@ -126,22 +126,22 @@ impl DictionaryWriter {
     /// The number of a term, which is entered if it is new.
     pub fn intern(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         term: Term<'_>,
         hash: u64,
     ) -> Result<TermId, DictionaryFull> {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let dictionary = Dictionary::new(&ground.region, &ground.geometry);
         if let Some(id) = dictionary.find(term, hash) {
             return Ok(id);
         }
-        let (id, long) = self.take_record(memory, term)?;
+        let (id, long) = self.take_record(ground, term)?;
         let record = dictionary.record(id);
         record.0.pair(0).store(term.key.low, Relaxed);
         record.0.pair(1).store(term.key.high, Relaxed);
         record.set_apart(long, INLINE_ENTRIES);
         record.set_head(Head::default());
-        if dictionary.table.insert(memory.region(), hash, id.0 as u64).is_err() {
-            self.return_record(memory, id, record.key(), long);
+        if dictionary.table.insert(&ground.region, hash, id.0 as u64).is_err() {
+            self.return_record(ground, id, record.key(), long);
             return Err(DictionaryFull);
         }
         self.terms += 1;
@@ -151,14 +151,14 @@ impl DictionaryWriter {
     /// Enters a term that is not there with its entries, oldest first, in one step for readers.
     pub fn enter(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         term: Term<'_>,
         hash: u64,
         entries: &[Entry],
     ) -> Result<TermId, DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
-        let (id, long) = self.take_record(memory, term)?;
+        let region = &ground.region;
+        let dictionary = Dictionary::new(region, &ground.geometry);
+        let (id, long) = self.take_record(ground, term)?;
         let record = dictionary.record(id);
         record.0.pair(0).store(term.key.low, Relaxed);
         record.0.pair(1).store(term.key.high, Relaxed);
@@ -167,17 +167,17 @@ impl DictionaryWriter {
         if head.end > INLINE_ENTRIES {
             let bytes = Buddies::rounded(entries.len() as u64 * ENTRY_BYTES);
             let Ok(at) = self.allocate(region, bytes) else {
-                self.return_record(memory, id, record.key(), long);
+                self.return_record(ground, id, record.key(), long);
                 return Err(DictionaryFull);
             };
             record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
             head.array = self.unit(at);
         }
-        write_entries(memory, dictionary.array(id, head), entries.iter().copied());
+        write_entries(ground, dictionary.array(id, head), entries.iter().copied());
         record.set_head(head);
         if dictionary.table.insert(region, hash, id.0 as u64).is_err() {
             self.discard_array(head.array, record.apart().1);
-            self.return_record(memory, id, record.key(), long);
+            self.return_record(ground, id, record.key(), long);
             return Err(DictionaryFull);
         }
         self.terms += 1;
@@ -187,19 +187,19 @@ impl DictionaryWriter {
     /// A record for a term, and where its bytes are if it is a long one.
     fn take_record(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         term: Term<'_>,
     ) -> Result<(TermId, u32), DictionaryFull> {
         if self.terms == self.terms_max {
             return Err(DictionaryFull);
         }
-        let region = memory.region();
+        let region = &ground.region;
         let at = self.allocate(region, RECORD_BYTES)?;
         let id = TermId(((at - self.pool_start) / RECORD_BYTES) as u32);
         if !term.key.is_long() {
             return Ok((id, 0));
         }
-        match self.write_long(memory, term.bytes) {
+        match self.write_long(ground, term.bytes) {
             Ok(long) => Ok((id, long)),
             Err(full) => {
                 self.pool.free(region, at, RECORD_BYTES);
@@ -209,10 +209,10 @@ impl DictionaryWriter {
     }
 
     /// Takes back a record that no reader was shown, and its long bytes.
-    fn return_record(&mut self, memory: &Memory, id: TermId, key: TermKey, long: u32) {
-        self.pool.free(memory.region(), self.place(id), RECORD_BYTES);
+    fn return_record(&mut self, ground: &Ground, id: TermId, key: TermKey, long: u32) {
+        self.pool.free(&ground.region, self.place(id), RECORD_BYTES);
         if key.is_long() {
-            self.pool.free(memory.region(), self.at_unit(long), key.len() as u64);
+            self.pool.free(&ground.region, self.at_unit(long), key.len() as u64);
         }
     }
 
@@ -230,8 +230,8 @@ impl DictionaryWriter {
         ((at - self.pool_start) / ENTRY_BYTES) as u32
     }
 
-    fn write_long(&mut self, memory: &Memory, bytes: &[u8]) -> Result<u32, DictionaryFull> {
-        let region = memory.region();
+    fn write_long(&mut self, ground: &Ground, bytes: &[u8]) -> Result<u32, DictionaryFull> {
+        let region = &ground.region;
         let at = self.allocate(region, bytes.len() as u64)?;
         for (to, from) in
             region.view(Span::<AtomicU8>::new(at, bytes.len() as u64)).iter().zip(bytes)
@@ -245,14 +245,14 @@ impl DictionaryWriter {
     /// is doing it once, so a registration that broke off can be repeated.
     pub fn append(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         id: TermId,
         segment: SegmentId,
         postings: u32,
         payload: u32,
     ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
+        let region = &ground.region;
+        let dictionary = Dictionary::new(region, &ground.geometry);
         let entries = dictionary.entries(id);
         let last = entries.len().checked_sub(1).map(|i| entries.get(region, i));
         if last.is_some_and(|last| last.segment == segment) {
@@ -260,19 +260,19 @@ impl DictionaryWriter {
         }
         debug_assert!(last.is_none_or(|last| last.segment < segment));
         let total = last.map_or(0, |last| last.total);
-        self.make_room(memory, &dictionary, id)?;
-        self.push(memory, id, Entry { segment, postings, payload, total, alone: 0 });
+        self.make_room(ground, &dictionary, id)?;
+        self.push(ground, id, Entry { segment, postings, payload, total, alone: 0 });
         Ok(())
     }
 
     /// Writes an entry behind the newest of a term, whose array has room. `entry.total` is the total of
     /// the entries before it.
-    fn push(&mut self, memory: &Memory, id: TermId, entry: Entry) {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+    fn push(&mut self, ground: &Ground, id: TermId, entry: Entry) {
+        let dictionary = Dictionary::new(&ground.region, &ground.geometry);
         let record = dictionary.record(id);
         let head = record.head();
         let at = dictionary.array(id, head) + head.end as u64 * ENTRY_BYTES;
-        let words = memory.region().view(Span::<AtomicU32>::new(at, 4));
+        let words = &ground.region.view(Span::<AtomicU32>::new(at, 4));
         let total = entry.total.wrapping_add(entry.postings);
         let values = [entry.segment.0, entry.postings, entry.payload, total];
         words.iter().zip(values).for_each(|(word, value)| word.store(value, Relaxed));
@@ -282,7 +282,7 @@ impl DictionaryWriter {
     /// Makes a free place behind the newest entry of a term.
     fn make_room(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         dictionary: &Dictionary<'_>,
         id: TermId,
     ) -> Result<(), DictionaryFull> {
@@ -293,18 +293,18 @@ impl DictionaryWriter {
         }
         let live = head.end - head.first;
         // A quarter of room: entries leave at the front as they come at the end, so a term's array moves on.
-        self.resize(memory, dictionary, id, (live + 1) * 5 / 4)
+        self.resize(ground, dictionary, id, (live + 1) * 5 / 4)
     }
 
     /// Moves a term's entries into an array for at least `capacity` of them.
     fn resize(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         dictionary: &Dictionary<'_>,
         id: TermId,
         capacity: u32,
     ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
+        let region = &ground.region;
         let record = dictionary.record(id);
         let (head, (long, capacity_old)) = (record.head(), record.apart());
         let live = head.end - head.first;
@@ -340,79 +340,79 @@ impl DictionaryWriter {
     /// skip the entry already: the window has passed the segment, or another version superseded it.
     pub fn remove(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         id: TermId,
         segment: SegmentId,
     ) -> Result<(), DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
+        let region = &ground.region;
+        let dictionary = Dictionary::new(region, &ground.geometry);
         let entries = dictionary.entries(id);
         let Some(index) = entries.find(region, segment) else { return Ok(()) };
         if index == 0 {
-            self.drop_front(memory, &dictionary, id, 1);
+            self.drop_front(ground, &dictionary, id, 1);
             return Ok(());
         }
         let left =
             entries.iter(region).filter(|entry| entry.segment != segment).collect::<Vec<_>>();
-        self.rebuild(memory, id, &left)
+        self.rebuild(ground, id, &left)
     }
 
     /// Takes the entries of segments before `boundary` out of a term. Nobody reads them any more.
-    pub fn cut(&mut self, memory: &Memory, id: TermId, boundary: Position) {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
-        let entries = dictionary.entries(id).iter(memory.region());
+    pub fn cut(&mut self, ground: &Ground, id: TermId, boundary: Position) {
+        let dictionary = Dictionary::new(&ground.region, &ground.geometry);
+        let entries = dictionary.entries(id).iter(&ground.region);
         let gone = entries.take_while(|entry| entry.segment.position() < boundary).count();
         if gone > 0 {
-            self.drop_front(memory, &dictionary, id, gone as u32);
+            self.drop_front(ground, &dictionary, id, gone as u32);
         }
     }
 
     /// Takes the oldest `gone` entries out of a term. A term that is left without entries goes.
-    fn drop_front(&mut self, memory: &Memory, dictionary: &Dictionary<'_>, id: TermId, gone: u32) {
+    fn drop_front(&mut self, ground: &Ground, dictionary: &Dictionary<'_>, id: TermId, gone: u32) {
         let record = dictionary.record(id);
         let head = record.head();
         let live = head.end - head.first - gone;
         if live == 0 {
-            return self.forget(memory, dictionary, id);
+            return self.forget(ground, dictionary, id);
         }
         record.set_head(Head { first: head.first + gone, ..head });
         let capacity = record.apart().1;
         if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
             // What retention leaves must come back, or dropping segments makes no room. If there is none for
             // the smaller array either, the large one serves as before.
-            let _ = self.resize(memory, dictionary, id, live * 2);
+            let _ = self.resize(ground, dictionary, id, live * 2);
         }
     }
 
     /// Gives a term entries, oldest first, of segments before `from`, whatever it had of those; enters it if it is new.
     pub fn prepend(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         term: Term<'_>,
         hash: u64,
         older: &[Entry],
         from: Position,
     ) -> Result<(), DictionaryFull> {
-        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let dictionary = Dictionary::new(&ground.region, &ground.geometry);
         let Some(id) = dictionary.find(term, hash) else {
-            return self.enter(memory, term, hash, older).map(|_| ());
+            return self.enter(ground, term, hash, older).map(|_| ());
         };
         let mut all = older.to_vec();
-        let entries = dictionary.entries(id).iter(memory.region());
+        let entries = dictionary.entries(id).iter(&ground.region);
         all.extend(entries.filter(|entry| entry.segment.position() >= from));
-        self.rebuild(memory, id, &all)
+        self.rebuild(ground, id, &all)
     }
 
     /// Takes a place for a term's entry of `segment`, which is another version of one that the term has
     /// an entry of. The caller [fills](Self::add_version) it or [gives it back](Self::give_back).
     pub fn place_version(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         id: TermId,
         segment: SegmentId,
     ) -> Result<Place, DictionaryFull> {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
+        let region = &ground.region;
+        let dictionary = Dictionary::new(region, &ground.geometry);
         let (head, capacity) = (dictionary.record(id).head(), dictionary.record(id).apart().1);
         let entries = dictionary.entries(id);
         let is_newest = entries.count_before(region, segment) == entries.len();
@@ -424,44 +424,44 @@ impl DictionaryWriter {
     }
 
     /// Gives a place back that was not filled.
-    pub fn give_back(&mut self, memory: &Memory, place: Place) {
+    pub fn give_back(&mut self, ground: &Ground, place: Place) {
         if let Place(Some(Garbage { at, bytes })) = place {
-            self.pool.free(memory.region(), at, bytes);
+            self.pool.free(&ground.region, at, bytes);
         }
     }
 
     /// Writes a term's entry for another version of a segment to the place that was taken for it.
-    pub fn add_version(&mut self, memory: &Memory, id: TermId, entry: Entry, place: Place) {
-        let region = memory.region();
-        let dictionary = Dictionary::new(region, memory.geometry());
+    pub fn add_version(&mut self, ground: &Ground, id: TermId, entry: Entry, place: Place) {
+        let region = &ground.region;
+        let dictionary = Dictionary::new(region, &ground.geometry);
         let entries = dictionary.entries(id);
         let Place(Some(array)) = place else {
             let older = entries.len().checked_sub(1).map_or(0, |i| entries.get(region, i).total);
-            return self.push(memory, id, Entry { total: older, ..entry });
+            return self.push(ground, id, Entry { total: older, ..entry });
         };
         let mut all = entries.iter(region).collect::<Vec<_>>();
         all.insert(entries.count_before(region, entry.segment), entry);
-        self.replace(memory, id, array, &all);
+        self.replace(ground, id, array, &all);
     }
 
     /// A new array of `entries`.
     fn rebuild(
         &mut self,
-        memory: &Memory,
+        ground: &Ground,
         id: TermId,
         entries: &[Entry],
     ) -> Result<(), DictionaryFull> {
         let bytes = Buddies::rounded(entries.len() as u64 * ENTRY_BYTES);
-        let at = self.allocate_reserved(memory.region(), bytes)?;
-        self.replace(memory, id, Garbage { at, bytes }, entries);
+        let at = self.allocate_reserved(&ground.region, bytes)?;
+        self.replace(ground, id, Garbage { at, bytes }, entries);
         Ok(())
     }
 
     /// Makes `array` the term's, with `entries`. The old array is garbage.
-    fn replace(&mut self, memory: &Memory, id: TermId, array: Garbage, entries: &[Entry]) {
+    fn replace(&mut self, ground: &Ground, id: TermId, array: Garbage, entries: &[Entry]) {
         let Garbage { at, bytes } = array;
-        write_entries(memory, at, entries.iter().copied());
-        let record = Dictionary::new(memory.region(), memory.geometry()).record(id);
+        write_entries(ground, at, entries.iter().copied());
+        let record = Dictionary::new(&ground.region, &ground.geometry).record(id);
         let head = record.head();
         let (long, capacity) = record.apart();
         record.set_apart(long, (bytes / ENTRY_BYTES).min(u16::MAX as u64) as u32);
@@ -470,9 +470,9 @@ impl DictionaryWriter {
     }
 
     /// Takes a term out.
-    fn forget(&mut self, memory: &Memory, dictionary: &Dictionary<'_>, id: TermId) {
+    fn forget(&mut self, ground: &Ground, dictionary: &Dictionary<'_>, id: TermId) {
         let record = dictionary.record(id);
-        dictionary.table.remove(memory.region(), record.key().hash(), id.0 as u64);
+        dictionary.table.remove(&ground.region, record.key().hash(), id.0 as u64);
         let (long, capacity) = record.apart();
         self.discard_array(record.head().array, capacity);
         if record.key().is_long() {
@@ -489,9 +489,9 @@ impl DictionaryWriter {
     }
 
     /// Ends a step: what it discarded is stamped, and what no reader holds any more is taken back.
-    pub fn collect(&mut self, memory: &Memory) {
+    pub fn collect(&mut self, ground: &Ground) {
         if self.unstamped > 0 {
-            let stamp = memory.pins().retire();
+            let stamp = ground.pins.retire();
             for (when, _) in self.limbo.iter_mut().rev().take(self.unstamped) {
                 *when = stamp;
             }
@@ -500,16 +500,16 @@ impl DictionaryWriter {
         if self.limbo.is_empty() {
             return;
         }
-        let horizon = memory.pins().horizon();
+        let horizon = ground.pins.horizon();
         while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
-            self.pool.free(memory.region(), garbage.at, garbage.bytes);
+            self.pool.free(&ground.region, garbage.at, garbage.bytes);
         }
     }
 }
 
 /// Writes entries, oldest first, from `at` on, with their running totals.
-fn write_entries(memory: &Memory, at: u64, entries: impl ExactSizeIterator<Item = Entry>) {
-    let words = memory.region().view(Span::<AtomicU32>::new(at, entries.len() as u64 * 4));
+fn write_entries(ground: &Ground, at: u64, entries: impl ExactSizeIterator<Item = Entry>) {
+    let words = &ground.region.view(Span::<AtomicU32>::new(at, entries.len() as u64 * 4));
     let mut total = 0u32;
     for (words, entry) in words.chunks(4).zip(entries) {
         total = total.wrapping_add(entry.postings);

@@ -21,10 +21,10 @@ use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::entries::PACKED;
 use crate::extent::Extent;
+use crate::flush_stop::FlushStop;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::fresh::FreshCounts;
-use crate::ids::Partition;
-use crate::ids::{SegmentId, State};
+use crate::ids::{Partition, SegmentId, State};
 use crate::lengths::RunningCounts;
 use crate::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
@@ -47,25 +47,6 @@ use columns::FreshValues;
 const GROUP: usize = 32;
 /// Lines of a block that are asked for ahead: the processor sees the pattern then.
 const LINES_AHEAD: usize = 4;
-
-/// Why a flush cannot go on now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlushStop {
-    /// A partition has no room for the segment's arrays.
-    HeapFull,
-    /// The second tier has no room for the terms of segments that are not merged: merging makes some.
-    TermsFull,
-    /// The dictionary has no room.
-    DictionaryFull,
-    /// What was to be read is damaged: nothing is made of it.
-    Damaged,
-}
-
-impl From<DictionaryFull> for FlushStop {
-    fn from(_: DictionaryFull) -> Self {
-        FlushStop::DictionaryFull
-    }
-}
 
 /// A full segment on its way into its read-optimized form.
 #[derive(Debug)]
@@ -150,7 +131,7 @@ impl Flush {
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
-        memory.dictionary().collect(memory);
+        memory.dictionary().collect(memory.ground());
         Ok(())
     }
 
@@ -254,7 +235,7 @@ impl Flush {
             let (payload, after) = self.copy(region, extent, ordinal, arrays);
             let count = extent.record(ordinal).list().count.load(Relaxed);
             if count > 0 {
-                writer.append(memory, *id, self.id, count, payload)?;
+                writer.append(memory.ground(), *id, self.id, count, payload)?;
             }
             region.view(arrays.term_map)[ordinal as usize].store(id.0, Relaxed);
             self.next_word = after;
@@ -324,7 +305,7 @@ fn intern(
             len += 1;
         }
     }
-    writer.intern(memory, Term { key, bytes: &long[..len] }, hash)
+    writer.intern(memory.ground(), Term { key, bytes: &long[..len] }, hash)
 }
 
 /// A segment that the window has passed, and that readers with the old window may still read.
@@ -369,7 +350,7 @@ impl Dropped {
         if self.id.position() >= memory.coverage().terms_floor() {
             let end = self.id.position() + 1;
             let swept = each_term(memory, self.id, |writer, term| {
-                writer.cut(memory, term, end);
+                writer.cut(memory.ground(), term, end);
                 Ok(())
             });
             debug_assert!(swept.is_ok(), "the oldest entries go without building");
@@ -389,10 +370,10 @@ impl Dropped {
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     each_term(memory, id, |writer, term| {
-        writer.remove(memory, term, id).or_else(|_| {
+        writer.remove(memory.ground(), term, id).or_else(|_| {
             // Arrays that earlier terms left may be free by now.
-            writer.collect(memory);
-            writer.remove(memory, term, id)
+            writer.collect(memory.ground());
+            writer.remove(memory.ground(), term, id)
         })
     })
 }
@@ -419,7 +400,7 @@ fn each_term(
             number.store(TermId::NONE.0, Relaxed);
         }
     }
-    memory.dictionary().collect(memory);
+    memory.dictionary().collect(memory.ground());
     Ok(())
 }
 
@@ -453,6 +434,6 @@ fn each_term_by_key(
         merged.long_bytes(line, &mut bytes);
         find(Term { key: merged.key(line), bytes: &bytes })?;
     }
-    memory.dictionary().collect(memory);
+    memory.dictionary().collect(memory.ground());
     Ok(())
 }

@@ -14,11 +14,10 @@ mod terms;
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::batch::{Batch, BatchToken, Document, Key};
+use crate::batch::{Batch, BatchToken, Document, Key, Stop};
 use crate::extent::Extent;
 use crate::field_lengths::FieldCounts;
-use crate::ids::Partition;
-use crate::ids::SegmentId;
+use crate::ids::{Partition, SegmentId};
 use crate::lengths::{Statistics, TOKENS_LIMIT};
 use crate::list::Full;
 use crate::memory::Memory;
@@ -27,15 +26,6 @@ use crate::row_writer::RowWriter;
 use crate::rows::{KEY_INLINE_MAX, RowKey};
 use crate::values::{RowValue, record_words};
 use crate::vector::{self, UNITS_PER_TOKEN_MAX};
-
-/// Why a batch was not taken whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The segment is full: seal it and go on with the next.
-    SegmentFull,
-    /// The long-term partition has no room for more rows, vectors or texts now.
-    HeapFull,
-}
 
 /// The writer of a fresh segment.
 #[derive(Debug)]

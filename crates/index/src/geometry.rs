@@ -20,13 +20,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::line_table::LineTable;
 use crate::list::Blocks;
-use crate::nvm::key_filter;
 use crate::nvm::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
-use crate::packed::Postings;
 use crate::posting::LOCAL_MAX;
 use crate::roots::ROOT_WORDS;
 use crate::term::hash_bytes;
 
+/// How posting lists are stored in the second tier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Postings {
+    /// As in DRAM: arrays, bitmaps, document vectors.
+    #[default]
+    Raw,
+    /// Packed, with their positions.
+    Packed,
+}
+
+/// Lines of a block of the key filter.
+pub(crate) const KEY_FILTER_BLOCK_LINES: usize = 2;
 /// Cache lines of a descriptor.
 pub const DESCRIPTOR_LINES: usize = 4;
 /// The smallest segment, in bytes.
@@ -360,7 +370,7 @@ impl Geometry {
         let dictionary_pool = Span::new(take(pool * 64), pool);
         let lines = LineTable::lines_in(dram / 16);
         let key_lines = Span::new(take(lines * 64), lines);
-        let lines = if nvm.is_some() { key_filter::lines_in(dram / 32) } else { 0 };
+        let lines = if nvm.is_some() { key_filter_lines(dram / 32) } else { 0 };
         let filter_lines = Span::new(take(lines * 64), lines);
         let start = take(0);
         let long = (start, (nvm_bytes + dram).saturating_sub(start));
@@ -501,6 +511,12 @@ pub struct FreshSpans {
     pub records: Span<Line>,
     /// The whole extent as words.
     pub area: Span<AtomicU32>,
+}
+
+/// Returns the lines of a key filter of at most `bytes` bytes, in whole blocks; at least one block.
+fn key_filter_lines(bytes: u64) -> u64 {
+    let block_bytes = (KEY_FILTER_BLOCK_LINES * size_of::<Line>()) as u64;
+    (bytes / block_bytes).max(1) * KEY_FILTER_BLOCK_LINES as u64
 }
 
 #[cfg(test)]

@@ -19,19 +19,15 @@ use crate::line_table::{LineTable, NoRoom};
 use crate::memory::Memory;
 use crate::nvm::key_filter::KeyFilter;
 use crate::nvm::key_hashes::find_key;
-use crate::rows::{KeyKind, RowKey};
+use crate::rows::KeyKind;
 use crate::snapshot::{Segment, Snapshot};
-use crate::term::hash_bytes;
+
+pub use crate::row_key::{as_number, hash, is, write_key, write_number};
 
 /// The key table of an executor.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
     table: LineTable,
-}
-
-/// The hash of a key.
-pub fn hash(key: &[u8]) -> u64 {
-    hash_bytes(key)
 }
 
 impl Keys {
@@ -164,51 +160,6 @@ pub fn find_forgotten(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
         let found = (0..segment.rows()).rev().filter(calls).find(|local| !segment.is_dead(*local));
         found.map(|local| segment.row_number(local))
     })
-}
-
-/// Whether a row's key is `key`.
-pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
-    match row.kind() {
-        KeyKind::Inline { bytes, len } => &bytes[..len] == key,
-        KeyKind::Stored { unit, len } => {
-            len == key.len() && segment.stored_key(unit, len).eq(key.iter().copied())
-        }
-        KeyKind::Automatic(_) | KeyKind::None => false,
-    }
-}
-
-/// A row's key as text: appended to `out`.
-pub fn write_key(segment: &Segment<'_>, row: RowKey, out: &mut Vec<u8>) {
-    match row.kind() {
-        KeyKind::Inline { bytes, len } => out.extend_from_slice(&bytes[..len]),
-        KeyKind::Stored { unit, len } => out.extend(segment.stored_key(unit, len)),
-        KeyKind::Automatic(number) => write_number(number, out),
-        KeyKind::None => {}
-    }
-}
-
-/// Appends a number in decimal.
-pub fn write_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
-/// The number that `key` is in plain decimal (no sign, no leading zero), if it could be an automatic key.
-pub fn as_number(key: &[u8]) -> Option<u64> {
-    let plain = key.len() <= 18 && !key.is_empty() && key.iter().all(u8::is_ascii_digit);
-    if !plain || (key[0] == b'0' && key.len() > 1) {
-        return None;
-    }
-    Some(key.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0')))
 }
 
 /// The row of the live document whose automatic key is `number`. Automatic numbers ascend with the rows, with

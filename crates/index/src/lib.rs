@@ -10,6 +10,7 @@
 
 pub mod batch;
 pub mod column;
+mod deaths;
 pub mod descriptor;
 pub mod dictionary;
 pub mod dictionary_writer;
@@ -18,9 +19,11 @@ pub mod expired;
 pub mod extent;
 mod field_lengths;
 pub mod flush;
+pub mod flush_stop;
 pub mod flushed;
 pub mod fresh;
 pub mod geometry;
+pub mod ground;
 pub mod ids;
 pub mod keys;
 mod length_class;
@@ -35,6 +38,7 @@ pub mod posting;
 mod record_places;
 pub mod rewrite;
 pub mod roots;
+mod row_key;
 mod row_writer;
 pub mod rows;
 pub mod snapshot;

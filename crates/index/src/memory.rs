@@ -30,24 +30,20 @@ use crate::descriptor::{Descriptor, DescriptorTable, Superseded, Window};
 use crate::dictionary_writer::DictionaryWriter;
 use crate::expired::Expired;
 use crate::geometry::{Geometry, GeometryError, Settings};
+use crate::ground::Ground;
 use crate::ids::{Position, SegmentId};
 use crate::nvm::coverage::Coverage;
 use crate::nvm::slot::Slots;
-use crate::nvm::stamps::Stamps;
 use crate::nvm::tier::{Nvm, Tier};
 use crate::roots::{Gauge, Roots};
-use crate::rows::stamp_of;
-use crate::snapshot::Segment;
 
 pub use space::PartitionUse;
 use space::Rings;
 
 /// Memory of one executor, shared by its ingest role, its flush stage and all readers.
 pub struct Memory {
-    region: Region,
-    geometry: Geometry,
+    ground: Ground,
     nvm: Option<Nvm>,
-    pins: Arc<Pins>,
     /// Bytes of the long-term partition that only a rewrite may take.
     reserve: AtomicU64,
     /// One past the last byte of the short-term partition that was ever given out.
@@ -94,10 +90,8 @@ impl Memory {
         }
         let dictionary = Mutex::new(DictionaryWriter::new(&geometry));
         Ok(Memory {
-            region,
-            geometry,
+            ground: Ground { region, geometry, pins },
             nvm,
-            pins,
             reserve: AtomicU64::new(0),
             extents_end: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
@@ -110,7 +104,7 @@ impl Memory {
     /// The words that readers start from.
     #[inline(always)]
     pub(crate) fn roots(&self) -> Roots<'_> {
-        Roots::new(self.region.dram(self.geometry.roots))
+        Roots::new(self.ground.region.dram(self.ground.geometry.roots))
     }
 
     /// A number that statistics tell.
@@ -124,16 +118,22 @@ impl Memory {
         gauges.iter().for_each(|(gauge, value)| roots.gauge(*gauge).store(*value, Relaxed));
     }
 
+    /// What the dictionary's writer needs of it.
+    #[inline(always)]
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
     /// The region.
     #[inline(always)]
     pub fn region(&self) -> &Region {
-        &self.region
+        &self.ground.region
     }
 
     /// Where everything is.
     #[inline(always)]
     pub fn geometry(&self) -> &Geometry {
-        &self.geometry
+        &self.ground.geometry
     }
 
     /// The second tier, if there is one.
@@ -179,13 +179,13 @@ impl Memory {
 
     /// The index's reader slots.
     pub fn pins(&self) -> &Pins {
-        &self.pins
+        &self.ground.pins
     }
 
     /// The descriptor table.
     #[inline]
     pub fn table(&self) -> DescriptorTable<'_> {
-        DescriptorTable::new(&self.region, &self.geometry)
+        DescriptorTable::new(&self.ground.region, &self.ground.geometry)
     }
 
     /// When the newest document of the segment at `position` arrived, in milliseconds of the index's time. It never falls
@@ -201,8 +201,8 @@ impl Memory {
     }
 
     fn arrival(&self, position: Position) -> &AtomicU64 {
-        let arrivals = self.region.dram(self.geometry.arrivals);
-        &arrivals[(position as u64 & (self.geometry.segments_max - 1)) as usize]
+        let arrivals = self.ground.region.dram(self.ground.geometry.arrivals);
+        &arrivals[(position as u64 & (self.ground.geometry.segments_max - 1)) as usize]
     }
 
     /// Rows that queries see.
@@ -263,7 +263,12 @@ impl Memory {
         descriptor.set_dead(dead);
         let position = SegmentId(descriptor.id() as u32).position();
         let sites = [Site::Stamp, Site::StampWriteBack];
-        Slots::new(&self.region, nvm.layout()).set_dead(nvm.door(), sites, position, dead as u32);
+        Slots::new(&self.ground.region, nvm.layout()).set_dead(
+            nvm.door(),
+            sites,
+            position,
+            dead as u32,
+        );
         more
     }
 
@@ -284,34 +289,6 @@ impl Memory {
     /// Sets it. The release store of the window that follows publishes it.
     pub(crate) fn set_expired(&self, expired: Expired) {
         self.gauge(Gauge::Expired).store(expired.0, Relaxed);
-    }
-
-    /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
-    /// that operation becomes visible. Its record is durable. Ingest role only, with the key lock held. Says whether a copy
-    /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
-    pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
-        let (descriptor, rows) = (segment.descriptor(), segment.row_table());
-        let by = by - segment.base_row();
-        if rows.place(local).is_some_and(|place| place >= self.region.nvm_bytes()) {
-            rows.words(local).kill(by);
-        }
-        self.note_dead(descriptor);
-        let Some(nvm) = self.nvm.as_ref() else { return false };
-        let Some(stamps) = Stamps::from_word(descriptor.stamps()) else { return false };
-        let at = stamps.set(nvm.door(), Site::Stamp, &self.region, local, stamp_of(by));
-        nvm.door().write_back(Site::StampWriteBack, &self.region, at, 8);
-        let slots = Slots::new(&self.region, nvm.layout());
-        let sites = [Site::Stamp, Site::StampWriteBack];
-        slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);
-        true
-    }
-
-    /// Waits until deaths that were stamped in the second tier are durable: their record may be trimmed by another thread
-    /// as soon as their segment is engraved.
-    pub fn fence_deaths(&self) {
-        if let Some(nvm) = &self.nvm {
-            nvm.door().fence(Site::StampFence, &self.region);
-        }
     }
 
     /// Begins with the segments of `window`, all of them committed. Before any reader.

@@ -36,16 +36,6 @@ use crate::posting::rank;
 
 pub use positions::{PositionIter, Positions};
 
-/// How posting lists are stored in the second tier.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Postings {
-    /// As in DRAM: arrays, bitmaps, document vectors.
-    #[default]
-    Raw,
-    /// Packed, with their positions.
-    Packed,
-}
-
 /// Postings of a block.
 pub const PACKED_BLOCK: usize = BLOCK;
 const _: () = assert!(BLOCK == crate::maxima::BLOCK_POSTINGS as usize);

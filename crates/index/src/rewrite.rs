@@ -23,12 +23,13 @@
 mod columns;
 mod copy;
 mod room;
+mod source;
 
 use crate::descriptor::Superseded;
 use crate::dictionary_writer::DictionaryFull;
-use crate::flush::{FlushStop, sweep};
-use crate::ids::Partition;
-use crate::ids::{Position, SegmentId};
+use crate::flush::sweep;
+use crate::flush_stop::FlushStop;
+use crate::ids::{Partition, Position, SegmentId};
 use crate::memory::Memory;
 
 use copy::Copy;

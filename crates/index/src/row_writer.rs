@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 
 use spirit_mem::Span;
 
+use crate::batch::Stop;
 use crate::descriptor::Descriptor;
 use crate::field_lengths::{self, NEWEST_WORDS};
-use crate::fresh::Stop;
 use crate::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
-use crate::ids::Partition;
-use crate::ids::SegmentId;
+use crate::ids::{Partition, SegmentId};
 use crate::lengths::{RunningCounts, Statistics, counts_at};
 use crate::memory::Memory;
 use crate::record_places::RecordPlaces;

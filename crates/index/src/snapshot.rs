@@ -7,6 +7,7 @@ mod columns;
 mod frequency;
 mod lengths;
 mod listed_terms;
+mod ordered_term;
 mod packed;
 mod terms;
 
@@ -35,7 +36,8 @@ use crate::texts::Texts;
 use crate::values::Values;
 use crate::vector::Vectors;
 
-pub use terms::{OrderedTerm, TermCursor};
+pub use ordered_term::OrderedTerm;
+pub use terms::TermCursor;
 
 /// Fresh segments that can be alive at once: as many as there are extents.
 pub const FRESH_MAX: usize = 3;

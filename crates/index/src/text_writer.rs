@@ -6,10 +6,9 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use spirit_mem::Span;
 
-use crate::fresh::Stop;
+use crate::batch::Stop;
 use crate::geometry::{COUNT_BYTES, ROW_BYTES};
-use crate::ids::Partition;
-use crate::ids::SegmentId;
+use crate::ids::{Partition, SegmentId};
 use crate::memory::Memory;
 use crate::texts::{TextPlace, Texts};
 

@@ -11,8 +11,10 @@ use damage::atlas::{Atlas, Promise};
 use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
-use spirit::{Analyzer, BackupError, Document, HeapFileError, Index, OnFull, OpenError, Options};
-use spirit::{Postings, Salvaged, Search};
+use spirit::{
+    Analyzer, BackupError, Document, HeapFileError, Index, OnFull, OpenError, Options, Postings,
+    Salvaged, Search,
+};
 use support::directory::Directory;
 use support::{Chance, size_of_run};
 

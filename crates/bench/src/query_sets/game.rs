@@ -5,8 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{ARCHIVE, QuerySet, classic};
-use crate::Fallible;
-use crate::archive;
+use crate::{Fallible, archive};
 
 const FILE: &str = "search-benchmark-game/queries.txt";
 

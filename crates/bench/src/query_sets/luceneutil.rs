@@ -8,8 +8,7 @@ use std::path::Path;
 use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use super::{ARCHIVE, QuerySet, classic};
-use crate::Fallible;
-use crate::archive;
+use crate::{Fallible, archive};
 
 /// Tasks that have most classes between them; a class that several have is taken from all.
 const FILES: [&str; 4] = [

@@ -6,8 +6,7 @@ use spirit_mem::{Region, Span};
 
 use crate::column::Columns;
 use crate::fresh::FreshCounts;
-use crate::ids::Partition;
-use crate::ids::SegmentId;
+use crate::ids::{Partition, SegmentId};
 use crate::lengths::{LENGTH_BYTES, LengthArray};
 use crate::memory::Memory;
 use crate::term::FieldId;

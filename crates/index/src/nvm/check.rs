@@ -3,6 +3,7 @@
 //!
 //! | file | what it looks at |
 //! |---|---|
+//! | `seen` | what the others have seen |
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](super::shape), checksums |
 //! | `rows` | rows, keys, document vectors, lengths |
@@ -27,6 +28,7 @@ mod order;
 mod packed;
 mod postings;
 mod rows;
+mod seen;
 mod segment;
 mod slots;
 pub(super) mod terms;
@@ -145,7 +147,7 @@ impl<'a> Part<'a> {
     /// Looks at the segment at `position` alone, which is engraved; `before` is what the slot of the one before it says.
     pub fn check_segment(&self, position: Position, before: Option<Entry>) -> Checked {
         let mut checked = Checked::default();
-        let found = slots::Found { live: vec![(position, State::Engraved)], newest: None };
+        let found = seen::Found { live: vec![(position, State::Engraved)], newest: None };
         segment::check_all(self, &found, before, &mut checked);
         checked
     }
@@ -153,7 +155,7 @@ impl<'a> Part<'a> {
     /// Looks at the live segment at `position` alone, which is in this state.
     pub fn check_live(&self, position: Position, state: State) -> Checked {
         let mut checked = Checked::default();
-        let found = slots::Found { live: vec![(position, state)], newest: None };
+        let found = seen::Found { live: vec![(position, state)], newest: None };
         segment::check_all(self, &found, None, &mut checked);
         checked
     }
@@ -161,7 +163,7 @@ impl<'a> Part<'a> {
     /// Looks at the log alone; `newest` is what the newest segment's slot says.
     pub fn check_log(&self, newest: Option<Entry>) -> Checked {
         let mut checked = Checked::default();
-        log::check(self, &slots::Found { newest, ..slots::Found::default() }, &mut checked);
+        log::check(self, &seen::Found { newest, ..seen::Found::default() }, &mut checked);
         checked
     }
 

@@ -8,8 +8,7 @@
 use super::packed_terms;
 use crate::descriptor::Descriptor;
 use crate::dictionary::Dictionary;
-use crate::ids::Partition;
-use crate::ids::{SegmentId, State};
+use crate::ids::{Partition, SegmentId, State};
 use crate::memory::Memory;
 use crate::term::Term;
 

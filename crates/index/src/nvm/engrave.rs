@@ -20,7 +20,7 @@ use spirit_door::Site;
 use spirit_mem::Span;
 
 use super::key_engraver;
-use super::layout::PAGE;
+use super::layout::{PAGE, PIECE_BYTES};
 use super::length_engraver;
 use super::order_engraver::OrderEngraver;
 use super::packed_term_engraver::PackedTermEngraver;
@@ -28,23 +28,19 @@ use super::pages::{Pages, check_bytes};
 use super::row_packer::RowPacker;
 use super::section::{Kind, SECTIONS, Section, Sections};
 use super::slot::{Entry, Slots};
-use super::stamps::{self, Stamps};
+use super::stamps::Stamps;
 use super::term_engraver::TermEngraver;
 use super::text_engraver::TextEngraver;
-use crate::flush::FlushStop;
+use crate::flush_stop::FlushStop;
 use crate::fresh::FreshCounts;
 use crate::geometry::ROW_BYTES;
-use crate::ids::Partition;
-use crate::ids::{SegmentId, State};
+use crate::ids::{Partition, SegmentId, State};
 use crate::keys;
 use crate::memory::Memory;
 use crate::nvm::tier::Nvm;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::{Segment, Snapshot};
 use crate::term_order::TermOrder;
-
-/// Bytes of one copy: what a step costs.
-pub(super) const PIECE_BYTES: u64 = 256 << 10;
 
 /// What the ingest role knows of a segment when it is full.
 #[derive(Clone, Copy, Debug, Default)]
@@ -361,7 +357,7 @@ impl Engrave {
             slots.set_dead(nvm.door(), sites, position, dead);
             segment.descriptor().set_stamps(of_copy.word());
         });
-        stamps::carry(memory, nvm, &segment, of_copy);
+        carry_deaths(memory, nvm, &segment, of_copy);
         nvm.door().fence(Site::BodyFence, memory.region());
         slots.set_live(nvm.door(), position, State::Engraved);
         if self.packs {
@@ -428,5 +424,19 @@ impl Engrave {
             kept: self.counts.kept.word(),
         };
         slots.write(nvm.door(), self.id.position(), &entry);
+    }
+}
+
+/// Stores the deaths that the copy of a segment's rows misses. Whoever kills a row from now on stamps both, so what is missed was
+/// stored before the ingest role was told; a row that seems to live may be stamped meanwhile.
+fn carry_deaths(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: Stamps) {
+    let (door, region) = (nvm.door(), memory.region());
+    let table = segment.row_table();
+    for local in 0..segment.rows() {
+        let stamp = table.row(local).death();
+        if stamp != 0 && stamp != stamps.get(region, local) {
+            let at = stamps.set(door, Site::BodyStamp, region, local, stamp);
+            door.write_back(Site::BodyWriteBack, region, at, 8);
+        }
     }
 }

@@ -126,3 +126,8 @@ impl<'a> EngravedTerms<'a> {
             .is_some_and(|stored| stored.iter().map(|b| b.load(Relaxed)).eq(bytes.iter().copied()))
     }
 }
+
+/// Bytes of the hashes of so many terms: whole words.
+pub(super) fn hash_bytes(terms: u64) -> u64 {
+    (terms * TERM_HASH_BYTES).next_multiple_of(8)
+}

@@ -20,16 +20,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span};
 
-use super::layout::PAGE;
-use super::root::ROOT_BYTES;
+use super::layout::{FIELD_LIST_BYTES as SLOT_BYTES, ROOT_BYTES};
 use super::{Corrupt, checksum};
 
-const SLOT_BYTES: u64 = 13 * PAGE;
 const HEADER_WORDS: usize = 2;
 /// The longest list.
 pub const LIST_BYTES_MAX: u64 = SLOT_BYTES - HEADER_WORDS as u64 * 8;
-/// Where the executors' parts of the file begin.
-pub const PARTS_START: u64 = ROOT_BYTES + 2 * SLOT_BYTES;
 
 /// A list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +44,7 @@ enum Slot {
     Whole(FieldList),
 }
 
-/// The newest list of `region`, which begins as the file does and goes up to [`PARTS_START`]; `generation_min` is what the root says.
+/// The newest list of `region`, which begins as the file does and goes up to [`PARTS_START`](super::layout::PARTS_START); `generation_min` is what the root says.
 pub fn read(region: &Region, generation_min: u64) -> Result<FieldList, Corrupt> {
     let slots = [0, 1].map(|slot| read_slot(region, slot));
     let whole = slots.into_iter().filter_map(|slot| match slot {
@@ -160,6 +156,7 @@ pub fn check(region: &Region, generation_min: u64) -> Vec<Corrupt> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nvm::layout::PARTS_START;
     use spirit_door::Barrier;
     use spirit_mem::Residency;
 

@@ -197,7 +197,7 @@ fn enter_buckets(
             if writer.is_crowded() {
                 return Err(DictionaryFull);
             }
-            writer.prepend(memory, term, key.hash(), &entries, part.end)?;
+            writer.prepend(memory.ground(), term, key.hash(), &entries, part.end)?;
         }
     }
     Ok(())

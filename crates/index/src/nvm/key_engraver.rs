@@ -3,10 +3,10 @@
 
 use spirit_door::Site;
 
-use super::engrave::PIECE_BYTES;
 use super::section::{Kind, Section, Sections};
 use super::tier::Nvm;
 use crate::memory::Memory;
+use crate::nvm::layout::PIECE_BYTES;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::Segment;
 

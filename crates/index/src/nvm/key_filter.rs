@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Line, Span};
 
 use super::section::Kind;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, KEY_FILTER_BLOCK_LINES};
 use crate::ids::{Position, State};
 use crate::memory::Memory;
 
@@ -33,18 +33,10 @@ const GROUPS_AT_FIRST: u32 = 48;
 /// Lines cleared or keys entered in one step. The ingest role waits for the key lock during a step.
 const STEP: usize = 4096;
 
-/// Lines of a block. The processor fetches two neighbouring lines together.
-const BLOCK_LINES: usize = 2;
 /// Words of a block.
 const WORDS: u32 = 16;
 /// Words of a block that a key selects. Two of them may be the same word.
 const PICKS: u32 = 3;
-
-/// Returns the lines of a filter of at most `bytes` bytes, in whole blocks; at least one block.
-pub(crate) fn lines_in(bytes: u64) -> u64 {
-    let block_bytes = (BLOCK_LINES * size_of::<Line>()) as u64;
-    (bytes / block_bytes).max(1) * BLOCK_LINES as u64
-}
 
 /// The key filter of an executor.
 #[derive(Debug)]
@@ -223,9 +215,9 @@ impl KeyFilter {
     /// Returns the words of a key. Segments store only the low half of its hash.
     fn words<'a>(&self, memory: &'a Memory, hash: u32) -> impl Iterator<Item = &'a AtomicU64> {
         let lines = memory.region().view(self.lines);
-        let blocks = (lines.len() / BLOCK_LINES) as u64;
+        let blocks = (lines.len() / KEY_FILTER_BLOCK_LINES) as u64;
         let block = ((hash as u64 * blocks) >> 32) as usize;
-        let lines = &lines[block * BLOCK_LINES..];
+        let lines = &lines[block * KEY_FILTER_BLOCK_LINES..];
         let mixed = hash.wrapping_mul(0x9E37_79B9);
         (1..=PICKS).map(move |pick| {
             let word = (mixed >> (u32::BITS - pick * WORDS.ilog2()) & (WORDS - 1)) as usize;

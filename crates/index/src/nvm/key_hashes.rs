@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::key_filter::hashes;
 use crate::ids::Position;
-use crate::keys;
 use crate::memory::Memory;
+use crate::row_key;
 use crate::snapshot::Snapshot;
 
 /// Returns the row of the live document with an explicit key, from the engraved segments at `positions`.
@@ -27,7 +27,7 @@ pub(crate) fn find_key(
         let segment = snapshot.segment(position)?;
         let lives = |local: &u32| {
             let row = segment.row_table().row(*local);
-            keys::is(&segment, row.key(), key) && !segment.is_dead(*local)
+            row_key::is(&segment, row.key(), key) && !segment.is_dead(*local)
         };
         std::iter::once(first).chain(rows).find(lives).map(|local| segment.row_number(local))
     })

@@ -13,8 +13,6 @@
 use spirit_mem::{Line, Span};
 use std::sync::atomic::AtomicU64;
 
-use super::slot::SLOT_BYTES;
-
 /// Everything in the layout begins at a multiple of this.
 pub const PAGE: u64 = 4096;
 /// Of what slots and log leave, the share of the merged dictionary.
@@ -29,6 +27,16 @@ const BUCKET_BITS_MIN: u32 = 4;
 const BUCKET_BITS_MAX: u32 = 32;
 /// Bytes of a line and of its two buckets at most: the buckets in use have been half as many before, and so on.
 const LINE_AND_BUCKETS: u64 = (size_of::<Line>() + 2 * size_of::<AtomicU64>()) as u64;
+/// Bytes at the beginning of the file that are the root's.
+pub const ROOT_BYTES: u64 = 8192;
+/// Bytes of each of the two lists of fields behind the root.
+pub(crate) const FIELD_LIST_BYTES: u64 = 13 * PAGE;
+/// Where the executors' parts of the file begin.
+pub const PARTS_START: u64 = ROOT_BYTES + 2 * FIELD_LIST_BYTES;
+/// Bytes of a segment's slot.
+pub const SLOT_BYTES: u64 = 256;
+/// Bytes that engraving writes in one step.
+pub(crate) const PIECE_BYTES: u64 = 256 << 10;
 const _: () = assert!(LINE_AND_BUCKETS == 80 && SLOT_BYTES.is_multiple_of(64));
 /// The fewest slots of a part.
 const SLOTS_MIN: u64 = 64;

@@ -2,11 +2,11 @@
 
 use spirit_door::Site;
 
-use super::engrave::PIECE_BYTES;
 use super::section::Section;
 use super::tier::Nvm;
 use crate::lengths::{LengthArray, length_bytes, short_length_bytes};
 use crate::memory::Memory;
+use crate::nvm::layout::PIECE_BYTES;
 use crate::snapshot::Segment;
 
 /// Bytes that the lengths of a segment take, if its lists are packed or not.

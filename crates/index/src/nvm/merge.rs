@@ -26,21 +26,18 @@ use spirit_mem::Region;
 
 use super::damage;
 use super::engraved_terms::EngravedTerms;
-use super::gather::{Gather, Gathered};
+use super::gather::{Gather, Gathered, RUN_MAX};
 use super::merged::{Merged, chain_word};
 use super::merged_writer::MergedWriter;
 use super::node::{Link, NODE_BYTES, Nodes};
 use super::section::{Kind, Sections};
 use super::slot::Slots;
-use crate::flush::FlushStop;
-use crate::ids::Partition;
-use crate::ids::{Position, SegmentId, State};
+use crate::flush_stop::FlushStop;
+use crate::ids::{Partition, Position, SegmentId, State};
 use crate::memory::Memory;
 use crate::nvm::tier::Nvm;
 use crate::term::Term;
 
-/// Segments of a run at most. More gain little: of what a run of sixteen writes two thirds are not the dictionary's.
-pub const RUN_MAX: usize = 16;
 /// Terms of a run of several segments at most: where each has many, a run gains little and takes memory.
 const RUN_TERMS_MAX: usize = 1 << 20;
 /// Words of one step.

@@ -107,7 +107,7 @@ fn enter(
     if writer.is_crowded() {
         return Err(DictionaryFull);
     }
-    writer.prepend(memory, term, hash, entries, part.end)
+    writer.prepend(memory.ground(), term, hash, entries, part.end)
 }
 
 /// The terms of a segment that are left. The one whose next term is first is the greatest.

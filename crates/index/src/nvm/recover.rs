@@ -10,8 +10,7 @@ use super::slot::{Entry, Mark, Slots};
 use super::{Corrupt, merged};
 use crate::descriptor::Window;
 use crate::expired::Expired;
-use crate::ids::Partition;
-use crate::ids::{Position, SegmentId, State};
+use crate::ids::{Partition, Position, SegmentId, State};
 use crate::lengths::Statistics;
 use crate::memory::Memory;
 

@@ -17,16 +17,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Residency, Span};
 
-use super::field_list::PARTS_START;
-use super::layout::{NvmSettings, PAGE};
+use super::layout::{NvmSettings, PAGE, PARTS_START, ROOT_BYTES};
 use super::shape::NUMBERS_MAX;
 use super::{Corrupt, checksum};
-use crate::geometry::{Geometry, GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Settings};
+use crate::geometry::{
+    Geometry, GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Settings,
+};
 use crate::list::Blocks;
-use crate::packed::Postings;
 
-/// Bytes at the beginning of the file that are the root's.
-pub const ROOT_BYTES: u64 = 8192;
 const SLOT_BYTES: u64 = 4096;
 /// Words of a root.
 pub const WORDS: usize = 64;

@@ -30,10 +30,10 @@ impl Cut {
         let end = dictionary.table.lines().min(self.line + LINES);
         for line in self.line..end {
             for id in dictionary.table.in_line(memory.region(), line) {
-                writer.cut(memory, TermId(id as u32), self.boundary);
+                writer.cut(memory.ground(), TermId(id as u32), self.boundary);
             }
         }
-        writer.collect(memory);
+        writer.collect(memory.ground());
         self.line = end;
         end == dictionary.table.lines()
     }

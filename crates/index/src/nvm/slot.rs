@@ -17,12 +17,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span};
 
-use super::layout::NvmLayout;
+use super::layout::{NvmLayout, SLOT_BYTES};
 use super::{Corrupt, checksum};
 use crate::ids::{Position, State};
 
-/// Bytes of a slot.
-pub const SLOT_BYTES: u64 = 256;
 /// Words of an entry.
 pub const ENTRY_WORDS: usize = 28;
 const ENTRY_AT: u64 = 8;

@@ -8,10 +8,7 @@ use spirit_door::{Door, Site};
 use spirit_mem::{Region, Span};
 
 use super::section::{Kind, Sections};
-use super::tier::Nvm;
 use crate::geometry::ROW_BYTES;
-use crate::memory::Memory;
-use crate::snapshot::Segment;
 
 /// In a descriptor's word: the stamps lie apart.
 const APART: u64 = 1;
@@ -84,20 +81,6 @@ impl Stamps {
     /// The bits of a word that are stored inverted.
     fn inverted(self) -> u64 {
         if self.are_apart { u64::MAX } else { 0 }
-    }
-}
-
-/// Stores the deaths that the copy of a segment's rows misses. Whoever kills a row from now on stamps both, so what is missed was
-/// stored before the ingest role was told; a row that seems to live may be stamped meanwhile.
-pub(super) fn carry(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: Stamps) {
-    let (door, region) = (nvm.door(), memory.region());
-    let table = segment.row_table();
-    for local in 0..segment.rows() {
-        let stamp = table.row(local).death();
-        if stamp != 0 && stamp != stamps.get(region, local) {
-            let at = stamps.set(door, Site::BodyStamp, region, local, stamp);
-            door.write_back(Site::BodyWriteBack, region, at, 8);
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_door::Site;
 use spirit_mem::{Region, Span};
 
-use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES};
+use super::engraved_terms::{TERM_HASH_BYTES, TERM_KEY_BYTES, hash_bytes};
 use super::node::{NODE_BYTES, Node};
 use super::order_engraver::OrderEngraver;
 use super::section::{Kind, Section, Sections};
@@ -175,11 +175,6 @@ pub(super) fn each_entry(
         let entry = entries.get(region, index.expect("a registered term has its entry"));
         found(ordinal as u32, id, entry);
     }
-}
-
-/// Bytes of the hashes of so many terms: whole words.
-pub(super) fn hash_bytes(terms: u64) -> u64 {
-    (terms * TERM_HASH_BYTES).next_multiple_of(8)
 }
 
 fn put<const N: usize>(bytes: &mut Vec<u8>, words: [u64; N]) {

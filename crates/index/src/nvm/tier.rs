@@ -13,9 +13,7 @@ use super::layout::NvmLayout;
 use super::prover::SegmentProver;
 use super::section::Sections;
 use super::slot::{Entry, Slots};
-use crate::ids::Partition;
-use crate::ids::Position;
-use crate::memory::Memory;
+use crate::ids::{Partition, Position};
 
 /// Blocks of the disk are taken this many bytes at a time.
 pub(super) const BACKED_BYTES: u64 = 2 << 20;
@@ -107,7 +105,7 @@ impl Nvm {
 
     /// Backs the log for records from position `from`, where it ends now, up to `end`, and ahead of that; returns true if
     /// blocks back it up to `end`. The ingest role calls it.
-    pub fn back_log(&self, memory: &Memory, from: u64, end: u64) -> bool {
+    pub fn back_log(&self, region: &Region, residency: Residency, from: u64, end: u64) -> bool {
         let [first, backed] = self.log_backed.each_ref().map(|word| word.load(Relaxed));
         let bytes = self.layout.log.1;
         if end + LOG_AHEAD_MIN <= backed || (first < backed && backed - first >= bytes) {
@@ -119,7 +117,9 @@ impl Nvm {
         for to in [ahead, end].map(|to| to.min(from + bytes)) {
             // The lap ends between the two, if it does.
             let lap_end = (from + 1).next_multiple_of(bytes).min(to);
-            if self.back_lap(memory, from, lap_end) && self.back_lap(memory, lap_end, to) {
+            if self.back_lap(region, residency, from..lap_end)
+                && self.back_lap(region, residency, lap_end..to)
+            {
                 if first == backed {
                     self.log_backed[0].store(from, Relaxed);
                 }
@@ -136,7 +136,8 @@ impl Nvm {
     }
 
     /// Backs a part of one lap of the log.
-    fn back_lap(&self, memory: &Memory, from: u64, to: u64) -> bool {
+    fn back_lap(&self, region: &Region, residency: Residency, part: Range<u64>) -> bool {
+        let Range { start: from, end: to } = part;
         if from >= to {
             return true;
         }
@@ -148,21 +149,21 @@ impl Nvm {
         // On the first lap there is nothing behind the log's end.
         let is_first_lap = to <= bytes;
         let zero = is_first_lap && self.tier.door.barrier() == Barrier::Sync;
-        if zero && !self.zero(memory, place, to - from) {
+        if zero && !self.zero(region, place, to - from) {
             return false;
         }
-        if memory.geometry().settings.residency == Residency::Prefault {
+        if residency == Residency::Prefault {
             // Pages that cannot be mapped now are when they are stored to.
-            let _ = memory.region().make_resident(place, to - from);
+            let _ = region.make_resident(place, to - from);
         }
         true
     }
 
     /// Writes zeros to a part of the log and syncs them, so that syncing a record there changes no metadata of the file. Returns false
     /// if the disk failed or is full.
-    fn zero(&self, memory: &Memory, at: u64, bytes: u64) -> bool {
+    fn zero(&self, region: &Region, at: u64, bytes: u64) -> bool {
         let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
-        self.is_done(written) && self.tier.door.sync_part(memory.region(), at, bytes)
+        self.is_done(written) && self.tier.door.sync_part(region, at, bytes)
     }
 
     /// Backs a part of the tier with blocks of the disk; says whether there are any.

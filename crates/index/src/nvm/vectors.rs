@@ -7,7 +7,7 @@ use spirit_door::{Barrier, Door};
 use spirit_mem::{Region, Residency, Span};
 
 use super::checksum;
-use super::field_list::{self, FieldList, PARTS_START};
+use super::field_list::{self, FieldList};
 use super::layout::{NvmLayout, NvmSettings};
 use super::log::{Header, LogSpace, LogWriter, LoggedKey, Operations, RecordKind};
 use super::merged::{NOWHERE, chain_word};
@@ -21,6 +21,7 @@ use crate::column::writer::Plan;
 use crate::entries::{ALONE, Entry, PACKED};
 use crate::ids::{SegmentId, State};
 use crate::maxima::Maxima;
+use crate::nvm::layout::PARTS_START;
 use crate::packed::terms::writer::PackedTermsWriter;
 use crate::packed::writer::{PositionsOf, pack_list};
 use crate::posting::{posting, rank_of};

@@ -1,7 +1,7 @@
 //! The living values of the segments that are taken together, as [columns](crate::column) want them. Rows of a newer segment come
 //! first, and terms keep their order, whatever their places.
 
-use super::copy::{DEAD, Source};
+use super::source::{DEAD, Source};
 use crate::column::Column;
 use crate::column::writer::{Layout, Plan};
 use crate::memory::Memory;

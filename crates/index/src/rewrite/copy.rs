@@ -8,12 +8,13 @@ use spirit_mem::Span;
 
 use super::columns::LivingValues;
 use super::room::{Content, ROW_WORDS, Room};
+use super::source::{DEAD, Source};
 use crate::column::Columns;
 use crate::descriptor::{Descriptor, Superseded, Window};
 use crate::dictionary::{Dictionary, TermId};
 use crate::dictionary_writer::{DictionaryFull, DictionaryWriter, Place};
 use crate::entries::Entry;
-use crate::flush::FlushStop;
+use crate::flush_stop::FlushStop;
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::ids::{SegmentId, State};
 use crate::lengths::{LengthArray, Statistics, saturated};
@@ -26,18 +27,6 @@ use crate::term::{FieldId, TermBuffer};
 use crate::term_order::Leads;
 use crate::term_sorter::TermSorter;
 use crate::vector;
-
-/// In the map from old to new local ids: the row is not copied.
-pub(super) const DEAD: u32 = u32::MAX;
-
-/// One segment of the run, and where its living rows go.
-pub(super) struct Source<'a> {
-    pub(super) segment: Segment<'a>,
-    /// New local id of each row.
-    pub(super) map: Vec<u32>,
-    /// New ordinal of each of the segment's ordinals.
-    pub(super) ordinals: Vec<u32>,
-}
 
 /// The living part of a run.
 pub(super) struct Copy<'a> {
@@ -275,10 +264,13 @@ impl<'a> Copy<'a> {
         for term in &self.terms {
             // A term of which no posting lives gets no entry.
             let lives = self.list(memory, *term).next().is_some();
-            match lives.then(|| writer.place_version(memory, *term, self.id)).transpose() {
+            match lives.then(|| writer.place_version(memory.ground(), *term, self.id)).transpose() {
                 Ok(place) => places.push(place),
                 Err(full) => {
-                    places.into_iter().flatten().for_each(|place| writer.give_back(memory, place));
+                    places
+                        .into_iter()
+                        .flatten()
+                        .for_each(|place| writer.give_back(memory.ground(), place));
                     return Err(full);
                 }
             }
@@ -307,13 +299,13 @@ impl<'a> Copy<'a> {
             }
             let payload = if postings == 1 { newest } else { first as u32 };
             let entry = Entry { segment: self.id, postings, payload, ..Entry::NONE };
-            writer.add_version(memory, *term, entry, place);
+            writer.add_version(memory.ground(), *term, entry, place);
             next = after;
             total += postings as u64;
         }
         self.new.set_posting_count(total);
         self.order_terms(memory);
-        writer.collect(memory);
+        writer.collect(memory.ground());
     }
 
     /// Writes the order of the terms that have entries, and the columns, which have places in it.

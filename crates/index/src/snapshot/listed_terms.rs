@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::Segment;
-use super::terms::OrderedTerm;
+use super::ordered_term::OrderedTerm;
 use crate::dictionary::{Dictionary, TermId};
 use crate::ids::SegmentId;
 use crate::nvm::merged::Merged;

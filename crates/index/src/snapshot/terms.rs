@@ -2,6 +2,7 @@
 
 use super::Segment;
 use super::listed_terms::ListedTerms;
+use super::ordered_term::OrderedTerm;
 use crate::descriptor::packed_terms_at;
 use crate::entries::Entry;
 use crate::nvm::packed_terms;
@@ -9,19 +10,6 @@ use crate::nvm::shape::Lists;
 use crate::packed::terms::{PackedTermCursor, PackedTerms};
 use crate::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use crate::term_order::{PREFIX_BYTES, of_prefix, prefix};
-
-/// A term of a segment. Its bytes are where the [cursor](TermCursor::next_term) was told to write them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderedTerm {
-    /// Its field.
-    pub field: FieldId,
-    /// Its bytes.
-    pub len: usize,
-    /// Its list in the segment. Of totals nothing is known.
-    pub entry: Entry,
-    /// Its ordinal there, which document vectors have; none where terms lead to packed lists.
-    pub ordinal: Option<u32>,
-}
 
 /// Goes through the terms of a segment in the order of fields and bytes. Good for as long as the reader stays pinned.
 #[derive(Clone, Copy)]

@@ -6,7 +6,8 @@ use std::path::Path;
 use spirit_index::nvm::Corrupt;
 use spirit_index::nvm::check::{Checked, Counts, Logged, Part};
 use spirit_index::nvm::field_list;
-use spirit_index::nvm::root::{self, ROOT_BYTES, Root};
+use spirit_index::nvm::layout::ROOT_BYTES;
+use spirit_index::nvm::root::{self, Root};
 use spirit_mem::Region;
 use spirit_schema::Schema;
 

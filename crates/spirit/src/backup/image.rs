@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::layout::PARTS_START;
 use spirit_index::nvm::root::{self, Root};
 use spirit_mem::{HeapFile, Region};
 

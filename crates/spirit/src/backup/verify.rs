@@ -1,5 +1,5 @@
 //! Whether a backup is whole: all its checksums; then each segment, put into memory by itself, and the log, by the rules of
-//! [`check`](crate::backup::check()).
+//! [`check`](crate::check()).
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,7 +11,7 @@ use spirit_index::nvm::backup::contents::{Contents, PartContents, survey};
 use spirit_index::nvm::backup::frame::FrameReader;
 use spirit_index::nvm::backup::target::{PutError, Target, check_rings};
 use spirit_index::nvm::check::Checked;
-use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::layout::PARTS_START;
 use spirit_index::nvm::root::Root;
 use spirit_mem::{Region, Residency};
 use spirit_schema::Schema;

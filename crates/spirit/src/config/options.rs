@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::geometry::{GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use spirit_index::geometry::{GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::list::Blocks;
-use spirit_index::nvm::merge::RUN_MAX;
-use spirit_index::packed::Postings;
+use spirit_index::nvm::gather::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_schema::FieldKind;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use spirit_door::{Barrier, Door};
 use spirit_index::geometry::{Geometry, Settings};
 use spirit_index::memory::Memory;
-use spirit_index::nvm::field_list::PARTS_START;
+use spirit_index::nvm::layout::PARTS_START;
 use spirit_index::nvm::root;
 use spirit_index::nvm::tier::Tier;
 use spirit_mem::reader_words::{GROUP_SLOTS, GROUPS};

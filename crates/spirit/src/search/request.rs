@@ -139,7 +139,7 @@ impl Search {
     }
 }
 
-/// What each query of a reader may cost. One that would cost more is ended, and its answer is a [`SearchError`].
+/// What each query of a reader may cost. One that would cost more is ended, and its answer is a [`SearchError`](crate::SearchError).
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// How long it may take. Default: as long as it takes.

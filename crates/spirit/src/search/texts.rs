@@ -20,7 +20,7 @@ pub enum TextError {
     NotStored,
     /// The results were kept for too long.
     Lease(LeaseExpired),
-    /// The file does not hold what was stored there. [`check`](crate::backup::check()) says what else is wrong with it.
+    /// The file does not hold what was stored there. [`check`](crate::check()) says what else is wrong with it.
     Corrupt {
         /// The executor whose part of the file it is.
         executor: usize,

@@ -12,7 +12,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit_index::flush::{Dropped, Flush, FlushStop};
+use spirit_index::flush::{Dropped, Flush};
+use spirit_index::flush_stop::FlushStop;
 use spirit_index::ids::Position;
 use spirit_index::nvm::engrave::Sealed;
 use spirit_index::nvm::shed::{Progress as Shedding, Shed};

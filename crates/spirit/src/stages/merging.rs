@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use spirit_door::Barrier;
-use spirit_index::flush::FlushStop;
+use spirit_index::flush_stop::FlushStop;
 use spirit_index::ids::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::damage;

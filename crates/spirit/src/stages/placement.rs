@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::flush::FlushStop;
+use spirit_index::flush_stop::FlushStop;
 use spirit_index::ids::{Position, SegmentId};
 use spirit_index::memory::Memory;
 use spirit_index::nvm::commit::commit;

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
-use spirit_index::batch::Batch;
-use spirit_index::fresh::{FreshCounts, FreshWriter, Stop};
+use spirit_index::batch::{Batch, Stop};
+use spirit_index::fresh::{FreshCounts, FreshWriter};
 use spirit_index::ids::{Position, SegmentId, State};
 use spirit_index::keys::{self};
 use spirit_index::nvm::damage;

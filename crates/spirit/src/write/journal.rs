@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use spirit_index::batch::{Batch, Key};
+use spirit_index::memory::Memory;
 use spirit_index::nvm::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES,
     Operations, RecordKind, Reference,
@@ -243,7 +244,7 @@ impl Journal {
         let kept = if kept > 0 { (KEPT + 1) * kept } else { 0 };
         let (bytes, spare) = (self.arrival_bytes + bytes, 2 * HEADER_BYTES + kept);
         let end = self.writer.end_with(nvm.log_head(), bytes, spare);
-        let is_backed = |end| nvm.back_log(&shared.memory, self.writer.position(), end);
+        let is_backed = |end| backs_log(&shared.memory, self.writer.position(), end);
         let has_room = end.is_some_and(is_backed);
         self.is_unbacked.set(end.is_some() && !has_room);
         has_room
@@ -254,7 +255,7 @@ impl Journal {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         let (position, region) = (self.writer.position(), shared.memory.region());
         let can = self.is_unbacked.take()
-            && nvm.back_log(&shared.memory, position, position + HEADER_BYTES)
+            && backs_log(&shared.memory, position, position + HEADER_BYTES)
             && self.writer.begin_lap(nvm.door(), region, nvm.log_head());
         if can {
             nvm.note_log_lap(self.writer.position());
@@ -372,4 +373,10 @@ impl Journal {
         self.operations.clear();
         logged
     }
+}
+
+/// Backs the log from position `from` up to `end`; says whether the disk has room for it.
+fn backs_log(memory: &Memory, from: u64, end: u64) -> bool {
+    let residency = memory.geometry().settings.residency;
+    memory.nvm().is_some_and(|nvm| nvm.back_log(memory.region(), residency, from, end))
 }

@@ -8,8 +8,7 @@ use spirit_door::trace::Action;
 
 use crate::explorer::{Effort, explore};
 use crate::run::Run;
-use crate::scenario;
-use crate::workers;
+use crate::{scenario, workers};
 
 /// Barriers without which few images are wrong, so that not every run of this test sees one, and which those are.
 const RARELY_SEEN: [(Site, &str); 3] =

@@ -29,6 +29,11 @@ impl Masked {
         Masked { code }
     }
 
+    /// All of it.
+    pub(crate) fn code(&self) -> &str {
+        &self.code
+    }
+
     /// The lines of code, numbered from one.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.code.lines())

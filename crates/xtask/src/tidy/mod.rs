@@ -3,9 +3,11 @@
 //! A finding names a place and what to do there. Style that a formatter or a lint can hold is left
 //! to them.
 
+mod circles;
 mod layers;
 mod links;
 mod masked;
+mod modules;
 mod proofs;
 mod rust;
 mod text;
@@ -52,17 +54,21 @@ pub(crate) struct Report {
 pub(crate) fn check(root: &Path) -> io::Result<Report> {
     let paths = files::of_project(root)?;
     let mut report = Report { files: paths.len(), ..Report::default() };
+    let mut sources = Vec::new();
     for path in &paths {
         report.findings.extend(text::too_large(path, root.join(path).metadata()?.len()));
         // What is not UTF-8 is no text.
         let Ok(content) = String::from_utf8(std::fs::read(root.join(path))?) else { continue };
         check_file(path, &content, &paths, &mut report);
-        if path.ends_with(".md") {
+        if path.ends_with(".rs") {
+            sources.push((path.clone(), content));
+        } else if path.ends_with(".md") {
             let folder = root.join(path).parent().map(Path::to_owned).unwrap_or_default();
             let beside = |target: &str| std::fs::read_to_string(folder.join(target)).ok();
             report.findings.extend(proofs::missing(path, &content, beside));
         }
     }
+    report.findings.extend(circles::check(&sources));
     report.findings.extend(layers::check(root)?);
     report.findings.sort();
     Ok(report)

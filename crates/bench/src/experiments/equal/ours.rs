@@ -6,12 +6,11 @@ use spirit_peer_protocol::{Answer, Query as Tree};
 use crate::Fallible;
 use crate::bm25::Convention;
 use crate::corpus::Corpus;
-use crate::engine;
-use crate::form;
 use crate::peers::Outcome;
 use crate::query_sets::QuerySet;
 use crate::query_sets::columns::Columns;
 use crate::scratch::Scratch;
+use crate::{engine, form};
 
 use super::K;
 use super::side::Side;

@@ -6,9 +6,8 @@ use spirit_peer_protocol::{Clauses, Query as Tree};
 use crate::Fallible;
 use crate::bench::Bench;
 use crate::corpus::Corpus;
-use crate::form;
-use crate::language;
 use crate::query_sets::{ARCHIVE, QuerySet, drawn, luceneutil};
+use crate::{form, language};
 
 /// Queries of each class that sets are taken from.
 const PER_CLASS: usize = 500;

@@ -11,8 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use spirit::{Options, Query, Search};
 
 use super::{LOST, MARKS, marker};
-use crate::Fallible;
-use crate::engine;
+use crate::{Fallible, engine};
 
 /// The first argument of the process that asks.
 pub(crate) const ASK: &str = "--ask-for-marked";

@@ -335,10 +335,10 @@ mod tests {
     use spirit_mem::Residency;
 
     use super::*;
+    use crate::geometry::Postings;
     use crate::list::Blocks;
     use crate::nvm::layout::NvmSettings;
     use crate::nvm::log::{GroupEnd, Header, LogWriter, LoggedKey, Operations, RecordKind};
-    use crate::packed::Postings;
 
     const SALT: u32 = 77;
     const SETTINGS: Settings = Settings {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::rows::{Rows, Vectors, digest};
-use super::segment::Segment;
+use super::seen::Segment;
 use super::{Checked, Part};
 use crate::column::{Column, Columns};
 use crate::nvm::node::Nodes;

@@ -1,7 +1,7 @@
 //! Which lengths a term's documents are scored by: those of the text, or of the field of text that it is a term of.
 
 use super::Part;
-use super::segment::Segment;
+use super::seen::Segment;
 use crate::column::Columns;
 use crate::lengths::LengthArray;
 use crate::nvm::node::Nodes;

@@ -1,21 +1,10 @@
 //! The log: records one behind the other up to its end, and nothing that is whole beyond it.
 
-use super::slots::Found;
+use super::seen::{Found, LogEnd};
 use super::{Checked, Logged, Part};
 use crate::nvm::log::{LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind};
 use crate::nvm::log_reader::{LogReader, Record};
 use crate::nvm::seal;
-
-/// What the log says to whoever looks at rows.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LogEnd {
-    /// One past the highest row number in it.
-    pub(super) row_end: u64,
-    /// Rows that its records take at most when they are replayed.
-    pub(super) replayed: u64,
-    /// Whether some may have killed rows.
-    pub(super) kills: bool,
-}
 
 pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> LogEnd {
     let Some(Logged { salt, incarnation, closed }) = part.logged else { return LogEnd::default() };

@@ -6,12 +6,11 @@ use std::sync::atomic::Ordering::Acquire;
 
 use spirit_mem::{Region, Span};
 
-use super::segment::Segment;
-use super::slots::Found;
+use super::seen::{Found, Segment};
 use super::terms::is_key_of;
 use super::{Checked, Part};
 use crate::ids::Position;
-use crate::nvm::merge::RUN_MAX;
+use crate::nvm::gather::RUN_MAX;
 use crate::nvm::merged::{Merged, RECORD_BYTES, chained, check_count, long_lines};
 use crate::nvm::node::Nodes;
 use crate::nvm::section::Kind;

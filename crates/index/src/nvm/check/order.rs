@@ -1,6 +1,6 @@
 //! The order of a segment's terms: each that has a node once, in the order of fields and bytes, under its prefix.
 
-use super::segment::Segment;
+use super::seen::Segment;
 use super::{Checked, Part};
 use crate::nvm::merged::Merged;
 use crate::nvm::named_nodes::NamedNodes;

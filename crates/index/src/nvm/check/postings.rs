@@ -8,7 +8,7 @@ use spirit_mem::Span;
 
 use super::lengths::Lengths;
 use super::rows::{self, Rows, Vectors, digest};
-use super::segment::Segment;
+use super::seen::Segment;
 use super::{Checked, Part};
 use crate::flushed::{bitmap_at, bitmap_words, is_dense, list_end, maxima_at};
 use crate::maxima::{BLOCK_POSTINGS, blocks_of, maxima_of};

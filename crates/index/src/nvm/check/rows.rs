@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_mem::{Region, Span};
 
 use super::lengths::Lengths;
-use super::log::LogEnd;
-use super::segment::Segment;
+use super::seen::{LogEnd, Segment};
 use super::{Checked, Part};
 use crate::batch::KEY_BYTES_MAX;
 use crate::lengths::{LengthArray, Statistics, saturated};

@@ -2,38 +2,17 @@
 
 use super::lengths::Lengths;
 use super::rows::Rows;
-use super::slots::Found;
+use super::seen::{Found, Segment};
 use super::{Checked, Part, columns, order, postings, rows, terms, texts};
 use crate::ids::{Position, SegmentId, State};
 use crate::nvm::Corrupt;
-use crate::nvm::node::NODE_BYTES;
 use crate::nvm::pages::Pages;
 use crate::nvm::section::{Kind, SECTIONS, Sections};
 use crate::nvm::shape;
 use crate::nvm::slot::{Entry, Slots};
-use crate::term_order::TermOrder;
-
-impl Segment {
-    /// The order of its terms, if it is raw. Whoever may be changing the index may give its place to another segment meanwhile, so the number
-    /// of terms is that of the section table, which was looked at.
-    pub(super) fn term_order<'a>(&self, part: &Part<'a>) -> TermOrder<'a> {
-        let terms = self.sections.get(Kind::Nodes).bytes / NODE_BYTES;
-        TermOrder::of(part.region, self.sections.get(Kind::TermOrder).start, terms)
-    }
-}
 
 /// Tries for a segment that changes while it is looked at.
 const TRIES: usize = 4;
-
-/// A live segment whose shape is right.
-pub(super) struct Segment {
-    pub(super) id: SegmentId,
-    pub(super) is_merged: bool,
-    pub(super) entry: Entry,
-    pub(super) sections: Sections,
-    /// What its slot says of dead rows.
-    pub(super) dead: Option<u32>,
-}
 
 /// Looks at the segments one by one, the first of which follows `before`; returns those that can be followed further.
 pub(super) fn check_all(

@@ -2,41 +2,12 @@
 
 use spirit_mem::Ring;
 
-use super::segment::Segment;
+use super::seen::{Found, Segment};
 use super::{Checked, Part};
 use crate::ids::{Position, State};
+use crate::nvm::layout::SLOT_BYTES;
 use crate::nvm::shape;
-use crate::nvm::slot::{Entry, Mark, SLOT_BYTES, Slots};
-
-/// What the marks say.
-#[derive(Default)]
-pub(super) struct Found {
-    /// The segments that live, oldest first, and whether each is merged.
-    pub(super) live: Vec<(Position, State)>,
-    /// What the slot of the newest that ever was says, whether or not that one lives.
-    pub(super) newest: Option<Entry>,
-}
-
-impl Found {
-    /// The oldest segment that lives, or the next one that will.
-    pub(super) fn oldest(&self) -> Position {
-        let next = self.newest.map_or(0, |entry| (entry.id >> 1) as Position + 1);
-        self.live.first().map_or(next, |(position, _)| *position)
-    }
-
-    /// A segment that is marked as merged says so of all older ones.
-    fn merge_older(&mut self) {
-        let newest = self.live.iter().rposition(|(_, state)| *state == State::Merged);
-        let merged = newest.map_or(0, |newest| newest + 1);
-        self.live[..merged].iter_mut().for_each(|(_, state)| *state = State::Merged);
-    }
-
-    /// One past the last merged segment.
-    pub(super) fn merged_end(&self) -> Position {
-        let merged = self.live.iter().take_while(|(_, state)| *state == State::Merged);
-        merged.last().map_or(self.oldest(), |(position, _)| position + 1)
-    }
-}
+use crate::nvm::slot::{Entry, Mark, Slots};
 
 pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
     let slots = Slots::new(part.region, &part.layout);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::rows::Rows;
-use super::segment::Segment;
+use super::seen::Segment;
 use super::{Checked, Part};
 use crate::keys;
 use crate::nvm::engraved_terms::{EngravedKey, EngravedTerms};

@@ -2,7 +2,7 @@
 //! says.
 
 use super::rows::Rows;
-use super::segment::Segment;
+use super::seen::Segment;
 use super::{Checked, Part};
 use crate::nvm::section::Kind;
 use crate::nvm::text_block::Unpacked;

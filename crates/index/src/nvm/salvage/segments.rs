@@ -15,9 +15,10 @@ use crate::nvm::backup::frame::{FrameWriter, Sink};
 use crate::nvm::backup::segment::CopyError;
 use crate::nvm::backup::source::Source;
 use crate::nvm::check::Checked;
+use crate::nvm::layout::SLOT_BYTES;
 use crate::nvm::section::Sections;
 use crate::nvm::shape;
-use crate::nvm::slot::{Entry, Mark, SLOT_BYTES, Slots};
+use crate::nvm::slot::{Entry, Mark, Slots};
 
 /// Why older segments go with one that is lost: they follow each other without a gap.
 const OLDER: &str =

@@ -2,8 +2,7 @@
 //! leave the DRAM dictionary, and the oldest segment goes.
 
 use spirit_index::flush::drop_oldest;
-use spirit_index::ids::Partition;
-use spirit_index::ids::{Position, SegmentId};
+use spirit_index::ids::{Partition, Position, SegmentId};
 use spirit_index::keys;
 use spirit_index::memory::Memory;
 use spirit_index::nvm::commit::commit;
@@ -77,7 +76,7 @@ impl FlushStage {
     /// Takes back what no reader holds any more.
     pub(super) fn collect(&mut self) {
         let memory = &self.shared.memory;
-        memory.dictionary().collect(memory);
+        memory.dictionary().collect(memory.ground());
         if let Some(placement) = &mut self.placement {
             placement.collect(memory);
         }

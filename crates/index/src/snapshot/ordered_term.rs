@@ -1,0 +1,17 @@
+//! A term of a segment, as a walk through its terms gives it.
+
+use crate::entries::Entry;
+use crate::term::FieldId;
+
+/// A term of a segment. Its bytes are where the [cursor](super::TermCursor::next_term) was told to write them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderedTerm {
+    /// Its field.
+    pub field: FieldId,
+    /// Its bytes.
+    pub len: usize,
+    /// Its list in the segment. Of totals nothing is known.
+    pub entry: Entry,
+    /// Its ordinal there, which document vectors have; none where terms lead to packed lists.
+    pub ordinal: Option<u32>,
+}
