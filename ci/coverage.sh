@@ -35,8 +35,8 @@ cargo test -p spirit --test crash --no-run 2>"$profiles/build.log" || { cat "$pr
 program="$(sed -n 's/.*tests.crash.main.rs (\(.*\))$/\1/p' "$profiles/build.log")"
 LLVM_PROFILE_FILE="$profiles/%p.profraw" "$program" what_was
 "$profdata" merge -sparse "$profiles"/*.profraw -o "$profiles/all.profdata"
-for file in crates/index/src/nvm/recover.rs crates/index/src/nvm/merged_writer.rs crates/index/src/nvm/merge.rs crates/index/src/nvm/gather.rs \
-    crates/index/src/nvm/import.rs crates/spirit/src/start/recovery.rs crates/spirit/src/start/replay.rs \
+for file in crates/index/src/start/recover.rs crates/index/src/merge/merged_writer.rs crates/index/src/merge.rs crates/index/src/merge/gather.rs \
+    crates/index/src/start/import.rs crates/spirit/src/start/recovery.rs crates/spirit/src/start/replay.rs \
     crates/spirit/src/stages/key_import.rs crates/spirit/src/storage/open_root.rs; do
     "$cov" report "$program" -instr-profile="$profiles/all.profdata" "$file" 2>/dev/null |
         awk -v file="$file" '/^TOTAL/ { printf "%s: %d of %d lines reached\n", file, $8 - $9, $8 }'

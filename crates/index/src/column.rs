@@ -1,5 +1,5 @@
-//! Columns: what a flushed segment keeps of its rows' [values](crate::values), field by field (doc values). That of a field of text has lengths:
-//! how many tokens were kept, saturated as in the array of [lengths](crate::lengths); rows without any have none.
+//! Columns: what a flushed segment keeps of its rows' [values](crate::ground::values), field by field (doc values). That of a field of text has lengths:
+//! how many tokens were kept, saturated as in the array of [lengths](crate::rows::lengths); rows without any have none.
 //!
 //! | words | |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | 2, 3 | the least value, the highest one; of lengths all of them together, the highest one | |
 //!
 //! Values are in [sortable](ValueKind::sortable) form, that of a keyword is the place of its term in the segment's
-//! [order of terms](crate::term_order), less the least (a length is as it is), in as few bytes as the highest needs. Rows are counted from the newest, as ranks
+//! [order of terms](crate::terms::term_order), less the least (a length is as it is), in as few bytes as the highest needs. Rows are counted from the newest, as ranks
 //! are. A column has one of two forms, that which takes less room:
 //!
 //! | form | | |
@@ -26,7 +26,7 @@
 //!
 //! Rows with several values of a field are listed. The least and the highest value of keywords are the first and the last
 //! term of their field. So whatever a segment has takes at most 12 bytes a value and 48 a column, which is what its fresh form had room
-//! for ([`geometry`](crate::geometry)).
+//! for ([`geometry`](crate::ground::geometry)).
 //!
 //! One word of a descriptor leads to all of it, as to texts, and the copy in the second tier is the same, word for word. What is read from there
 //! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any. Whoever looks for damage may read it
@@ -43,10 +43,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_kernel::{Level, Width, and_bits, or_bits, range_bits};
 use spirit_mem::{Region, Span};
 
-use crate::lengths::{LENGTH_BYTES, LengthArray, Statistics};
-use crate::posting::{LOCAL_MAX, rank_of};
-use crate::term::FieldId;
-use crate::values::ValueKind;
+use crate::ground::posting::{LOCAL_MAX, rank_of};
+use crate::ground::term::FieldId;
+use crate::ground::values::ValueKind;
+use crate::rows::lengths::{LENGTH_BYTES, LengthArray, Statistics};
 use entry::{ENTRY_WORDS, Entry, HEAD_WORDS, Parts, of_head};
 
 const WORD: u64 = size_of::<u64>() as u64;

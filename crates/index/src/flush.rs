@@ -16,29 +16,29 @@ use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
 use crate::column::writer::Layout;
-use crate::descriptor::Window;
-use crate::dictionary::{Dictionary, TermId};
-use crate::dictionary_writer::{DictionaryFull, DictionaryWriter};
-use crate::entries::PACKED;
-use crate::extent::Extent;
-use crate::flush_stop::FlushStop;
-use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
+use crate::engrave::{Engrave, Sealed};
+use crate::form::merged::Merged;
+use crate::form::node::Nodes;
+use crate::form::packed_terms;
 use crate::fresh::FreshCounts;
-use crate::ids::{Partition, SegmentId, State};
-use crate::lengths::RunningCounts;
-use crate::maxima::{blocks_of, write_maxima};
+use crate::fresh::extent::Extent;
+use crate::ground::ids::{Partition, SegmentId, State};
+use crate::ground::posting::rank_of;
+use crate::ground::slot::Slots;
+use crate::ground::term::{TERM_BYTES_MAX, Term, TermBuffer, TermKey};
+use crate::lists::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
-use crate::nvm::engrave::{Engrave, Sealed};
-use crate::nvm::merge::sweep_merged;
-use crate::nvm::merged::Merged;
-use crate::nvm::merged_writer::MergedWriter;
-use crate::nvm::node::Nodes;
-use crate::nvm::packed_terms;
-use crate::nvm::slot::Slots;
-use crate::posting::rank_of;
-use crate::term::{TERM_BYTES_MAX, Term, TermBuffer, TermKey};
-use crate::term_order::Leads;
-use crate::term_sorter::TermSorter;
+use crate::memory::descriptor::Window;
+use crate::memory::flush_stop::FlushStop;
+use crate::memory::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
+use crate::merge::merged_writer::MergedWriter;
+use crate::merge::sweep_merged;
+use crate::rows::lengths::RunningCounts;
+use crate::terms::dictionary::{Dictionary, TermId};
+use crate::terms::dictionary_writer::{DictionaryFull, DictionaryWriter};
+use crate::terms::entries::PACKED;
+use crate::terms::term_order::Leads;
+use crate::terms::term_sorter::TermSorter;
 
 use arrays::Arrays;
 use columns::FreshValues;
@@ -131,7 +131,7 @@ impl Flush {
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
-        memory.dictionary().collect(memory.ground());
+        memory.dictionary().collect(memory.footing());
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Flush {
             let (payload, after) = self.copy(region, extent, ordinal, arrays);
             let count = extent.record(ordinal).list().count.load(Relaxed);
             if count > 0 {
-                writer.append(memory.ground(), *id, self.id, count, payload)?;
+                writer.append(memory.footing(), *id, self.id, count, payload)?;
             }
             region.view(arrays.term_map)[ordinal as usize].store(id.0, Relaxed);
             self.next_word = after;
@@ -305,7 +305,7 @@ fn intern(
             len += 1;
         }
     }
-    writer.intern(memory.ground(), Term { key, bytes: &long[..len] }, hash)
+    writer.intern(memory.footing(), Term { key, bytes: &long[..len] }, hash)
 }
 
 /// A segment that the window has passed, and that readers with the old window may still read.
@@ -350,7 +350,7 @@ impl Dropped {
         if self.id.position() >= memory.coverage().terms_floor() {
             let end = self.id.position() + 1;
             let swept = each_term(memory, self.id, |writer, term| {
-                writer.cut(memory.ground(), term, end);
+                writer.cut(memory.footing(), term, end);
                 Ok(())
             });
             debug_assert!(swept.is_ok(), "the oldest entries go without building");
@@ -370,10 +370,10 @@ impl Dropped {
 /// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     each_term(memory, id, |writer, term| {
-        writer.remove(memory.ground(), term, id).or_else(|_| {
+        writer.remove(memory.footing(), term, id).or_else(|_| {
             // Arrays that earlier terms left may be free by now.
-            writer.collect(memory.ground());
-            writer.remove(memory.ground(), term, id)
+            writer.collect(memory.footing());
+            writer.remove(memory.footing(), term, id)
         })
     })
 }
@@ -400,7 +400,7 @@ fn each_term(
             number.store(TermId::NONE.0, Relaxed);
         }
     }
-    memory.dictionary().collect(memory.ground());
+    memory.dictionary().collect(memory.footing());
     Ok(())
 }
 
@@ -434,6 +434,6 @@ fn each_term_by_key(
         merged.long_bytes(line, &mut bytes);
         find(Term { key: merged.key(line), bytes: &bytes })?;
     }
-    memory.dictionary().collect(memory.ground());
+    memory.dictionary().collect(memory.footing());
     Ok(())
 }

@@ -5,27 +5,32 @@
 //! prefetched, then all are *posted*. One cache line a token is touched for good: the term's record, which
 //! holds key, list head and the newest postings.
 //!
-//! What lies where is the [extent](crate::extent)'s matter. A batch that does
+//! What lies where is the [extent]'s matter. A batch that does
 //! not fit is taken up to the last document that does; the rest goes to the next segment.
 
+pub mod batch;
+pub mod extent;
+pub(crate) mod field_lengths;
 mod record;
+pub(crate) mod row_writer;
 mod terms;
+pub(crate) mod text_writer;
 
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::batch::{Batch, BatchToken, Document, Key, Stop};
-use crate::extent::Extent;
-use crate::field_lengths::FieldCounts;
-use crate::ids::{Partition, SegmentId};
-use crate::lengths::{Statistics, TOKENS_LIMIT};
-use crate::list::Full;
+use crate::fresh::batch::{Batch, BatchToken, Document, Key, Stop};
+use crate::fresh::extent::Extent;
+use crate::fresh::field_lengths::FieldCounts;
+use crate::fresh::row_writer::RowWriter;
+use crate::ground::ids::{Partition, SegmentId};
+use crate::ground::posting::posting;
+use crate::ground::values::{RowValue, record_words};
+use crate::lists::list::Full;
 use crate::memory::Memory;
-use crate::posting::posting;
-use crate::row_writer::RowWriter;
+use crate::rows::lengths::{Statistics, TOKENS_LIMIT};
+use crate::rows::vector::{self, UNITS_PER_TOKEN_MAX};
 use crate::rows::{KEY_INLINE_MAX, RowKey};
-use crate::values::{RowValue, record_words};
-use crate::vector::{self, UNITS_PER_TOKEN_MAX};
 
 /// The writer of a fresh segment.
 #[derive(Debug)]

@@ -1,17 +1,16 @@
-//! What an executor's memory stands on.
+//! What everything stands on: ids, words, terms, and how memory and file are divided.
 
-use std::sync::Arc;
-
-use spirit_mem::{Pins, Region};
-
-use crate::geometry::Geometry;
-
-/// A region, how it is divided, and the slots of its readers.
-pub struct Ground {
-    /// The memory.
-    pub region: Region,
-    /// Where everything is in it.
-    pub geometry: Geometry,
-    /// The readers' slots.
-    pub pins: Arc<Pins>,
-}
+pub mod blocks;
+pub mod corrupt;
+pub mod damage;
+pub mod footing;
+pub mod geometry;
+pub mod ids;
+pub mod layout;
+pub mod line_table;
+pub mod posting;
+pub mod roots;
+pub mod section;
+pub mod slot;
+pub mod term;
+pub mod values;

@@ -8,21 +8,25 @@
 //! numbers in arrival order and are found by binary search.
 //!
 //! Where there is a second tier the table is a cache: if it is full, the key of the oldest row nearby makes room, once its segment
-//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::nvm::coverage) says from where on), and a
-//! [filter](crate::nvm::key_filter) tells the writer which segments may contain it.
+//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::memory::coverage) says from where on), and a
+//! [filter](crate::keys::key_filter) tells the writer which segments may contain it.
+
+pub mod key_filter;
+pub mod key_hashes;
+pub(crate) mod row_key;
 
 use std::ops::{Deref, Range};
 
-use crate::geometry::Geometry;
-use crate::ids::{Position, State};
-use crate::line_table::{LineTable, NoRoom};
+use crate::ground::geometry::Geometry;
+use crate::ground::ids::{Position, State};
+use crate::ground::line_table::{LineTable, NoRoom};
+use crate::keys::key_filter::KeyFilter;
+use crate::keys::key_hashes::find_key;
 use crate::memory::Memory;
-use crate::nvm::key_filter::KeyFilter;
-use crate::nvm::key_hashes::find_key;
 use crate::rows::KeyKind;
 use crate::snapshot::{Segment, Snapshot};
 
-pub use crate::row_key::{as_number, hash, is, write_key, write_number};
+pub use crate::keys::row_key::{as_number, hash, is, write_key, write_number};
 
 /// The key table of an executor.
 #[derive(Clone, Copy, Debug)]

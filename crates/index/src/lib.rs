@@ -1,52 +1,55 @@
 //! Segments, dictionary, descriptor table and snapshots: the index itself, without threads or policy.
 //!
-//! Bottom up: a [`posting`] word and a [`term`] key; the growing [`list`]; [`rows`], [`vector`]s and [`lengths`]; the
-//! [`fresh`] segment that a [`batch`] goes into; the [`flushed`] segment, [columns](mod@column) and all, that a [`flush`] makes of it and
-//! registers in the [`dictionary`]; the [`descriptor`] table; an executor's [`memory`]; and the [`snapshot`]
-//! that a query reads all of it through. What of it lies in the second tier, and how it gets there: [`nvm`].
+//! Each room uses only those above it:
 //!
-//! What this crate deliberately does not know: text, queries, threads, files.
+//! | room | what it is |
+//! |---|---|
+//! | [`ground`] | ids, posting words, terms, values; how memory and file are divided; slots and sections of segments |
+//! | [`rows`] | rows, their lengths, texts, document vectors and death stamps |
+//! | [`terms`] | terms in order; the dictionary in DRAM and its writer; packed terms |
+//! | [`lists`] | posting lists: growing, packed; block maxima |
+//! | [`column`](mod@column) | values of rows, by field |
+//! | [`tier`] | an executor's part of the file, open; page checks |
+//! | [`memory`] | an executor's memory, and the descriptor table in it |
+//! | [`form`] | what lies in the file: the root, list of fields, nodes, texts, the merged dictionary |
+//! | [`log`] | operations that no engraved segment has yet |
+//! | [`fresh`] | the segment that a [batch](fresh::batch) goes into |
+//! | [`snapshot`] | what one query sees of an executor |
+//! | [`keys`] | from a document's key to its row |
+//! | [`engrave`] | from DRAM to the second tier: a segment is copied, and readers go there |
+//! | [`merge`] | the terms of engraved segments are linked into the merged dictionary |
+//! | [`flush`] | a full segment becomes a read-optimized one, registered in the dictionary |
+//! | [`rewrite`] | mostly dead segments become one |
+//! | [`start`] | what a start finds, and how terms come to DRAM after it and leave it |
+//! | [`check`] | whether the file is what was stored there |
+//! | [`backup`], [`salvage`] | copies of it, at one point of its operation order or of its whole parts |
+//!
+//! Everything in the second tier is stored through the [door](spirit_door). Nothing relies on the order in which stores become durable,
+//! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
+//! torn carries a checksum. `docs/format.md` describes the format byte by byte.
+//!
+//! This crate does not know text, queries, threads or files.
 #![forbid(unsafe_code)]
 
-pub mod batch;
+pub mod backup;
+pub mod check;
 pub mod column;
-mod deaths;
-pub mod descriptor;
-pub mod dictionary;
-pub mod dictionary_writer;
-pub mod entries;
-pub mod expired;
-pub mod extent;
-mod field_lengths;
+pub mod engrave;
 pub mod flush;
-pub mod flush_stop;
-pub mod flushed;
+pub mod form;
+#[cfg(test)]
+mod format_vectors;
 pub mod fresh;
-pub mod geometry;
 pub mod ground;
-pub mod ids;
 pub mod keys;
-mod length_class;
-pub mod lengths;
-pub mod line_table;
-pub mod list;
-pub mod maxima;
+pub mod lists;
+pub mod log;
 pub mod memory;
-pub mod nvm;
-pub mod packed;
-pub mod posting;
-mod record_places;
+pub mod merge;
 pub mod rewrite;
-pub mod roots;
-mod row_key;
-mod row_writer;
 pub mod rows;
+pub mod salvage;
 pub mod snapshot;
-pub mod term;
-pub mod term_order;
-pub mod term_sorter;
-mod text_copy;
-mod text_writer;
-mod texts;
-pub mod values;
-pub mod vector;
+pub mod start;
+pub mod terms;
+pub mod tier;

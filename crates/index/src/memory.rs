@@ -1,10 +1,10 @@
-//! An executor's memory: the region, its partitions' allocators, and the [few words](crate::roots) that readers start from.
+//! An executor's memory: the region, its partitions' allocators, and the [few words](crate::ground::roots) that readers start from.
 //!
 //! # Roots and their orderings
 //!
 //! A reader pins, then loads, in this order (all acquire): the *window* of segments that are registered,
 //! what is *superseded* by a rewrite (see [`rewrite`](crate::rewrite)), the number of *visible* rows, and how many of the
-//! segments the dictionary *covers* (see [`coverage`](crate::nvm::coverage)). The rest follows from those four, so a snapshot is
+//! segments the dictionary *covers* (see [`coverage`]). The rest follows from those four, so a snapshot is
 //! four loads whatever the index holds.
 //!
 //! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of an operation
@@ -16,6 +16,11 @@
 //!   or missed.
 //! * `window.oldest` is raised when the oldest segment is dropped: one store, whatever the segment holds.
 
+pub mod coverage;
+pub mod descriptor;
+pub mod expired;
+pub mod flush_stop;
+pub mod flushed;
 mod pages;
 mod space;
 
@@ -26,23 +31,23 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use spirit_door::{Barrier, Site};
 use spirit_mem::{Dram, Pins, Region};
 
-use crate::descriptor::{Descriptor, DescriptorTable, Superseded, Window};
-use crate::dictionary_writer::DictionaryWriter;
-use crate::expired::Expired;
-use crate::geometry::{Geometry, GeometryError, Settings};
-use crate::ground::Ground;
-use crate::ids::{Position, SegmentId};
-use crate::nvm::coverage::Coverage;
-use crate::nvm::slot::Slots;
-use crate::nvm::tier::{Nvm, Tier};
-use crate::roots::{Gauge, Roots};
+use crate::ground::footing::Footing;
+use crate::ground::geometry::{Geometry, GeometryError, Settings};
+use crate::ground::ids::{Position, SegmentId};
+use crate::ground::roots::{Gauge, Roots};
+use crate::ground::slot::Slots;
+use crate::memory::coverage::Coverage;
+use crate::memory::descriptor::{Descriptor, DescriptorTable, Superseded, Window};
+use crate::memory::expired::Expired;
+use crate::terms::dictionary_writer::DictionaryWriter;
+use crate::tier::{Nvm, Tier};
 
 pub use space::PartitionUse;
 use space::Rings;
 
 /// Memory of one executor, shared by its ingest role, its flush stage and all readers.
 pub struct Memory {
-    ground: Ground,
+    footing: Footing,
     nvm: Option<Nvm>,
     /// Bytes of the long-term partition that only a rewrite may take.
     reserve: AtomicU64,
@@ -90,7 +95,7 @@ impl Memory {
         }
         let dictionary = Mutex::new(DictionaryWriter::new(&geometry));
         Ok(Memory {
-            ground: Ground { region, geometry, pins },
+            footing: Footing { region, geometry, pins },
             nvm,
             reserve: AtomicU64::new(0),
             extents_end: AtomicU64::new(0),
@@ -104,7 +109,7 @@ impl Memory {
     /// The words that readers start from.
     #[inline(always)]
     pub(crate) fn roots(&self) -> Roots<'_> {
-        Roots::new(self.ground.region.dram(self.ground.geometry.roots))
+        Roots::new(self.footing.region.dram(self.footing.geometry.roots))
     }
 
     /// A number that statistics tell.
@@ -120,20 +125,20 @@ impl Memory {
 
     /// What the dictionary's writer needs of it.
     #[inline(always)]
-    pub fn ground(&self) -> &Ground {
-        &self.ground
+    pub fn footing(&self) -> &Footing {
+        &self.footing
     }
 
     /// The region.
     #[inline(always)]
     pub fn region(&self) -> &Region {
-        &self.ground.region
+        &self.footing.region
     }
 
     /// Where everything is.
     #[inline(always)]
     pub fn geometry(&self) -> &Geometry {
-        &self.ground.geometry
+        &self.footing.geometry
     }
 
     /// The second tier, if there is one.
@@ -179,13 +184,13 @@ impl Memory {
 
     /// The index's reader slots.
     pub fn pins(&self) -> &Pins {
-        &self.ground.pins
+        &self.footing.pins
     }
 
     /// The descriptor table.
     #[inline]
     pub fn table(&self) -> DescriptorTable<'_> {
-        DescriptorTable::new(&self.ground.region, &self.ground.geometry)
+        DescriptorTable::new(&self.footing.region, &self.footing.geometry)
     }
 
     /// When the newest document of the segment at `position` arrived, in milliseconds of the index's time. It never falls
@@ -201,8 +206,8 @@ impl Memory {
     }
 
     fn arrival(&self, position: Position) -> &AtomicU64 {
-        let arrivals = self.ground.region.dram(self.ground.geometry.arrivals);
-        &arrivals[(position as u64 & (self.ground.geometry.segments_max - 1)) as usize]
+        let arrivals = self.footing.region.dram(self.footing.geometry.arrivals);
+        &arrivals[(position as u64 & (self.footing.geometry.segments_max - 1)) as usize]
     }
 
     /// Rows that queries see.
@@ -263,7 +268,7 @@ impl Memory {
         descriptor.set_dead(dead);
         let position = SegmentId(descriptor.id() as u32).position();
         let sites = [Site::Stamp, Site::StampWriteBack];
-        Slots::new(&self.ground.region, nvm.layout()).set_dead(
+        Slots::new(&self.footing.region, nvm.layout()).set_dead(
             nvm.door(),
             sites,
             position,

@@ -24,13 +24,14 @@ mod columns;
 mod copy;
 mod room;
 mod source;
+pub(crate) mod text_copy;
 
-use crate::descriptor::Superseded;
-use crate::dictionary_writer::DictionaryFull;
 use crate::flush::sweep;
-use crate::flush_stop::FlushStop;
-use crate::ids::{Partition, Position, SegmentId};
+use crate::ground::ids::{Partition, Position, SegmentId};
 use crate::memory::Memory;
+use crate::memory::descriptor::Superseded;
+use crate::memory::flush_stop::FlushStop;
+use crate::terms::dictionary_writer::DictionaryFull;
 
 use copy::Copy;
 

@@ -19,14 +19,20 @@
 //! takes what it needs and nothing moves while readers look. In the second tier the rows of a segment whose lists are packed
 //! are packed too; the directory says which form a chunk has.
 
+pub(crate) mod length_class;
+pub mod lengths;
 pub(crate) mod packed;
+pub(crate) mod record_places;
+pub(crate) mod stamps;
+pub(crate) mod texts;
+pub mod vector;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::{Region, Span};
 
-use crate::geometry::ROW_BYTES;
+use crate::ground::geometry::ROW_BYTES;
 use packed::{PACKED_CHUNK, PackedRow};
 
 /// 64-bit words of a row.

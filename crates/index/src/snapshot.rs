@@ -4,6 +4,7 @@
 //! so that a segment that is registered meanwhile is still read in its fresh form.
 
 mod columns;
+pub(crate) mod deaths;
 mod frequency;
 mod lengths;
 mod listed_terms;
@@ -17,24 +18,24 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use spirit_mem::Span;
 
-use crate::descriptor::{Descriptor, Superseded, Window};
-use crate::dictionary::Dictionary;
-use crate::entries::Entries;
-use crate::expired::Expired;
-use crate::extent::Extent;
-use crate::flushed::Flushed;
-use crate::ids::{Position, SegmentId};
+use crate::form::text_index::{TextIndex, TextScratch};
+use crate::fresh::extent::Extent;
+use crate::ground::corrupt::Corrupt;
+use crate::ground::ids::{Position, SegmentId};
+use crate::ground::posting::LOCAL_MAX;
+use crate::ground::term::Term;
+use crate::ground::values::Values;
 use crate::memory::Memory;
-use crate::nvm::Corrupt;
-use crate::nvm::coverage::Coverage;
-use crate::nvm::text_index::{TextIndex, TextScratch};
-use crate::posting::LOCAL_MAX;
-use crate::record_places::RecordPlaces;
+use crate::memory::coverage::Coverage;
+use crate::memory::descriptor::{Descriptor, Superseded, Window};
+use crate::memory::expired::Expired;
+use crate::memory::flushed::Flushed;
+use crate::rows::record_places::RecordPlaces;
+use crate::rows::texts::Texts;
+use crate::rows::vector::Vectors;
 use crate::rows::{KEY_APART, RowWords, Rows};
-use crate::term::Term;
-use crate::texts::Texts;
-use crate::values::Values;
-use crate::vector::Vectors;
+use crate::terms::dictionary::Dictionary;
+use crate::terms::entries::Entries;
 
 pub use ordered_term::OrderedTerm;
 pub use terms::TermCursor;

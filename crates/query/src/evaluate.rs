@@ -30,13 +30,13 @@ mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
-use spirit_index::descriptor::Window;
-use spirit_index::ids::SegmentId;
-use spirit_index::nvm::older::{EntryWords, FindOlder};
-use spirit_index::posting::rank_of;
+use spirit_index::form::older::{EntryWords, FindOlder};
+use spirit_index::ground::ids::SegmentId;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::FieldId;
+use spirit_index::ground::values::ValueKind;
+use spirit_index::memory::descriptor::Window;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::term::FieldId;
-use spirit_index::values::ValueKind;
 use spirit_kernel::{Algorithm, Level};
 use spirit_mem::Zeroed;
 

@@ -14,7 +14,7 @@ mod room;
 use std::error::Error;
 use std::fmt;
 
-use spirit_index::values::ValueKind;
+use spirit_index::ground::values::ValueKind;
 use spirit_schema::{Calendar, Field, FieldKind, Schema};
 
 pub(crate) use aggregation::Aggregating;

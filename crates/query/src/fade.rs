@@ -3,8 +3,8 @@
 //! A document's age is counted from its newest moment in a field to when the first page was asked for. One whose moment is yet to come is as
 //! good as new; one without a moment is infinitely old. A factor is never above 1, so bounds of scores stay bounds.
 
-use spirit_index::term::FieldId;
-use spirit_index::values::ValueKind;
+use spirit_index::ground::term::FieldId;
+use spirit_index::ground::values::ValueKind;
 
 /// How scores fade.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 //! It is a hash of the tree as it is evaluated, so it does not matter whether a text or a program said it, nor in which process.
 //! Moments are left out, of which only the field counts: `at:>=now-1h` is another interval whenever it is asked again, and the same query.
 
-use spirit_index::term::{FieldId, hash_bytes};
-use spirit_index::values::ValueKind;
+use spirit_index::ground::term::{FieldId, hash_bytes};
+use spirit_index::ground::values::ValueKind;
 
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Query};

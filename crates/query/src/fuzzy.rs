@@ -5,7 +5,7 @@
 //! sorted dictionary this is the walk through its trie. A transposition counts once, and its characters are not edited
 //! further (optimal string alignment, as Lucene's and tantivy's automata have it).
 
-use spirit_index::term::TERM_BYTES_MAX;
+use spirit_index::ground::term::TERM_BYTES_MAX;
 
 use crate::limits::DISTANCE_MAX;
 use crate::outline::{NONE, Outline};

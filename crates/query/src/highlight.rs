@@ -19,7 +19,7 @@ mod wanted;
 
 use std::ops::Range;
 
-use spirit_index::term::FieldId;
+use spirit_index::ground::term::FieldId;
 use spirit_text::Tokenizer;
 
 use crate::query::Query;

@@ -1,7 +1,7 @@
 //! Intervals of values, and the ranges of a query that are made of them.
 
-use spirit_index::term::FieldId;
-use spirit_index::values::ValueKind;
+use spirit_index::ground::term::FieldId;
+use spirit_index::ground::values::ValueKind;
 
 /// Values from the first to the second.
 pub(crate) type Interval = (u64, u64);

@@ -8,14 +8,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::entries::{Entries, Entry, EntryList};
-use spirit_index::extent::Extent;
-use spirit_index::list::{Chain, Head};
-use spirit_index::nvm::older::{EntryWords, OlderAt};
-use spirit_index::packed::PackedList;
-use spirit_index::posting::{LOCAL_MAX, rank, rank_of};
+use spirit_index::form::older::{EntryWords, OlderAt};
+use spirit_index::fresh::extent::Extent;
+use spirit_index::ground::posting::{LOCAL_MAX, rank, rank_of};
+use spirit_index::ground::term::Term;
+use spirit_index::lists::list::{Chain, Head};
+use spirit_index::lists::packed::PackedList;
 use spirit_index::snapshot::Segment;
-use spirit_index::term::Term;
+use spirit_index::terms::entries::{Entries, Entry, EntryList};
 use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 

@@ -64,7 +64,7 @@ pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
 pub use words::WORDS_BYTES_MAX;
 
-use spirit_index::nvm::older::{FindOlder, OlderEntries};
+use spirit_index::form::older::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
 use spirit_schema::Schema;
 

@@ -3,7 +3,7 @@
 //! A fresh segment's terms have no order in which many could be passed over at once, but their first bytes lie in an array. Holding these to an
 //! outline leaves few terms to be looked at themselves.
 
-use spirit_index::term_order::PREFIX_BYTES;
+use spirit_index::terms::term_order::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
 use crate::limits::DISTANCE_MAX;
@@ -69,7 +69,7 @@ impl Outline {
         outline
     }
 
-    /// The same of [prefixes](spirit_index::term_order::prefix) of any field.
+    /// The same of [prefixes](spirit_index::terms::term_order::prefix) of any field.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
         Spelling { mask: 0, begin: 0, choices, free: self.free, misses: self.misses }
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::fuzzy::{Fuzzy, FuzzyMatcher};
     use proptest::prelude::*;
-    use spirit_index::term::FieldId;
-    use spirit_index::term_order::prefix;
+    use spirit_index::ground::term::FieldId;
+    use spirit_index::terms::term_order::prefix;
     use spirit_kernel::{Level, spelt};
     use std::sync::atomic::AtomicU64;
 

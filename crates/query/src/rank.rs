@@ -15,11 +15,11 @@
 pub(crate) mod inverses;
 mod longest;
 
-use spirit_index::lengths::Statistics;
-use spirit_index::maxima::{Maxima, Pair};
-use spirit_index::posting::FREQUENCY_MAX;
+use spirit_index::ground::posting::FREQUENCY_MAX;
+use spirit_index::ground::term::FieldId;
+use spirit_index::lists::maxima::{Maxima, Pair};
+use spirit_index::rows::lengths::Statistics;
 use spirit_index::snapshot::Snapshot;
-use spirit_index::term::FieldId;
 use spirit_kernel::Bm25;
 
 use crate::fade::Fading;

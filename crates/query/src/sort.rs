@@ -13,9 +13,9 @@ mod words;
 
 use std::cmp::Ordering;
 
+use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
+use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::Segment;
-use spirit_index::term::{FieldId, TERM_BYTES_MAX};
-use spirit_index::values::ValueKind;
 
 use crate::collect::{Hit, Limit};
 use crate::top::Placed;

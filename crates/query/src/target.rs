@@ -1,6 +1,6 @@
 //! A field that is asked, and how its kind is asked for.
 
-use spirit_index::term::FieldId;
+use spirit_index::ground::term::FieldId;
 use spirit_schema::{FieldKind, Schema, TEXT};
 use spirit_text::Analyzer;
 

@@ -170,7 +170,7 @@ impl Top {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::ids::SegmentId;
+    use spirit_index::ground::ids::SegmentId;
 
     fn scored(score: u8, sequence: u64) -> Scored {
         let hit = Hit { executor: 0, segment: SegmentId(0), local: sequence as u32 };

@@ -1,7 +1,7 @@
 //! How many documents match: exactly, or at least so many as whoever asks wants to tell apart.
 
-use spirit_index::ids::SegmentId;
-use spirit_index::nvm::older::OlderEntries;
+use spirit_index::form::older::OlderEntries;
+use spirit_index::ground::ids::SegmentId;
 use spirit_index::snapshot::Snapshot;
 
 use crate::collect::{Collector, Limit};

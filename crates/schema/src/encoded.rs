@@ -10,7 +10,7 @@
 //! Lengths and numbers have seven bits a byte, the lowest first, all but the last byte with the top bit set. A document that is
 //! stored with fields is its text, a byte that is in no text, and these values.
 
-use spirit_index::term::FieldId;
+use spirit_index::ground::term::FieldId;
 
 use crate::bytes::{put_number, put_text, take_byte, take_number, take_text, unzigzag, zigzag};
 use crate::value::FieldValue;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use spirit_index::values::ValueKind;
+use spirit_index::ground::values::ValueKind;
 use spirit_text::Analyzer;
 
 /// The kind of a field. It never changes.

@@ -25,7 +25,7 @@ pub use kind::{FieldKind, TimeUnit, UnknownKind};
 pub use limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 pub use list::MalformedList;
 pub use schema::{Field, Schema, TEXT};
-pub use spirit_index::term::FieldId;
+pub use spirit_index::ground::term::FieldId;
 pub use time::{format_time, parse_time};
 pub use typed::{everything, typed};
 pub use value::{FieldValue, Value};
@@ -33,6 +33,6 @@ pub use value::{FieldValue, Value};
 /// Longest name of a field, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
 /// Longest value of a keyword field, in bytes: it is one term.
-pub const KEYWORD_BYTES_MAX: usize = spirit_index::term::TERM_BYTES_MAX;
+pub const KEYWORD_BYTES_MAX: usize = spirit_index::ground::term::TERM_BYTES_MAX;
 /// Values that the fields of one document may have.
 pub const VALUES_MAX: usize = 4096;

@@ -20,7 +20,7 @@ use crate::schema::Schema;
 /// The longest list.
 pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);
 const _: () = assert!(NAME_BYTES_MAX <= u8::MAX as usize);
-const _: () = assert!(BYTES_MAX as u64 <= spirit_index::nvm::field_list::LIST_BYTES_MAX);
+const _: () = assert!(BYTES_MAX as u64 <= spirit_index::form::field_list::LIST_BYTES_MAX);
 
 /// A list of fields is not one that a schema has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

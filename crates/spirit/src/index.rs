@@ -9,10 +9,10 @@ mod group;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::batch::KEY_BYTES_MAX;
+use spirit_index::fresh::batch::KEY_BYTES_MAX;
+use spirit_index::ground::roots::Gauge;
+use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
-use spirit_index::roots::Gauge;
 use spirit_mem::Medium;
 use spirit_schema::Schema;
 

@@ -73,10 +73,10 @@ pub use search::request::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search};
 pub use search::seat::TooManyReaders;
 pub use search::texts::TextError;
 pub use spirit_door::trace::Trace;
-pub use spirit_index::geometry::GeometryError;
-pub use spirit_index::geometry::Postings;
-pub use spirit_index::lengths::Statistics;
-pub use spirit_index::nvm::Corrupt;
+pub use spirit_index::ground::corrupt::Corrupt;
+pub use spirit_index::ground::geometry::GeometryError;
+pub use spirit_index::ground::geometry::Postings;
+pub use spirit_index::rows::lengths::Statistics;
 pub use spirit_mem::{HeapFileError, Medium, disk_free};
 pub use spirit_query::{
     Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,

@@ -15,7 +15,7 @@ use spirit::{
     Postings, Reader, Search,
 };
 
-use spirit_index::nvm::layout::PARTS_START;
+use spirit_index::ground::layout::PARTS_START;
 use support::directory::Directory;
 use support::following::follow;
 use support::{Chance, comes_back, join, size_of_run, tiny};

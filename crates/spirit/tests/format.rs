@@ -13,8 +13,8 @@ use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
 use spirit::{AddError, Document, Index, OnFull, OpenError, Postings, Search};
-use spirit_index::nvm::backup::frame::BACKUP_VERSION;
-use spirit_index::nvm::root::FORMAT_VERSION;
+use spirit_index::backup::frame::BACKUP_VERSION;
+use spirit_index::form::root::FORMAT_VERSION;
 use support::directory::Directory;
 
 /// The files of a version: one with raw lists, one with packed ones. They have the same answers.

@@ -27,9 +27,9 @@ use spirit::{
     Algorithm, DictionaryTier, Direction, Document, EngravePolicy, FieldKind, Index, Options,
     Postings, Reader, Recency, Search, TimeUnit, Total, Value,
 };
+use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
-use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
 use support::directory::Directory;
 use support::tiny;
 

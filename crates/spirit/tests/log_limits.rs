@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use spirit::{AddError, Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, Reader};
-use spirit_index::nvm::layout::{NvmLayout, NvmSettings, PARTS_START};
+use spirit_index::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
 use support::comes_back;
 use support::directory::Directory;
 

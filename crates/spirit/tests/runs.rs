@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use spirit::{DictionaryTier, Index};
-use spirit_index::term::{FieldId, Term};
+use spirit_index::ground::term::{FieldId, Term};
 use support::directory::Directory;
 use support::tiny;
 

@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use spirit::{DictionaryTier, Index, Level, OnFull, Options, Postings};
+use spirit_index::form::text_index::TextScratch;
+use spirit_index::ground::posting::local;
+use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
+use spirit_index::lists::packed::{PACKED_BLOCK, PackedList};
 use spirit_index::memory::Memory;
-use spirit_index::nvm::text_index::TextScratch;
-use spirit_index::packed::{PACKED_BLOCK, PackedList};
-use spirit_index::posting::local;
 use spirit_index::snapshot::{OrderedTerm, Segment, Snapshot};
-use spirit_index::term::{FieldId, TERM_BYTES_MAX, Term};
 use support::directory::Directory;
 use support::stream::{step, terms_of, text};
 use support::{Chance, join, size_of_run, tiny};

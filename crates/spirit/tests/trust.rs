@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use spirit::{Medium, Mode, OpenError, Options};
-use spirit_index::nvm::root::Root;
+use spirit_index::form::root::Root;
 use spirit_mem::HeapFile;
 use support::disk::{Disk, not_measured};
 use support::roots::change_roots;

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_kernel::Width;
 
-use crate::term::FieldId;
-use crate::values::ValueKind;
+use crate::ground::term::FieldId;
+use crate::ground::values::ValueKind;
 
 /// Words before the entries.
 pub(crate) const HEAD_WORDS: u64 = 1;

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
-use super::WORD;
-use super::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head, width_bytes};
-use crate::lengths::{LENGTH_BYTES, LENGTH_MAX};
-use crate::values::ValueKind;
+use crate::column::WORD;
+use crate::column::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head, width_bytes};
+use crate::ground::values::ValueKind;
+use crate::rows::lengths::{LENGTH_BYTES, LENGTH_MAX};
 
 /// Why columns are not what they should be, with the offset of what is wrong.
 pub type Problem = (u64, &'static str);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use spirit_mem::Residency;
 
-use super::writer::{Layout, Plan};
-use super::*;
-use crate::lengths::LENGTH_MAX;
-use crate::term::TermBuffer;
-use crate::term_order::{Leads, TermOrder};
-use crate::term_sorter::TermSorter;
-use crate::values::RowValue;
+use crate::column::writer::{Layout, Plan};
+use crate::column::*;
+use crate::ground::term::TermBuffer;
+use crate::ground::values::RowValue;
+use crate::rows::lengths::LENGTH_MAX;
+use crate::terms::term_order::{Leads, TermOrder};
+use crate::terms::term_sorter::TermSorter;
 
 const REGION_BYTES: u64 = 1 << 20;
 /// Where the order of terms is, and the columns.

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_mem::{Region, Span};
 
-use super::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, head_word, width_bytes, width_for};
-use crate::term::FieldId;
-use crate::term_order::TermOrder;
-use crate::values::{RowValue, ValueKind};
+use crate::column::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, head_word, width_bytes, width_for};
+use crate::ground::term::FieldId;
+use crate::ground::values::{RowValue, ValueKind};
+use crate::terms::term_order::TermOrder;
 
 const WORD: u64 = size_of::<u64>() as u64;
 /// One past the highest number of a field.

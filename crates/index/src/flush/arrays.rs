@@ -6,11 +6,11 @@ use spirit_mem::{Region, Span};
 
 use crate::column::Columns;
 use crate::fresh::FreshCounts;
-use crate::ids::{Partition, SegmentId};
-use crate::lengths::{LENGTH_BYTES, LengthArray};
+use crate::ground::ids::{Partition, SegmentId};
+use crate::ground::term::FieldId;
 use crate::memory::Memory;
-use crate::term::FieldId;
-use crate::term_order::order_bytes;
+use crate::rows::lengths::{LENGTH_BYTES, LengthArray};
+use crate::terms::term_order::order_bytes;
 
 /// Each array begins at a line.
 const LINE_BYTES: u64 = 64;

@@ -4,14 +4,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::column::writer::{Layout, Plan};
-use crate::descriptor::Descriptor;
-use crate::extent::Extent;
-use crate::field_lengths::FieldLength;
+use crate::fresh::extent::Extent;
+use crate::fresh::field_lengths::FieldLength;
+use crate::ground::values::{RowValue, ValueKind, Values};
 use crate::memory::Memory;
-use crate::record_places::RecordPlaces;
-use crate::term_order::TermOrder;
-use crate::term_sorter::TermSorter;
-use crate::values::{RowValue, ValueKind, Values};
+use crate::memory::descriptor::Descriptor;
+use crate::rows::record_places::RecordPlaces;
+use crate::terms::term_order::TermOrder;
+use crate::terms::term_sorter::TermSorter;
 
 /// Where the values are.
 pub(super) struct FreshValues<'a> {

@@ -1,14 +1,14 @@
-//! The record of a row's [values](crate::values), written when its tokens are posted: then the ordinals of those that are terms
+//! The record of a row's [values](crate::ground::values), written when its tokens are posted: then the ordinals of those that are terms
 //! are known, and of fields of text what the rows before have.
 
-use super::FreshWriter;
-use crate::batch::BatchToken;
-use crate::extent::Extent;
-use crate::field_lengths::FreshLengths;
-use crate::list::Full;
+use crate::fresh::FreshWriter;
+use crate::fresh::batch::BatchToken;
+use crate::fresh::extent::Extent;
+use crate::fresh::field_lengths::FreshLengths;
+use crate::ground::term::Term;
+use crate::ground::values::{RowValue, ValueKind, record_words, write_record};
+use crate::lists::list::Full;
 use crate::memory::Memory;
-use crate::term::Term;
-use crate::values::{RowValue, ValueKind, record_words, write_record};
 
 impl FreshWriter {
     #[cold]

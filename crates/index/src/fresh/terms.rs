@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use spirit_mem::prefetch;
 
-use super::{FreshWriter, Stop};
-use crate::batch::{Batch, BatchToken, LongTerms};
-use crate::extent::Extent;
-use crate::list::Full;
-use crate::term::{Term, TermKey};
+use crate::fresh::batch::{Batch, BatchToken, LongTerms};
+use crate::fresh::extent::Extent;
+use crate::fresh::{FreshWriter, Stop};
+use crate::ground::term::{Term, TermKey};
+use crate::lists::list::Full;
 
 impl FreshWriter {
     /// Finds or inserts the terms of all tokens, and asks for their records. Returns how many were resolved.

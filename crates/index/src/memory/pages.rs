@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Memory;
+use crate::memory::Memory;
 
 const PAGE: u64 = 4096;
 
@@ -29,8 +29,8 @@ impl Memory {
     /// Asks for the pages that replaying `log_bytes` bytes of a log stores to, in that order, for as long as `wanted` says so.
     /// A start that replays waits for fewer then. Nothing was ingested yet.
     pub fn take_pages_ahead(&self, log_bytes: u64, wanted: impl Fn() -> bool) {
-        let (short, long) = (self.ground.geometry.short, self.ground.geometry.long);
-        let extent_bytes = self.ground.geometry.extent_bytes;
+        let (short, long) = (self.footing.geometry.short, self.footing.geometry.long);
+        let extent_bytes = self.footing.geometry.extent_bytes;
         // What is not asked for yet: of the extent, and of the long-term partition.
         let (mut next_extent, mut extent, mut long) = (short.0, 0..0, long.0..long.0 + long.1);
         for _ in 0..log_bytes.div_ceil(LOG_STEP) {
@@ -44,7 +44,7 @@ impl Memory {
             let blocks = extent.start.max(extent.end.saturating_sub(END_STEP))..extent.end;
             extent.end = blocks.start;
             // Its table is stored to all over.
-            let records = self.ground.geometry.fresh(next_extent - extent_bytes).records.start();
+            let records = self.footing.geometry.fresh(next_extent - extent_bytes).records.start();
             let front = extent.start..extent.end.min(extent.start.max(records) + FRONT_STEP);
             extent.start = front.end;
             let rows = long.start..long.end.min(long.start + LONG_STEP);
@@ -60,7 +60,7 @@ impl Memory {
     /// Asks for the pages in which a range lies.
     fn take_step(&self, range: Range<u64>) -> bool {
         let start = range.start / PAGE * PAGE;
-        let end = range.end.next_multiple_of(PAGE).min(self.ground.region.bytes());
-        self.ground.region.make_resident(start, end - start).is_ok()
+        let end = range.end.next_multiple_of(PAGE).min(self.footing.region.bytes());
+        self.footing.region.make_resident(start, end - start).is_ok()
     }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::Ring;
 
-use super::Memory;
-use crate::geometry::Geometry;
-use crate::ids::{Partition, Position, SegmentId};
-use crate::nvm::layout::NvmLayout;
-use crate::roots::Gauge;
+use crate::ground::geometry::Geometry;
+use crate::ground::ids::{Partition, Position, SegmentId};
+use crate::ground::layout::NvmLayout;
+use crate::ground::roots::Gauge;
+use crate::memory::Memory;
 
 /// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
@@ -74,7 +74,7 @@ impl Memory {
 
     /// Whether the table has a slot for `position`.
     pub fn has_slot(&self, position: Position) -> bool {
-        (position as u64) < self.reclaimed.load(Acquire) + self.ground.geometry.segments_max
+        (position as u64) < self.reclaimed.load(Acquire) + self.footing.geometry.segments_max
     }
 
     fn rings(&self) -> MutexGuard<'_, Rings> {
@@ -143,7 +143,7 @@ impl Memory {
 
     fn retire(&self, garbage: Garbage) {
         let mut rings = self.rings();
-        let stamp = self.ground.pins.retire();
+        let stamp = self.footing.pins.retire();
         rings.limbo.push_back((stamp, garbage));
         self.collect(&mut rings);
     }
@@ -153,7 +153,7 @@ impl Memory {
     pub(crate) fn is_untouched(&self, extent: u64) -> bool {
         let untouched = extent >= self.extents_end.load(Relaxed);
         if untouched {
-            self.extents_end.store(extent + self.ground.geometry.extent_bytes, Relaxed);
+            self.extents_end.store(extent + self.footing.geometry.extent_bytes, Relaxed);
         }
         untouched
     }
@@ -179,7 +179,7 @@ impl Memory {
         if rings.limbo.is_empty() {
             return;
         }
-        let horizon = self.ground.pins.horizon();
+        let horizon = self.footing.pins.horizon();
         while let Some((_, garbage)) = rings.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
             match garbage {
                 Garbage::Blocks(partition, owner) => rings.ring(partition).release(owner.0 as u64),
@@ -210,11 +210,11 @@ impl Memory {
     pub fn partition_use(&self) -> PartitionUse {
         let used = |gauge| self.gauge(gauge).load(Relaxed);
         let nvm = |partition: fn(&NvmLayout) -> (u64, u64)| {
-            self.ground.geometry.nvm.as_ref().map_or(0, |layout| partition(layout).1)
+            self.footing.geometry.nvm.as_ref().map_or(0, |layout| partition(layout).1)
         };
         PartitionUse {
-            short: (used(Gauge::Short), self.ground.geometry.short.1),
-            long: (used(Gauge::Long), self.ground.geometry.long.1),
+            short: (used(Gauge::Short), self.footing.geometry.short.1),
+            long: (used(Gauge::Long), self.footing.geometry.long.1),
             nvm_short: (used(Gauge::NvmShort), nvm(|layout| layout.short)),
             nvm_long: (used(Gauge::NvmLong), nvm(|layout| layout.long)),
         }

@@ -1,14 +1,14 @@
 //! The living values of the segments that are taken together, as [columns](crate::column) want them. Rows of a newer segment come
 //! first, and terms keep their order, whatever their places.
 
-use super::source::{DEAD, Source};
 use crate::column::Column;
 use crate::column::writer::{Layout, Plan};
+use crate::ground::posting::rank_of;
+use crate::ground::values::{RowValue, ValueKind};
 use crate::memory::Memory;
-use crate::posting::rank_of;
-use crate::term_order::TermOrder;
-use crate::term_sorter::TermSorter;
-use crate::values::{RowValue, ValueKind};
+use crate::rewrite::source::{DEAD, Source};
+use crate::terms::term_order::TermOrder;
+use crate::terms::term_sorter::TermSorter;
 
 /// The values of a run of segments of which `rows` rows live.
 pub(super) struct LivingValues<'s, 'a> {

@@ -6,27 +6,26 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use spirit_mem::Span;
 
-use super::columns::LivingValues;
-use super::room::{Content, ROW_WORDS, Room};
-use super::source::{DEAD, Source};
 use crate::column::Columns;
-use crate::descriptor::{Descriptor, Superseded, Window};
-use crate::dictionary::{Dictionary, TermId};
-use crate::dictionary_writer::{DictionaryFull, DictionaryWriter, Place};
-use crate::entries::Entry;
-use crate::flush_stop::FlushStop;
-use crate::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
-use crate::ids::{SegmentId, State};
-use crate::lengths::{LengthArray, Statistics, saturated};
-use crate::maxima::{blocks_of, write_maxima};
+use crate::ground::ids::{SegmentId, State};
+use crate::ground::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
+use crate::ground::term::{FieldId, TermBuffer};
+use crate::lists::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
-use crate::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
-use crate::rows::{KeyKind, RowKey, RowWords};
+use crate::memory::descriptor::{Descriptor, Superseded, Window};
+use crate::memory::flush_stop::FlushStop;
+use crate::memory::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
+use crate::rewrite::columns::LivingValues;
+use crate::rewrite::room::{Content, ROW_WORDS, Room};
+use crate::rewrite::source::{DEAD, Source};
+use crate::rows::lengths::{LengthArray, Statistics, saturated};
+use crate::rows::{KeyKind, RowKey, RowWords, vector};
 use crate::snapshot::{Segment, Snapshot};
-use crate::term::{FieldId, TermBuffer};
-use crate::term_order::Leads;
-use crate::term_sorter::TermSorter;
-use crate::vector;
+use crate::terms::dictionary::{Dictionary, TermId};
+use crate::terms::dictionary_writer::{DictionaryFull, DictionaryWriter, Place};
+use crate::terms::entries::Entry;
+use crate::terms::term_order::Leads;
+use crate::terms::term_sorter::TermSorter;
 
 /// The living part of a run.
 pub(super) struct Copy<'a> {
@@ -264,13 +263,14 @@ impl<'a> Copy<'a> {
         for term in &self.terms {
             // A term of which no posting lives gets no entry.
             let lives = self.list(memory, *term).next().is_some();
-            match lives.then(|| writer.place_version(memory.ground(), *term, self.id)).transpose() {
+            match lives.then(|| writer.place_version(memory.footing(), *term, self.id)).transpose()
+            {
                 Ok(place) => places.push(place),
                 Err(full) => {
                     places
                         .into_iter()
                         .flatten()
-                        .for_each(|place| writer.give_back(memory.ground(), place));
+                        .for_each(|place| writer.give_back(memory.footing(), place));
                     return Err(full);
                 }
             }
@@ -299,13 +299,13 @@ impl<'a> Copy<'a> {
             }
             let payload = if postings == 1 { newest } else { first as u32 };
             let entry = Entry { segment: self.id, postings, payload, ..Entry::NONE };
-            writer.add_version(memory.ground(), *term, entry, place);
+            writer.add_version(memory.footing(), *term, entry, place);
             next = after;
             total += postings as u64;
         }
         self.new.set_posting_count(total);
         self.order_terms(memory);
-        writer.collect(memory.ground());
+        writer.collect(memory.footing());
     }
 
     /// Writes the order of the terms that have entries, and the columns, which have places in it.

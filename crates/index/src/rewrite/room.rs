@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 use spirit_mem::Span;
 
 use crate::column::writer::Layout;
-use crate::geometry::{Geometry, ROW_BYTES};
-use crate::ids::SegmentId;
-use crate::lengths::LENGTH_BYTES;
+use crate::ground::geometry::{Geometry, ROW_BYTES};
+use crate::ground::ids::SegmentId;
 use crate::memory::Memory;
-use crate::term_order::order_bytes;
-use crate::text_copy::{TextCopy, lead};
+use crate::rewrite::text_copy::{TextCopy, lead};
+use crate::rows::lengths::LENGTH_BYTES;
+use crate::terms::term_order::order_bytes;
 
 pub(super) const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
 /// The parts, in the order of [`Content::sizes`].

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use spirit_mem::{Region, Span};
 
-use super::{KeyKind, RowKey};
+use crate::rows::{KeyKind, RowKey};
 
 /// In a directory: the chunk is one of packed rows.
 pub(crate) const PACKED_CHUNK: u64 = 1;

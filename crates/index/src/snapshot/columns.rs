@@ -1,9 +1,9 @@
 //! The columns of a segment, and the terms that their values name.
 
-use super::Segment;
 use crate::column::{Column, Columns};
-use crate::term::FieldId;
-use crate::values::ValueKind;
+use crate::ground::term::FieldId;
+use crate::ground::values::ValueKind;
+use crate::snapshot::Segment;
 
 impl<'a> Segment<'a> {
     /// The column of a field whose values are of this kind. For segments within the window only: fresh ones have [values](Self::values).

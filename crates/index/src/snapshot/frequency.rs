@@ -1,9 +1,9 @@
 //! In how many documents a term is, as a snapshot sees it.
 
-use super::{Segment, Snapshot};
-use crate::descriptor::Window;
-use crate::nvm::older::{FindOlder, OlderEntries};
-use crate::term::Term;
+use crate::form::older::{FindOlder, OlderEntries};
+use crate::ground::term::Term;
+use crate::memory::descriptor::Window;
+use crate::snapshot::{Segment, Snapshot};
 
 impl Snapshot<'_> {
     /// Documents that have a term, in all rows that the snapshot sees: like its [statistics](Self::statistics), this counts

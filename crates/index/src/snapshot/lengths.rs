@@ -1,12 +1,12 @@
 //! How long documents are, and how many there are, as a snapshot sees it.
 
-use super::{Segment, Snapshot};
 use crate::column::Column;
-use crate::field_lengths::FreshLengths;
-use crate::lengths::{LENGTH_MAX, LengthArray, RunningCounts, Statistics};
-use crate::posting::rank_of;
-use crate::term::FieldId;
-use crate::values::ValueKind;
+use crate::fresh::field_lengths::FreshLengths;
+use crate::ground::posting::rank_of;
+use crate::ground::term::FieldId;
+use crate::ground::values::ValueKind;
+use crate::rows::lengths::{LENGTH_MAX, LengthArray, RunningCounts, Statistics};
+use crate::snapshot::{Segment, Snapshot};
 
 impl Snapshot<'_> {
     /// Documents that have a text, and its kept tokens, in all rows that the snapshot sees, those that died among them. Whatever the number of
@@ -46,7 +46,7 @@ impl Snapshot<'_> {
 
 impl<'a> Segment<'a> {
     /// The lengths of its documents, saturated at [`LENGTH_MAX`], the newest first: that of rank `r` is at `r` less the
-    /// [base rank](crate::flushed::Flushed::base_rank). None while the segment is fresh.
+    /// [base rank](crate::memory::flushed::Flushed::base_rank). None while the segment is fresh.
     #[inline]
     pub fn lengths(&self) -> Option<LengthArray<'a>> {
         match self.descriptor.lengths() {

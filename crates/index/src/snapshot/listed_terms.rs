@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_mem::{Region, Span};
 
-use super::Segment;
-use super::ordered_term::OrderedTerm;
-use crate::dictionary::{Dictionary, TermId};
-use crate::ids::SegmentId;
-use crate::nvm::merged::Merged;
-use crate::nvm::named_nodes::NamedNodes;
-use crate::nvm::shape::Lists;
-use crate::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
-use crate::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
+use crate::form::merged::Merged;
+use crate::form::named_nodes::NamedNodes;
+use crate::form::shape::Lists;
+use crate::ground::ids::SegmentId;
+use crate::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
+use crate::snapshot::Segment;
+use crate::snapshot::ordered_term::OrderedTerm;
+use crate::terms::dictionary::{Dictionary, TermId};
+use crate::terms::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
 
 /// Goes through them.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! A term of a segment, as a walk through its terms gives it.
 
-use crate::entries::Entry;
-use crate::term::FieldId;
+use crate::ground::term::FieldId;
+use crate::terms::entries::Entry;
 
-/// A term of a segment. Its bytes are where the [cursor](super::TermCursor::next_term) was told to write them.
+/// A term of a segment. Its bytes are where the [cursor](crate::snapshot::TermCursor::next_term) was told to write them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderedTerm {
     /// Its field.

@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicU32;
 
 use spirit_mem::Span;
 
-use super::Segment;
-use crate::entries::{ALONE, Entry};
-use crate::packed::{PackedList, PositionIter, Positions};
-use crate::posting::{frequency, rank};
+use crate::ground::posting::{frequency, rank};
+use crate::lists::packed::{PackedList, PositionIter, Positions};
+use crate::snapshot::Segment;
+use crate::terms::entries::{ALONE, Entry};
 
 impl<'a> Segment<'a> {
     /// The packed list that an entry of the segment leads to, if it leads to one.

@@ -1,15 +1,15 @@
 //! The terms of a segment in order, from anywhere on; and their lists in it.
 
-use super::Segment;
-use super::listed_terms::ListedTerms;
-use super::ordered_term::OrderedTerm;
-use crate::descriptor::packed_terms_at;
-use crate::entries::Entry;
-use crate::nvm::packed_terms;
-use crate::nvm::shape::Lists;
-use crate::packed::terms::{PackedTermCursor, PackedTerms};
-use crate::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
-use crate::term_order::{PREFIX_BYTES, of_prefix, prefix};
+use crate::form::packed_terms;
+use crate::form::shape::Lists;
+use crate::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
+use crate::memory::descriptor::packed_terms_at;
+use crate::snapshot::Segment;
+use crate::snapshot::listed_terms::ListedTerms;
+use crate::snapshot::ordered_term::OrderedTerm;
+use crate::terms::entries::Entry;
+use crate::terms::packed_terms::{PackedTermCursor, PackedTerms};
+use crate::terms::term_order::{PREFIX_BYTES, of_prefix, prefix};
 
 /// Goes through the terms of a segment in the order of fields and bytes. Good for as long as the reader stays pinned.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Facets: every match, whatever the query's shape, is handed over by windows.
 
-use spirit_index::nvm::older::FindOlder;
-use spirit_index::posting::rank_of;
+use spirit_index::form::older::FindOlder;
+use spirit_index::ground::posting::rank_of;
 
 use super::window::{Ones, Window};
 use super::{Evaluation, Place};

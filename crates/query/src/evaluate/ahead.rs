@@ -2,7 +2,7 @@
 //! segments the time goes into waiting for the first lines of each list. A ring, so that there is always the same
 //! number on the way.
 
-use spirit_index::entries::Entry;
+use spirit_index::terms::entries::Entry;
 
 use crate::plan::TERMS_INLINE;
 

@@ -1,8 +1,8 @@
 //! The segments in which all terms of an AND have entries, from the newest back: whoever is behind the others goes back to where they are.
 
-use spirit_index::entries::Entry;
-use spirit_index::ids::SegmentId;
+use spirit_index::ground::ids::SegmentId;
 use spirit_index::snapshot::Segment;
+use spirit_index::terms::entries::Entry;
 use spirit_mem::{Region, prefetch};
 
 use super::Evaluation;

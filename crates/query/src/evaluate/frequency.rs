@@ -3,8 +3,8 @@
 //! Few documents have a term so often, so nothing is kept for them: the term is looked up in the segment and the document's vector is gone
 //! through, or where lists are packed its positions. An index without positions takes 255 for what it is.
 
-use spirit_index::posting::{FREQUENCY_MAX, rank_of};
-use spirit_index::vector;
+use spirit_index::ground::posting::{FREQUENCY_MAX, rank_of};
+use spirit_index::rows::vector;
 use spirit_kernel as kernel;
 use spirit_kernel::Frequencies;
 

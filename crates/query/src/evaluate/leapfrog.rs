@@ -4,7 +4,7 @@
 //! that lacks what it must. Where few documents have both, that is slower than [windows](super::window), which take the rest of a
 //! segment after so many steps.
 
-use spirit_index::posting::rank_of;
+use spirit_index::ground::posting::rank_of;
 
 use super::{Evaluation, Place};
 use crate::collect::Collector;

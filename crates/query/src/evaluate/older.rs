@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::descriptor::Window;
-use spirit_index::ids::Position;
-use spirit_index::nvm::older::{EntryWords, FindOlder};
+use spirit_index::form::older::{EntryWords, FindOlder};
+use spirit_index::ground::ids::Position;
+use spirit_index::memory::descriptor::Window;
 use spirit_mem::Zeroed;
 
 use super::Evaluation;

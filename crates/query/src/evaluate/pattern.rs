@@ -5,12 +5,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::entries::Entry;
-use spirit_index::extent::Extent;
-use spirit_index::posting::rank;
+use spirit_index::fresh::extent::Extent;
+use spirit_index::ground::posting::rank;
+use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
-use spirit_index::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
-use spirit_index::term_order::{PREFIX_BYTES, prefix};
+use spirit_index::terms::entries::Entry;
+use spirit_index::terms::term_order::{PREFIX_BYTES, prefix};
 use spirit_kernel as kernel;
 use spirit_kernel::{Level, Spelling};
 use spirit_mem::Region;

@@ -1,6 +1,6 @@
 //! Phrases: documents with all of the terms, in whose vectors the terms are where they should be.
 //!
-//! Positions are in the [document vectors](spirit_index::vector), so a phrase is looked up in each document that has its terms:
+//! Positions are in the [document vectors](spirit_index::rows::vector), so a phrase is looked up in each document that has its terms:
 //! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::sloppy). That costs two cache misses,
 //! one for the row and one for the vector, so documents are looked at [many at a time](Phrase::each), and those of the next ones are asked for meanwhile. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
 
@@ -10,8 +10,8 @@ mod prefix;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::posting::rank_of;
-use spirit_index::vector::{self, Vectors};
+use spirit_index::ground::posting::rank_of;
+use spirit_index::rows::vector::{self, Vectors};
 use spirit_kernel::{Level, Token};
 use spirit_mem::prefetch;
 
@@ -386,7 +386,7 @@ fn put(occurrences: &mut Vec<Occurrence>, occurrence: Occurrence) -> ControlFlow
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::vector::Entry;
+    use spirit_index::rows::vector::Entry;
     use spirit_mem::{Region, Residency, Span};
     use std::sync::atomic::AtomicU64;
     use std::sync::atomic::Ordering::Relaxed;

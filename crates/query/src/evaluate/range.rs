@@ -4,7 +4,7 @@
 //! segments that nothing in them matches, or everything.
 
 use spirit_index::column::Column;
-use spirit_index::posting::rank_of;
+use spirit_index::ground::posting::rank_of;
 
 use super::window::{Ones, Window};
 use super::{Evaluation, Place};

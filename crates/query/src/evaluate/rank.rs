@@ -25,10 +25,10 @@ mod tuning;
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::nvm::older::FindOlder;
-use spirit_index::posting::rank_of;
+use spirit_index::form::older::FindOlder;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::FieldId;
 use spirit_index::snapshot::Segment;
-use spirit_index::term::FieldId;
 use spirit_kernel::{Bm25, Lengths};
 
 use super::{Evaluation, Place, words_of};

@@ -4,9 +4,9 @@
 //! compared by their bytes.
 
 use spirit_index::column::Column;
-use spirit_index::nvm::older::FindOlder;
-use spirit_index::posting::rank_of;
-use spirit_index::term::TERM_BYTES_MAX;
+use spirit_index::form::older::FindOlder;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::TERM_BYTES_MAX;
 use spirit_kernel as kernel;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones};

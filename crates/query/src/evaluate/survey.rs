@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirit_index::descriptor::Window as Part;
-use spirit_index::entries::Entry;
-use spirit_index::ids::SegmentId;
-use spirit_index::nvm::older::{FindOlder, OlderEntries};
+use spirit_index::form::older::{FindOlder, OlderEntries};
+use spirit_index::ground::ids::SegmentId;
+use spirit_index::memory::descriptor::Window as Part;
 use spirit_index::snapshot::Segment;
+use spirit_index::terms::entries::Entry;
 use spirit_kernel::Algorithm;
 use spirit_schema::Schema;
 

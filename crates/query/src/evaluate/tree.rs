@@ -4,7 +4,7 @@
 //! match is asked only about what is left, one by one if that is little. Between windows the tree is asked where its next match
 //! can be at the earliest, so ranks without matches cost nothing.
 
-use spirit_index::posting::rank_of;
+use spirit_index::ground::posting::rank_of;
 use spirit_index::snapshot::Segment;
 use spirit_kernel as kernel;
 
@@ -131,7 +131,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
 
     /// The same of the registered segments at hand; if the query is bounded, of those in which a term has an entry.
     pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
-        let spirit_index::descriptor::Window { oldest, mut end } = self.part;
+        let spirit_index::memory::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
             let Some(position) = next.filter(|p| *p >= oldest) else { return };

@@ -1,11 +1,11 @@
 //! Facets while matches are gone through, snapshot after snapshot.
 
 use spirit_index::column::Column;
-use spirit_index::nvm::older::OlderEntries;
-use spirit_index::posting::rank_of;
+use spirit_index::form::older::OlderEntries;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
+use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::term::{FieldId, TERM_BYTES_MAX};
-use spirit_index::values::ValueKind;
 use spirit_kernel::Level;
 use spirit_schema::Schema;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use spirit_index::term::hash_bytes;
-use spirit_index::values::ValueKind;
+use spirit_index::ground::term::hash_bytes;
+use spirit_index::ground::values::ValueKind;
 
 use super::digest::Digest;
 use super::distinct::Distinct;

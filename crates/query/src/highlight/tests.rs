@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use spirit_index::term::FieldId;
+use spirit_index::ground::term::FieldId;
 use spirit_text::{Analyzer, Tokenizer};
 
 use super::{Highlight, Highlighter, Snippet, near, snippet};

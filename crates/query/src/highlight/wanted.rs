@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::term::FieldId;
+use spirit_index::ground::term::FieldId;
 
 use crate::fuzzy::FuzzyMatcher;
 use crate::pattern::{Matcher, PatternKind};

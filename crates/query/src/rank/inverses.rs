@@ -4,9 +4,9 @@
 //! highest `r` is the best, and as there are 256 classes of lengths, what a frequency is divided by is kept inverted: a table for each field, computed
 //! anew when the field's average length has changed.
 
-use spirit_index::maxima::Maxima;
-use spirit_index::posting::FREQUENCY_MAX;
-use spirit_index::term::FieldId;
+use spirit_index::ground::posting::FREQUENCY_MAX;
+use spirit_index::ground::term::FieldId;
+use spirit_index::lists::maxima::Maxima;
 use spirit_kernel::Bm25;
 
 use super::MORE;

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use spirit_index::term::TERM_BYTES_MAX;
+use spirit_index::ground::term::TERM_BYTES_MAX;
 
 use super::{Direction, Sorted};
 use crate::collect::Hit;
@@ -155,7 +155,7 @@ fn keep(bytes: &mut Vec<u8>, before: Option<u64>, word: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::ids::SegmentId;
+    use spirit_index::ground::ids::SegmentId;
 
     proptest! {
         /// Page by page they are all of them in their order, whatever order they come in.

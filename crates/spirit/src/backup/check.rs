@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::check::{Checked, Counts, Logged, Part};
-use spirit_index::nvm::field_list;
-use spirit_index::nvm::layout::ROOT_BYTES;
-use spirit_index::nvm::root::{self, Root};
+use spirit_index::check::{Checked, Counts, Logged, Part};
+use spirit_index::form::field_list;
+use spirit_index::form::root::{self, Root};
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::layout::ROOT_BYTES;
 use spirit_mem::Region;
 use spirit_schema::Schema;
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use spirit_index::nvm::backup::frame::Fault;
-use spirit_index::nvm::backup::target::PutError;
+use spirit_index::backup::frame::Fault;
+use spirit_index::backup::target::PutError;
 
 use crate::config::error::OpenError;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit_index::nvm::layout::PARTS_START;
-use spirit_index::nvm::root::{self, Root};
+use spirit_index::form::root::{self, Root};
+use spirit_index::ground::layout::PARTS_START;
 use spirit_mem::{HeapFile, Region};
 
 use crate::config::error::OpenError;

@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::backup::deaths::Early;
-use spirit_index::nvm::backup::frame::{FrameKind, FrameWriter, Sink};
-use spirit_index::nvm::backup::segment::CopyError;
-use spirit_index::nvm::backup::source::{Point, Source};
-use spirit_index::nvm::root::{self, Root};
-use spirit_index::nvm::slot::Entry;
+use spirit_index::backup::deaths::Early;
+use spirit_index::backup::frame::{FrameKind, FrameWriter, Sink};
+use spirit_index::backup::segment::CopyError;
+use spirit_index::backup::source::{Point, Source};
+use spirit_index::form::root::{self, Root};
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::slot::Entry;
 use spirit_mem::Region;
 
 use crate::backup::error::BackupError;

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spirit_door::{Barrier, Door};
-use spirit_index::geometry::Settings;
+use spirit_index::backup::contents::{Contents, PartContents};
+use spirit_index::backup::frame::FrameReader;
+use spirit_index::backup::target;
+use spirit_index::form::field_list::{self, FieldList};
+use spirit_index::form::root::{self, Root};
+use spirit_index::ground::geometry::Settings;
+use spirit_index::ground::layout::PARTS_START;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::backup::contents::{Contents, PartContents};
-use spirit_index::nvm::backup::frame::FrameReader;
-use spirit_index::nvm::backup::target;
-use spirit_index::nvm::field_list::{self, FieldList};
-use spirit_index::nvm::layout::PARTS_START;
-use spirit_index::nvm::root::{self, Root};
-use spirit_index::nvm::tier::Tier;
+use spirit_index::tier::Tier;
 use spirit_mem::{Dram, HeapFile, Pins};
 
 use crate::backup::check::check_file;

@@ -1,13 +1,13 @@
 //! Makes an index of the whole parts of a damaged one, and lists the rest.
 //!
-//! The file is mapped copy-on-write. There [`spirit_index::nvm::salvage`] takes out the damaged parts. The rest is copied like
+//! The file is mapped copy-on-write. There [`spirit_index::salvage`] takes out the damaged parts. The rest is copied like
 //! a backup and restored, so all of it is proved again, and checked before the new index gets its name.
 
 use std::fmt;
 use std::path::Path;
 
-use spirit_index::nvm::check::Logged;
-use spirit_index::nvm::salvage::{self, Groups, Salvage};
+use spirit_index::check::Logged;
+use spirit_index::salvage::{self, Groups, Salvage};
 use spirit_mem::{HeapFileError, Region};
 use spirit_schema::Schema;
 

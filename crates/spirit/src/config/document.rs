@@ -1,6 +1,6 @@
 //! A document with fields: as it is given, and as it is given back.
 
-use spirit_index::values::ValueKind;
+use spirit_index::ground::values::ValueKind;
 use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
 
 /// A document on its way into an index.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use spirit_index::batch::KEY_BYTES_MAX;
-use spirit_index::geometry::GeometryError;
-use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
+use spirit_index::fresh::batch::KEY_BYTES_MAX;
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::geometry::GeometryError;
+use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{HeapFileError, Medium};
 use spirit_schema::FieldError;
 

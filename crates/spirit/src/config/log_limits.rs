@@ -1,7 +1,7 @@
 //! How long documents and offsets may be, by the size of the log: what it has room for, wherever it is at.
 
-use spirit_index::batch::KEY_BYTES_MAX;
-use spirit_index::nvm::log::{HEADER_BYTES, OFFSET_BYTES_MAX, OPERATION_BYTES};
+use spirit_index::fresh::batch::KEY_BYTES_MAX;
+use spirit_index::log::{HEADER_BYTES, OFFSET_BYTES_MAX, OPERATION_BYTES};
 
 /// Times that the application's offset is logged again between two looks at the room that the log has, at most: a segment may end
 /// before the record that there was room for, and another behind it. What ends with nothing logged since has it already.

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::geometry::{GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
-use spirit_index::list::Blocks;
-use spirit_index::nvm::gather::RUN_MAX;
+use spirit_index::ground::blocks::Blocks;
+use spirit_index::ground::geometry::{
+    GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
+};
+use spirit_index::merge::gather::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_schema::FieldKind;
@@ -390,7 +392,7 @@ impl Options {
     }
 
     /// Settings of each executor's memory.
-    pub(crate) fn memory(&self) -> spirit_index::geometry::Settings {
+    pub(crate) fn memory(&self) -> spirit_index::ground::geometry::Settings {
         let dram_bytes = self.dram_bytes / self.executors as u64;
         let segment_bytes = self.segment();
         // A tail block is at most a thousandth of a small segment, so that few terms do not fill it.
@@ -400,7 +402,7 @@ impl Options {
         } else {
             Blocks::Variable { doublings }
         };
-        spirit_index::geometry::Settings {
+        spirit_index::ground::geometry::Settings {
             dram_bytes,
             segment_bytes,
             blocks,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spirit_index::nvm::log::Reference;
+use spirit_index::log::Reference;
 
 use crate::config::error::AddError;
 

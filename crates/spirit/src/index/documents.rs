@@ -1,7 +1,7 @@
 //! Documents with fields on their way in: what they say of their fields is encoded against the schema, which grows by it, before an
 //! executor is asked for.
 
-use spirit_index::nvm::log::REFERENCE_BYTES_MAX;
+use spirit_index::log::REFERENCE_BYTES_MAX;
 
 use super::engine::Engine;
 use super::{AddAllError, Index, add_here};

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use spirit_index::geometry::{Geometry, GeometryError};
+use spirit_index::ground::geometry::{Geometry, GeometryError};
+use spirit_index::log::seal;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::seal;
 use spirit_mem::{Dram, Pins};
 
 use crate::config::durability::Mode;

@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use spirit_door::{Barrier, Door};
-use spirit_index::geometry::{Geometry, Settings};
+use spirit_index::form::root;
+use spirit_index::ground::geometry::{Geometry, Settings};
+use spirit_index::ground::layout::PARTS_START;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::layout::PARTS_START;
-use spirit_index::nvm::root;
-use spirit_index::nvm::tier::Tier;
+use spirit_index::tier::Tier;
 use spirit_mem::reader_words::{GROUP_SLOTS, GROUPS};
 use spirit_mem::{
     Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,

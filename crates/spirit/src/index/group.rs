@@ -12,7 +12,7 @@
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::nvm::log::GroupEnd;
+use spirit_index::log::GroupEnd;
 
 use super::engine::Engine;
 use super::{AddAllError, Index};

@@ -1,6 +1,6 @@
 //! Highlighting of hits, of an index that stores texts: why each was found.
 
-use spirit_index::nvm::Corrupt;
+use spirit_index::ground::corrupt::Corrupt;
 use spirit_query::{Highlight, Query, Snippet};
 use spirit_schema::{FieldId, FieldKind, FieldValue, encoded};
 use spirit_text::{Analyzer, Tokenizer};

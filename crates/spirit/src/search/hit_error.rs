@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spirit_index::nvm::Corrupt;
+use spirit_index::ground::corrupt::Corrupt;
 
 use crate::config::error::REMEDY;
 use crate::stages::lease::LeaseExpired;

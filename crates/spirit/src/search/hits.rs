@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
+use spirit_index::form::text_index::TextScratch;
 use spirit_index::keys;
-use spirit_index::nvm::text_index::TextScratch;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
     Counts, Fading, Fingerprint, First, Hit, Parameters, Query, Scored, SortBy, Total,

@@ -7,7 +7,7 @@
 mod explain;
 mod facets;
 
-use spirit_index::nvm::older::FindOlder;
+use spirit_index::form::older::FindOlder;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
     Algorithm, Counts, Operator, Parameters, ParseError, Parser, Query, Ranking as Asked, Scored,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use spirit_index::nvm::damage;
+use spirit_index::ground::damage;
 use spirit_mem::PinSlot;
 
 use crate::index::Index;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spirit_index::nvm::Corrupt;
+use spirit_index::ground::corrupt::Corrupt;
 use spirit_index::snapshot::Snapshot;
 use spirit_schema::encoded;
 

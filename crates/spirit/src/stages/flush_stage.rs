@@ -12,14 +12,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use spirit_index::engrave::Sealed;
 use spirit_index::flush::{Dropped, Flush};
-use spirit_index::flush_stop::FlushStop;
-use spirit_index::ids::Position;
-use spirit_index::nvm::engrave::Sealed;
-use spirit_index::nvm::shed::{Progress as Shedding, Shed};
+use spirit_index::ground::ids::Position;
+use spirit_index::ground::roots::Gauge;
+use spirit_index::memory::flush_stop::FlushStop;
 use spirit_index::rewrite::Rewrite;
-use spirit_index::roots::Gauge;
-use spirit_index::term_sorter::TermSorter;
+use spirit_index::start::shed::{Progress as Shedding, Shed};
+use spirit_index::terms::term_sorter::TermSorter;
 
 use crate::config::durability::DictionaryTier;
 use crate::config::on_full::OnFull;

@@ -2,12 +2,12 @@
 //! segment's keys first. A key that is not in it is looked for in each segment before those. A start estimates the dead rows of
 //! each segment; they are counted before the keys are entered.
 
-use spirit_index::ids::{Position, State};
+use spirit_index::ground::damage;
+use spirit_index::ground::ids::{Position, State};
 use spirit_index::keys;
-use spirit_index::nvm::damage;
-use spirit_index::nvm::import::Importer;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
+use spirit_index::start::import::Importer;
 
 use crate::storage::shared::Shared;
 
@@ -25,7 +25,7 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     };
     let segment = Snapshot::of_role(memory, u64::MAX).of(id);
     let rows = segment.row_table();
-    let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
+    let mut key = Vec::with_capacity(spirit_index::fresh::batch::KEY_BYTES_MAX);
     for local in first..end {
         let row = rows.row(local);
         let word = row.key();

@@ -4,15 +4,15 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::flush_stop::FlushStop;
-use spirit_index::ids::{Position, SegmentId};
+use spirit_index::engrave::Engrave;
+use spirit_index::engrave::commit::commit;
+use spirit_index::ground::damage;
+use spirit_index::ground::ids::{Position, SegmentId};
+use spirit_index::ground::roots::Gauge;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::commit::commit;
-use spirit_index::nvm::damage;
-use spirit_index::nvm::engrave::Engrave;
-use spirit_index::nvm::import::Importer;
-use spirit_index::nvm::merged_writer::MergedWriter;
-use spirit_index::roots::Gauge;
+use spirit_index::memory::flush_stop::FlushStop;
+use spirit_index::merge::merged_writer::MergedWriter;
+use spirit_index::start::import::Importer;
 
 use crate::config::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::config::options::Options;
@@ -285,7 +285,7 @@ mod tests {
     use std::ops::Range;
     use std::time::{Duration, Instant};
 
-    use spirit_index::ids::Position;
+    use spirit_index::ground::ids::Position;
     use spirit_index::keys::{Keys, hash};
     use spirit_index::snapshot::Snapshot;
 

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ids::Position;
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::ids::Position;
+use spirit_index::ground::roots::Gauge;
+use spirit_index::log::{LogSpace, LogWriter, seal};
 use spirit_index::memory::Memory;
-use spirit_index::nvm::log::{LogSpace, LogWriter};
-use spirit_index::nvm::recover::{self, Recovered};
-use spirit_index::nvm::{Corrupt, seal};
-use spirit_index::roots::Gauge;
 use spirit_index::snapshot::Snapshot;
+use spirit_index::start::recover::{self, Recovered};
 
 use crate::config::error::AddError;
 use crate::config::options::Options;

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::log::{
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::log::log_reader::{LogReader, Record};
+use spirit_index::log::{
     GroupEnd, Header, LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind,
 };
-use spirit_index::nvm::log_reader::{LogReader, Record};
-use spirit_index::nvm::recover::Recovered;
+use spirit_index::start::recover::Recovered;
 use spirit_mem::Region;
 use spirit_schema::Schema;
 

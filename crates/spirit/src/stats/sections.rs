@@ -1,7 +1,7 @@
 //! What the segments in the second tier take, by what it is.
 
+use spirit_index::ground::section::Kind;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::section::Kind;
 
 use super::Stats;
 

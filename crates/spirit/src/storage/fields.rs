@@ -10,10 +10,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use spirit_door::Door;
-use spirit_index::nvm::Corrupt;
-use spirit_index::nvm::field_list::{self, FieldList};
-use spirit_index::nvm::layout::ROOT_BYTES;
-use spirit_index::nvm::root::Root;
+use spirit_index::form::field_list::{self, FieldList};
+use spirit_index::form::root::Root;
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::layout::ROOT_BYTES;
 use spirit_mem::{HeapFile, Region};
 use spirit_schema::{FieldError, Schema, Value};
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use spirit_index::ids::Position;
+use spirit_index::ground::ids::Position;
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::{Segment, Snapshot};
 

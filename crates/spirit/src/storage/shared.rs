@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::damage;
+use spirit_index::ground::roots::Gauge;
 use spirit_index::keys::WriterKeys;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::{Corrupt, damage};
-use spirit_index::roots::Gauge;
 use spirit_query::Level;
 
 use crate::config::error::AddError;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
-use spirit_index::geometry::{EXECUTOR_BYTES_MAX, Geometry};
-use spirit_index::nvm::layout::{NvmLayout, NvmSettings, PARTS_START};
-use spirit_index::nvm::log::LogSpace;
-use spirit_index::nvm::root::Root;
-use spirit_index::nvm::tier::{Nvm, Tier};
+use spirit_index::form::root::Root;
+use spirit_index::ground::geometry::{EXECUTOR_BYTES_MAX, Geometry};
+use spirit_index::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
+use spirit_index::log::LogSpace;
+use spirit_index::tier::{Nvm, Tier};
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
 use crate::config::clock::{Clock, now_ms};

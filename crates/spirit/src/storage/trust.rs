@@ -1,7 +1,7 @@
 //! What an index's file that is there says of itself: its root, and whether what lies behind it is what was stored.
 
-use spirit_index::nvm::layout::PARTS_START;
-use spirit_index::nvm::root::{self, Root};
+use spirit_index::form::root::{self, Root};
+use spirit_index::ground::layout::PARTS_START;
 use spirit_mem::{Dram, FilePart, HeapFile, Identity, Medium, Region, Residency};
 
 use crate::config::durability::Mode;

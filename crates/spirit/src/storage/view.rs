@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::fence;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use spirit_index::nvm::{Corrupt, damage, root};
+use spirit_index::form::root;
+use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::damage;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{Medium, PinSlot, Pins, Region};
 use spirit_query::Hit;

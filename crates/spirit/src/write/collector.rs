@@ -5,11 +5,11 @@
 
 mod fields;
 
-use spirit_index::batch::{Batch, KEY_BYTES_MAX, Key};
-use spirit_index::extent::Extent;
+use spirit_index::fresh::batch::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::fresh::extent::Extent;
+use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_index::keys::{self, Keys};
-use spirit_index::roots::Gauge;
-use spirit_index::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_text::{Sink, Token};
 
 use crate::config::error::AddError;

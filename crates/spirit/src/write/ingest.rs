@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
-use spirit_index::batch::{Batch, Stop};
+use spirit_index::fresh::batch::{Batch, Stop};
 use spirit_index::fresh::{FreshCounts, FreshWriter};
-use spirit_index::ids::{Position, SegmentId, State};
-use spirit_index::keys::{self};
-use spirit_index::nvm::damage;
-use spirit_index::roots::Gauge;
+use spirit_index::ground::damage;
+use spirit_index::ground::ids::{Position, SegmentId, State};
+use spirit_index::ground::roots::Gauge;
+use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use spirit_index::batch::{Batch, Key};
-use spirit_index::memory::Memory;
-use spirit_index::nvm::log::{
+use spirit_index::fresh::batch::{Batch, Key};
+use spirit_index::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES,
     Operations, RecordKind, Reference,
 };
+use spirit_index::memory::Memory;
 
 use crate::config::error::AddError;
 use crate::config::log_limits::{KEPT, kept_bytes, offset_bytes_max};

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use spirit_index::batch::Key;
+use spirit_index::fresh::batch::Key;
+use spirit_index::ground::roots::Gauge;
 use spirit_index::keys::{self, WriterKeys};
-use spirit_index::roots::Gauge;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use std::sync::atomic::Ordering::Relaxed;

@@ -2,8 +2,8 @@
 
 use std::sync::mpsc::SyncSender;
 
+use spirit_index::engrave::Sealed;
 use spirit_index::flush::Flush;
-use spirit_index::nvm::engrave::Sealed;
 
 /// What the stage is asked to do.
 #[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
 use spirit_index::column::Column;
-use spirit_index::posting::rank_of;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::values::ValueKind;
 
 use crate::model::{Document, Model};
 use crate::operation::{Operation, TAG, TAGS, WEIGHT, WORDS};

@@ -9,7 +9,7 @@ use spirit::{
     Trace,
 };
 use spirit_door::sim::Image;
-use spirit_index::nvm::layout::PARTS_START;
+use spirit_index::ground::layout::PARTS_START;
 
 const SEGMENT_BYTES: u64 = 64 << 10;
 /// The least log.

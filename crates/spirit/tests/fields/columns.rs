@@ -1,10 +1,10 @@
 //! The columns of flushed segments, held to what their documents have.
 
 use spirit::{FieldId, Schema};
-use spirit_index::posting::rank_of;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::TERM_BYTES_MAX;
+use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::Segment;
-use spirit_index::term::TERM_BYTES_MAX;
-use spirit_index::values::ValueKind;
 use spirit_oracle as oracle;
 
 use crate::naive::values;

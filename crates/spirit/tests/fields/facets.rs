@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spirit::{
     Aggregate, Calendar, DateInterval, Facet, FieldKind, Index, Schema, Summary, TopTerms,
 };
-use spirit_index::values::ValueKind;
+use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;
 
 use crate::naive::{terms, values};

@@ -22,10 +22,10 @@ use spirit::{
     AddError, Analyzer, Document, EngravePolicy, FieldError, FieldId, FieldKind, HITS_MAX, Index,
     Mode, OnFull, Options, PointerUpdate, Query, Schema, Search, TimeUnit, Value,
 };
-use spirit_index::ids::SegmentId;
+use spirit_index::ground::ids::SegmentId;
+use spirit_index::ground::term::Term;
+use spirit_index::ground::values::{RowValue, ValueKind};
 use spirit_index::snapshot::Snapshot;
-use spirit_index::term::Term;
-use spirit_index::values::{RowValue, ValueKind};
 use spirit_oracle::{self as oracle, Oracle};
 use support::columns::check_columns;
 use support::directory::Directory;

@@ -1,8 +1,8 @@
 //! What a document has in its fields, by the simplest means.
 
 use spirit::{Analyzer, Field, FieldId, FieldKind, Schema, StoredValue};
-use spirit_index::term::{Term, TermKey};
-use spirit_index::values::ValueKind;
+use spirit_index::ground::term::{Term, TermKey};
+use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;
 
 /// What a document has in each of its fields, as the engine's own analyzers see it.

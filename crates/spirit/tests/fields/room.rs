@@ -1,7 +1,7 @@
 //! Documents of values and little else, in the least heaps that open: there is always room for a segment and its columns.
 
 use spirit::{AddError, Document, Index, OnFull, OpenError, Options};
-use spirit_index::geometry::GeometryError;
+use spirit_index::ground::geometry::GeometryError;
 
 use crate::support::columns::check_columns;
 use crate::support::directory::Directory;

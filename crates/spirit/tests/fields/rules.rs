@@ -1,7 +1,7 @@
 //! What holds of schemas and fields, one by one.
 
 use spirit::{AddError, Document, FieldError, FieldKind, OpenError, Options, Search, StoredValue};
-use spirit_index::nvm::layout::{PARTS_START, ROOT_BYTES};
+use spirit_index::ground::layout::{PARTS_START, ROOT_BYTES};
 
 use crate::support::directory::Directory;
 use crate::support::following::{follow, wait_until};

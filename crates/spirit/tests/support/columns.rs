@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use spirit::{FieldId, Index, Level, Schema};
 use spirit_index::column::Column;
+use spirit_index::form::text_index::TextScratch;
+use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::term::TERM_BYTES_MAX;
+use spirit_index::ground::values::ValueKind;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::text_index::TextScratch;
-use spirit_index::posting::rank_of;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::term::TERM_BYTES_MAX;
-use spirit_index::values::ValueKind;
 use spirit_schema::{FieldValue, encoded};
 
 use super::field_lengths::lengths_of;

@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit::{FieldId, FieldKind, Index, Schema};
-use spirit_index::lengths::{LENGTH_MAX, Statistics};
-use spirit_index::maxima::{BLOCK_POSTINGS, Maxima};
+use spirit_index::form::text_index::TextScratch;
+use spirit_index::ground::posting::{frequency, local};
+use spirit_index::ground::term::{TERM_BYTES_MAX, Term};
+use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima};
 use spirit_index::memory::Memory;
-use spirit_index::nvm::text_index::TextScratch;
-use spirit_index::posting::{frequency, local};
 use spirit_index::rows::KeyKind;
+use spirit_index::rows::lengths::{LENGTH_MAX, Statistics};
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::term::{TERM_BYTES_MAX, Term};
 use spirit_schema::{FieldValue, encoded};
 use spirit_text::{Analyzer, Tokenizer};
 

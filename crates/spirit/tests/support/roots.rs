@@ -5,8 +5,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use spirit_index::nvm::layout::ROOT_BYTES;
-use spirit_index::nvm::root::{Root, WORDS, parse, words};
+use spirit_index::form::root::{Root, WORDS, parse, words};
+use spirit_index::ground::layout::ROOT_BYTES;
 use spirit_mem::HeapFile;
 
 /// Says in all roots of the file that were written what `change` makes of them.

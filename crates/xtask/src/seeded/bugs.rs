@@ -45,7 +45,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "pages-are-believed",
         what: "a page that is not what was stored counts as one that was looked at and is right",
-        file: "crates/index/src/nvm/prover.rs",
+        file: "crates/index/src/tier/prover.rs",
         old: "Err(what) => damage::note(region, what),",
         new: "Err(_) => proved.mark(page / PAGE),",
         found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
@@ -53,7 +53,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "zeros-of-stamps",
         what: "a page of zeros passes for death stamps of rows that live",
-        file: "crates/index/src/nvm/pages.rs",
+        file: "crates/index/src/tier/pages.rs",
         old: "word as u32 != 0 && word >> 32 != 0",
         new: "word == word",
         found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
@@ -69,7 +69,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "zeros-lead-nowhere",
         what: "a bucket of zeros passes for one that leads nowhere",
-        file: "crates/index/src/nvm/merged.rs",
+        file: "crates/index/src/form/merged.rs",
         old: "None if word == NOWHERE => Ok(None),",
         new: "None => Ok(None),",
         found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
@@ -77,31 +77,31 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "root-of-one-slot",
         what: "a root is written over the one before, so a cut may leave none",
-        file: "crates/index/src/nvm/root.rs",
+        file: "crates/index/src/form/root.rs",
         old: "let at = root.generation % 2 * SLOT_BYTES;",
         new: "let at = 0;",
-        found_by: tests("-p spirit-index --lib", "nvm::root"),
+        found_by: tests("-p spirit-index --lib", "form::root"),
     },
     Bug {
         name: "log-salt",
         what: "checksums of the log do not begin with the index's salt",
-        file: "crates/index/src/nvm/log.rs",
-        old: "super::checksum(salt, &words)",
-        new: "super::checksum(0, &words)",
-        found_by: tests("-p spirit-index --lib", "nvm::log_reader"),
+        file: "crates/index/src/log.rs",
+        old: "checksum(salt, &words)",
+        new: "checksum(0, &words)",
+        found_by: tests("-p spirit-index --lib", "log::log_reader"),
     },
     Bug {
         name: "log-gap",
         what: "the gap at the ring's end is not counted, so the log runs over its own oldest records",
-        file: "crates/index/src/nvm/log.rs",
+        file: "crates/index/src/log.rs",
         old: "self.position + gap + wanted + spare;",
         new: "self.position + wanted + spare;",
-        found_by: tests("-p spirit-index --lib", "nvm::log_reader"),
+        found_by: tests("-p spirit-index --lib", "log::log_reader"),
     },
     Bug {
         name: "log-position",
         what: "a record of an earlier lap is taken for the next one",
-        file: "crates/index/src/nvm/log_reader.rs",
+        file: "crates/index/src/log/log_reader.rs",
         old: "if words[1].load(Relaxed) != position {\n            return None;\n        }",
         new: "",
         found_by: tests("-p spirit-index --lib", "a_record_of_an_earlier_lap"),
@@ -109,7 +109,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cancel-ends-log",
         what: "what is logged anew, under numbers that were taken back, ends the log",
-        file: "crates/index/src/nvm/log_reader.rs",
+        file: "crates/index/src/log/log_reader.rs",
         old: "RecordKind::Cancel => self.sequence = sequence,",
         new: "RecordKind::Cancel => {}",
         found_by: tests("-p spirit --test log_limits", "what_found_a_place_at_the_second_try"),
@@ -117,7 +117,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "log-fence",
         what: "operations are acknowledged before their record is durable",
-        file: "crates/index/src/nvm/log.rs",
+        file: "crates/index/src/log.rs",
         old: "door.fence(Site::LogFence, region);",
         new: "",
         found_by: SHORT_HISTORIES,
@@ -125,7 +125,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "mark-before-copy",
         what: "a segment is marked before its copy is durable",
-        file: "crates/index/src/nvm/engrave.rs",
+        file: "crates/index/src/engrave.rs",
         old: "nvm.door().fence(Site::BodyFence, memory.region());\n        slots.set_live(nvm.door(), position, State::Engraved);",
         new: "slots.set_live(nvm.door(), position, State::Engraved);\n        nvm.door().fence(Site::BodyFence, memory.region());",
         found_by: SHORT_HISTORIES,
@@ -133,7 +133,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "trim-before-mark",
         what: "the log is trimmed before the mark of the segment is durable that has its operations",
-        file: "crates/index/src/nvm/slot.rs",
+        file: "crates/index/src/ground/slot.rs",
         old: "door.fence(Site::MarkFence, self.region);",
         new: "",
         found_by: LAPS,
@@ -141,7 +141,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "retire-mark",
         what: "the space of a dropped segment is used again before its mark is durable",
-        file: "crates/index/src/nvm/slot.rs",
+        file: "crates/index/src/ground/slot.rs",
         old: "door.fence(Site::RetireFence, self.region);",
         new: "",
         found_by: KEPT_IN_VIEW,
@@ -149,7 +149,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "carried-deaths",
         what: "deaths between the copy of a segment and the switch to it are not carried over",
-        file: "crates/index/src/nvm/engrave.rs",
+        file: "crates/index/src/engrave.rs",
         old: "carry_deaths(memory, nvm, &segment, of_copy);",
         new: "",
         found_by: tests("-p spirit --test engraving", "documents_that_are_replaced"),
@@ -157,7 +157,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "dead-count",
         what: "a death is stamped in the second tier and not counted there",
-        file: "crates/index/src/deaths.rs",
+        file: "crates/index/src/snapshot/deaths.rs",
         old: "slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);",
         new: "",
         found_by: tests("-p spirit --test counted", ""),
@@ -165,7 +165,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "link-fence",
         what: "buckets lead to records of the merged dictionary before those are durable",
-        file: "crates/index/src/nvm/merge.rs",
+        file: "crates/index/src/merge.rs",
         old: "door.fence(Site::LinkFence, region);",
         new: "",
         found_by: MANY_WORDS,
@@ -173,7 +173,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "merge-twice",
         what: "a merge that is repeated links a term's node to itself, and older segments are lost",
-        file: "crates/index/src/nvm/merge.rs",
+        file: "crates/index/src/merge.rs",
         old: "let link = if is_linked { stored.link } else { older };",
         new: "let link = older;",
         found_by: MANY_WORDS,
@@ -181,7 +181,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "run-links",
         what: "of a term's nodes in a run of segments only the oldest and the newest are found",
-        file: "crates/index/src/nvm/merge.rs",
+        file: "crates/index/src/merge.rs",
         old: "older = if is_linked { head } else { here };",
         new: "",
         found_by: RUNS,
@@ -189,7 +189,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "run-recovered",
         what: "a start takes the segments of a run for not merged, but for the newest",
-        file: "crates/index/src/nvm/recover.rs",
+        file: "crates/index/src/start/recover.rs",
         old: "let merged = live.iter().rev().find(|(_, state)| *state == State::Merged);",
         new: "let merged = live.iter().take_while(|(_, state)| *state == State::Merged).last();",
         found_by: RUNS,
@@ -197,7 +197,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "run-checked",
         what: "a check takes records that lead into a run under way for damaged",
-        file: "crates/index/src/nvm/check/merged.rs",
+        file: "crates/index/src/check/merged.rs",
         old: "found.merged_end().saturating_add(RUN_MAX as Position)",
         new: "found.merged_end().saturating_add((RUN_MAX / 16) as Position)",
         found_by: RUNS,
@@ -205,7 +205,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "run-shortened",
         what: "a run that is too long for the dictionary leaves its records there",
-        file: "crates/index/src/nvm/merge.rs",
+        file: "crates/index/src/merge.rs",
         old: "self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));",
         new: "",
         found_by: MANY_WORDS_IN_RUNS,
@@ -213,7 +213,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "long-terms-lines",
         what: "after a start the lines of long terms pass for free",
-        file: "crates/index/src/nvm/merged_writer.rs",
+        file: "crates/index/src/merge/merged_writer.rs",
         old: "writer.take(first, lines);",
         new: "",
         found_by: HISTORIES,
@@ -221,7 +221,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "start-reuses-at-once",
         what: "after a start the lines of terms that are gone are reused while readers stand there",
-        file: "crates/index/src/nvm/merged_writer.rs",
+        file: "crates/index/src/merge/merged_writer.rs",
         old: "        writer.settle(pins, region, nvm);\n",
         new: "        writer.settle(pins, region, nvm);\n        while let Some((_, first, lines)) = \
               writer.limbo.pop_front() {\n            writer.free(first, lines);\n        }\n",
@@ -233,7 +233,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "swept-chain",
         what: "a term that leaves its chain takes along what is behind it",
-        file: "crates/index/src/nvm/merged_writer.rs",
+        file: "crates/index/src/merge/merged_writer.rs",
         old: "let word = after.map_or(NOWHERE, |(_, next)| chain_word(next));",
         new: "let word = NOWHERE;",
         found_by: MANY_WORDS,
@@ -241,7 +241,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "retired-forgotten",
         what: "a start does not count the positions of dropped segments",
-        file: "crates/index/src/nvm/recover.rs",
+        file: "crates/index/src/start/recover.rs",
         old: "Mark::Retired(position) => position,",
         new: "Mark::Retired(_) => continue,",
         found_by: tests("-p spirit --test age", "what_has_all_gone_is_remembered"),
@@ -249,7 +249,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "short-blocks",
         what: "after a start the terms of segments that are not merged lie in space that passes for free",
-        file: "crates/index/src/nvm/recover.rs",
+        file: "crates/index/src/start/recover.rs",
         old: "take(if is_merged { 1 } else { 2 })",
         new: "take(1)",
         found_by: SHORT_HISTORIES,
@@ -321,7 +321,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "later-offset-copied",
         what: "a backup copies the offset of a group that came after its point",
-        file: "crates/index/src/nvm/backup/source.rs",
+        file: "crates/index/src/backup/source.rs",
         old: "0 => record.offset_number().is_some_and(|number| number > sequence_end),",
         new: "0 => false,",
         found_by: tests("-p spirit-index --lib", "a_group_is_copied_whole"),
@@ -337,7 +337,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "columns-stay",
         what: "readers of columns are not led to the copy in the second tier, and read what is another segment's",
-        file: "crates/index/src/descriptor.rs",
+        file: "crates/index/src/memory/descriptor.rs",
         old: "self.set_columns(if_any(sections.get(Kind::Columns)));",
         new: "",
         found_by: tests("-p spirit --test fields", "columns_go_where_segments_go"),
@@ -425,7 +425,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "arrivals",
         what: "a start does not know when the documents of its segments arrived, and keeps them",
-        file: "crates/index/src/nvm/recover.rs",
+        file: "crates/index/src/start/recover.rs",
         old: "memory.set_arrived(position, recovered.arrived_ms);",
         new: "memory.set_arrived(position, u64::MAX);",
         found_by: tests("-p spirit --test age", "what_is_over_when_an_index_is_opened"),
@@ -489,7 +489,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "fields-not-durable",
         what: "the log names fields of a list that is not durable",
-        file: "crates/index/src/nvm/field_list.rs",
+        file: "crates/index/src/form/field_list.rs",
         old: "    door.fence(Site::FieldsFence, region);\n",
         new: "",
         found_by: NEW_FIELDS,

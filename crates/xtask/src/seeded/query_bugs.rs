@@ -27,7 +27,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "directory-oldest",
         what: "of the blocks of a fresh list one is passed over whose oldest posting is the one that is sought",
-        file: "crates/index/src/list/directory.rs",
+        file: "crates/index/src/lists/list/directory.rs",
         old: "rank(oldest.load(Relaxed)) >= target",
         new: "rank(oldest.load(Relaxed)) > target",
         found_by: tests("-p spirit-index --lib", "a_list_reads_back_newest_first"),
@@ -59,7 +59,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "packed-first-rank",
         what: "a block of a packed list begins at the last rank of the one before",
-        file: "crates/index/src/packed.rs",
+        file: "crates/index/src/lists/packed.rs",
         old: "rank(last.load(Relaxed)).wrapping_add(1))",
         new: "rank(last.load(Relaxed)))",
         found_by: tests("-p spirit-index --lib", "packed"),
@@ -67,7 +67,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "packed-between",
         what: "a term is not found in packed segments between two raw ones that have it",
-        file: "crates/index/src/nvm/older.rs",
+        file: "crates/index/src/form/older.rs",
         old: "self.visit_own(term, hash, Window { oldest: position + 1, end }, &mut take);",
         new: "",
         found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
@@ -75,7 +75,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "packed-imported",
         what: "a start forgets the raw segments of terms that packed ones have too",
-        file: "crates/index/src/nvm/packed_import.rs",
+        file: "crates/index/src/start/packed_import.rs",
         old: "older.visit_linked(&mut at, term.key, part, |entry| entries.push(entry));",
         new: "",
         found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
@@ -83,7 +83,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "maxima-joined",
         what: "two postings of a block become one in the longer document",
-        file: "crates/index/src/maxima/frontier.rs",
+        file: "crates/index/src/lists/maxima/frontier.rs",
         old: "Point { frequency: self.frequency, length: length as u16 }",
         new: "Point { frequency: self.frequency, length: self.length }",
         found_by: tests("-p spirit-index --lib", "maxima"),
@@ -227,7 +227,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "phrase-gap",
         what: "behind a gap a phrase is looked for in the next document",
-        file: "crates/index/src/vector.rs",
+        file: "crates/index/src/rows/vector.rs",
         old: "if count == 0 || !has_gap(level, &most[..last]) {",
         new: "if count == 0 || has_gap(level, &most[..last]) {",
         found_by: PHRASES,

@@ -5,8 +5,8 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::entries::Entry;
-use spirit_index::packed::PositionIter;
+use spirit_index::lists::packed::PositionIter;
+use spirit_index::terms::entries::Entry;
 
 use super::{Phrase, Room, Wanted};
 use crate::evaluate::{Evaluation, Place, words_of};

@@ -4,7 +4,7 @@
 //! list's bits ANDed with those of the documents that are [as short as it takes](crate::rank::longest): by the term itself, or with others. Postings
 //! that say more, few in short texts, are each held to what they score and what other terms can add.
 
-use spirit_index::posting::rank;
+use spirit_index::ground::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25, Level};
 

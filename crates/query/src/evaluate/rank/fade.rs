@@ -1,7 +1,7 @@
 //! What is left of a score by a document's age.
 
+use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::Segment;
-use spirit_index::values::ValueKind;
 
 use super::Ranked;
 use crate::evaluate::{Evaluation, Place};

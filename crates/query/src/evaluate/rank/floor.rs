@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::maxima::{BLOCK_POSTINGS, Maxima, Pair};
+use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel::Bm25;
 
 use super::gate::Gate;

@@ -4,10 +4,10 @@
 //! what a posting has to beat. Of a term's postings most are passed over by their frequencies, since a document is as long as its terms are
 //! frequent, and of the others most by a comparison of lengths.
 
-use spirit_index::lengths::{LENGTH_MAX, RunningCounts};
-use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::ground::term::FieldId;
+use spirit_index::rows::lengths::{LENGTH_MAX, RunningCounts};
 use spirit_index::snapshot::Segment;
-use spirit_index::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Frequencies};
 

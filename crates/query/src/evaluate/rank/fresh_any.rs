@@ -5,8 +5,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
-use spirit_index::term::FieldId;
+use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank};
+use spirit_index::ground::term::FieldId;
 use spirit_kernel as kernel;
 
 use super::fresh::{RowLengths, score_of};

@@ -4,8 +4,8 @@
 //! frequency. So most blocks are passed over by a multiplication and a comparison for each pair of their maxima; of those that are not it is asked
 //! what they are [bound](crate::rank::bound) by.
 
-use spirit_index::maxima::Maxima;
-use spirit_index::posting::FREQUENCY_MAX;
+use spirit_index::ground::posting::FREQUENCY_MAX;
+use spirit_index::lists::maxima::Maxima;
 use spirit_kernel::Bm25;
 
 use crate::rank::{SLACK, bound};

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::maxima::{BLOCK_POSTINGS, Maxima, Pair};
-use spirit_index::posting::{FREQUENCY_MAX, frequency, rank};
-use spirit_index::term::FieldId;
+use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank};
+use spirit_index::ground::term::FieldId;
+use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 

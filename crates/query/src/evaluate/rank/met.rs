@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use spirit_index::posting::rank;
+use spirit_index::ground::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 

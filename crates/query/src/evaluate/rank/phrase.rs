@@ -6,8 +6,8 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
-use spirit_index::term::FieldId;
+use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::ground::term::FieldId;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Run};
 

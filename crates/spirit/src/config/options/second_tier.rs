@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::geometry::{Geometry, GeometryError};
-use spirit_index::nvm::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
-use spirit_index::nvm::root::Root;
+use spirit_index::form::root::Root;
+use spirit_index::ground::geometry::{Geometry, GeometryError};
+use spirit_index::ground::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
 use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 

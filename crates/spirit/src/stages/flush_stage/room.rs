@@ -1,16 +1,16 @@
 //! How the flush stage makes room, as far as the policy lets it: dead rows are left out, readers are sent to the second tier, entries
 //! leave the DRAM dictionary, and the oldest segment goes.
 
+use spirit_index::engrave::commit::commit;
 use spirit_index::flush::drop_oldest;
-use spirit_index::ids::{Partition, Position, SegmentId};
+use spirit_index::ground::ids::{Partition, Position, SegmentId};
+use spirit_index::ground::roots::Gauge;
 use spirit_index::keys;
 use spirit_index::memory::Memory;
-use spirit_index::nvm::commit::commit;
-use spirit_index::nvm::shed::{Progress as Shedding, Shed};
 use spirit_index::rewrite::Progress;
-use spirit_index::roots::Gauge;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
+use spirit_index::start::shed::{Progress as Shedding, Shed};
 
 use super::FlushStage;
 use crate::config::on_full::OnFull;
@@ -76,7 +76,7 @@ impl FlushStage {
     /// Takes back what no reader holds any more.
     pub(super) fn collect(&mut self) {
         let memory = &self.shared.memory;
-        memory.dictionary().collect(memory.ground());
+        memory.dictionary().collect(memory.footing());
         if let Some(placement) = &mut self.placement {
             placement.collect(memory);
         }
@@ -331,7 +331,7 @@ fn sweep_keys(shared: &Shared, id: SegmentId) {
     let segment = snapshot.of(id);
     let rows = segment.rows();
     let table = segment.row_table();
-    let mut key = Vec::with_capacity(spirit_index::batch::KEY_BYTES_MAX);
+    let mut key = Vec::with_capacity(spirit_index::fresh::batch::KEY_BYTES_MAX);
     for first in (0..rows).step_by(KEY_SWEEP_ROWS as usize) {
         let held = shared.keys();
         for local in first..rows.min(first + KEY_SWEEP_ROWS) {

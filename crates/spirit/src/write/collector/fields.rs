@@ -3,11 +3,11 @@
 //! Terms of different fields are different terms, so no phrase goes from one field to the next. Between two values of one
 //! field of text there is a gap that no phrase bridges.
 
-use spirit_index::batch::Batch;
-use spirit_index::extent::Extent;
-use spirit_index::roots::Gauge;
-use spirit_index::term::{FieldId, Term, TermKey};
-use spirit_index::values::ValueKind;
+use spirit_index::fresh::batch::Batch;
+use spirit_index::fresh::extent::Extent;
+use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::term::{FieldId, Term, TermKey};
+use spirit_index::ground::values::ValueKind;
 use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
 use spirit_text::{Sink, Token};
 

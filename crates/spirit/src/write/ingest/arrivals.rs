@@ -1,6 +1,6 @@
 //! When the documents of an executor arrive, if they are kept for a time.
 
-use spirit_index::ids::Position;
+use spirit_index::ground::ids::Position;
 use spirit_index::memory::Memory;
 
 use crate::storage::retention::Retention;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::nvm::log::GroupEnd;
+use spirit_index::log::GroupEnd;
 use spirit_index::snapshot::Snapshot;
 
 use super::arrivals::Arrivals;

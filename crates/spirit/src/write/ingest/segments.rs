@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::TrySendError;
 
+use spirit_index::engrave::Sealed;
 use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
-use spirit_index::ids::SegmentId;
-use spirit_index::nvm::engrave::Sealed;
+use spirit_index::ground::ids::SegmentId;
 
 use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};

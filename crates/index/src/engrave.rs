@@ -1,0 +1,451 @@
+//! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave the log.
+//!
+//! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way; or rows and lists are
+//! packed. It is made in steps, since whoever engraves has other things to do too:
+//!
+//! 1. *Plan*: a block in each ring.
+//! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms, of which lists may be packed. Each piece is
+//!    sent on its way at once.
+//! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
+//!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
+//! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
+//!
+//! A cut before the mark is durable leaves nothing: the operations are in the log. Two fences a segment.
+
+pub mod commit;
+pub(crate) mod inversion;
+pub(crate) mod key_engraver;
+pub(crate) mod length_engraver;
+pub(crate) mod list_packer;
+pub(crate) mod order_engraver;
+pub(crate) mod packed_term_engraver;
+mod plan;
+pub(crate) mod row_packer;
+pub mod term_engraver;
+pub mod text_engraver;
+
+use std::sync::atomic::AtomicU32;
+
+use spirit_door::Site;
+use spirit_mem::Span;
+
+use crate::engrave::order_engraver::OrderEngraver;
+use crate::engrave::packed_term_engraver::PackedTermEngraver;
+use crate::engrave::row_packer::RowPacker;
+use crate::engrave::term_engraver::TermEngraver;
+use crate::engrave::text_engraver::TextEngraver;
+use crate::fresh::FreshCounts;
+use crate::ground::corrupt::checksum;
+use crate::ground::geometry::ROW_BYTES;
+use crate::ground::ids::{Partition, SegmentId, State};
+use crate::ground::layout::{PAGE, PIECE_BYTES};
+use crate::ground::section::{Kind, SECTIONS, Section, Sections};
+use crate::ground::slot::{Entry, Slots};
+use crate::keys;
+use crate::memory::Memory;
+use crate::memory::flush_stop::FlushStop;
+use crate::rows::stamps::Stamps;
+use crate::rows::{KeyKind, RowKey};
+use crate::snapshot::{Segment, Snapshot};
+use crate::terms::term_order::TermOrder;
+use crate::tier::Nvm;
+use crate::tier::pages::{Pages, check_bytes};
+
+/// What the ingest role knows of a segment when it is full.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sealed {
+    /// Operations below this sequence number are in it, or in older ones.
+    pub sequence_end: u64,
+    /// Where in the log the first operation behind them is.
+    pub log_from: u64,
+    /// One past the highest number that a document of the executor took.
+    pub documents_end: u64,
+    /// Documents that the executor accepted.
+    pub accepted: u64,
+    /// One past the largest number given as an explicit key.
+    pub explicit_end: u64,
+    /// When its last operation arrived, in milliseconds since 1970.
+    pub arrived_ms: u64,
+}
+
+/// One piece of the copy.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    to: u64,
+    from: u64,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Plan,
+    Copy { next: usize },
+    Rows,
+    Texts,
+    Terms,
+    Order,
+    Keys,
+    Mark,
+    Done,
+}
+
+/// A segment on its way into the second tier.
+#[derive(Debug)]
+pub struct Engrave {
+    id: SegmentId,
+    counts: FreshCounts,
+    sealed: Sealed,
+    step: Step,
+    sections: Sections,
+    long: (u64, u64),
+    short: (u64, u64),
+    /// Whether its lists and its terms are packed.
+    packs: bool,
+    pieces: Vec<Piece>,
+    /// Rows on their way, if they are packed.
+    rows: Option<RowPacker>,
+    /// Texts on their way, if they are kept.
+    texts: Option<Box<TextEngraver>>,
+    /// Terms on their way.
+    terms: Option<Box<TermEngraver>>,
+    /// Their order on its way.
+    order: Option<OrderEngraver>,
+    /// Both on their way, and lists, if those are packed.
+    packed: Option<Box<PackedTermEngraver>>,
+}
+
+impl Engrave {
+    /// The engraving of a segment that has been flushed.
+    pub fn new(id: SegmentId, counts: FreshCounts, sealed: Sealed) -> Engrave {
+        Engrave {
+            id,
+            counts,
+            sealed,
+            step: Step::Plan,
+            sections: Sections::default(),
+            long: (0, 0),
+            short: (0, 0),
+            packs: false,
+            pieces: Vec::new(),
+            rows: None,
+            texts: None,
+            terms: None,
+            order: None,
+            packed: None,
+        }
+    }
+
+    /// The segment.
+    pub fn id(&self) -> SegmentId {
+        self.id
+    }
+
+    /// Takes the next step; says whether that was the last. An error means that there is no room now: ask again.
+    /// `locked` runs what it is given while no row can die.
+    pub fn advance(
+        &mut self,
+        memory: &Memory,
+        locked: impl FnOnce(&mut dyn FnMut()),
+    ) -> Result<bool, FlushStop> {
+        let nvm = memory.nvm().expect("there is a second tier to engrave in");
+        match self.step {
+            Step::Plan => {
+                self.plan(memory, nvm)?;
+                self.step = Step::Copy { next: 0 };
+            }
+            Step::Copy { next } => {
+                if let Some(piece) = self.pieces.get(next) {
+                    let Piece { to, from, bytes } = *piece;
+                    memory.take_pages(to, bytes);
+                    nvm.door().copy(Site::Body, memory.region(), to, from, bytes);
+                    nvm.door().write_back(Site::BodyWriteBack, memory.region(), to, bytes);
+                    self.step = Step::Copy { next: next + 1 };
+                } else {
+                    self.write_directories(memory, nvm);
+                    self.step = Step::Rows;
+                }
+            }
+            Step::Rows => {
+                if self.write_rows(memory, nvm) {
+                    self.step = Step::Texts;
+                }
+            }
+            Step::Texts => {
+                if self.write_texts(memory, nvm) {
+                    self.step = Step::Terms;
+                }
+            }
+            Step::Terms => {
+                if self.write_terms(memory, nvm) {
+                    self.step = Step::Order;
+                }
+            }
+            Step::Order => {
+                if self.write_order(memory, nvm) {
+                    self.step = Step::Keys;
+                }
+            }
+            Step::Keys => {
+                self.write_key_hashes(memory, nvm);
+                self.step = Step::Mark;
+            }
+            Step::Mark => {
+                self.mark(memory, nvm, locked);
+                self.step = Step::Done;
+            }
+            Step::Done => {}
+        }
+        Ok(self.step == Step::Done)
+    }
+
+    fn segment<'a>(&self, memory: &'a Memory) -> Segment<'a> {
+        Snapshot::of_role(memory, u64::MAX).of(self.id)
+    }
+
+    /// Writes some of the rows, if they are packed, and then their stored keys and short lengths; says whether all are written.
+    fn write_rows(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let segment = self.segment(memory);
+        let Some(packer) = &mut self.rows else { return true };
+        if !packer.advance(memory, nvm, &segment, &self.sections) {
+            return false;
+        }
+        self.rows = None;
+        let keys = self.keyed_rows(memory).map(|(_, key)| key);
+        key_engraver::write(memory, nvm, &self.sections, &segment, keys);
+        length_engraver::write(memory, nvm, self.sections.get(Kind::Lengths), &segment);
+        true
+    }
+
+    /// Where the chunks of the copy begin; those of packed rows are not all of one size.
+    fn write_directories(&self, memory: &Memory, nvm: &Nvm) {
+        let geometry = memory.geometry();
+        let chunks = [
+            (Kind::RowDirectory, Kind::Rows, ROW_BYTES << geometry.row_shift),
+            (Kind::VectorDirectory, Kind::Vectors, 2 << geometry.vector_shift),
+        ];
+        for (directory, contents, chunk_bytes) in chunks.into_iter().skip(self.packs.into()) {
+            let (directory, contents) = (self.sections.get(directory), self.sections.get(contents));
+            let places = (0..directory.bytes / 8).map(|i| i * chunk_bytes);
+            let places = places.map(|at| if at < contents.bytes { contents.start + at } else { 0 });
+            let bytes: Vec<u8> = places.flat_map(u64::to_le_bytes).collect();
+            self.write(memory, nvm, directory.start, &bytes);
+        }
+    }
+
+    /// The dictionary's number of each ordinal.
+    fn term_map(&self, memory: &Memory) -> Span<AtomicU32> {
+        Span::new(self.segment(memory).descriptor().term_map(), self.counts.terms as u64)
+    }
+
+    /// Writes some of the texts; says whether all are written. Then what is behind them begins where they end.
+    fn write_texts(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let Some(texts) = self.segment(memory).dram_texts() else { return true };
+        let rows = self.counts.rows;
+        let engraver = self.texts.get_or_insert_with(|| Box::new(TextEngraver::new(rows)));
+        let [index, section] = [Kind::TextIndex, Kind::Texts].map(|kind| self.sections.get(kind));
+        let Some(bytes) = engraver.advance(memory, nvm, texts, index, section) else {
+            return false;
+        };
+        self.texts = None;
+        self.sections.set(Kind::Texts, Section { bytes, ..section });
+        let end = (section.start + bytes).next_multiple_of(64);
+        for kind in [Kind::PackedLists, Kind::PackedTerms] {
+            let section = self.sections.get(kind);
+            self.sections.set(kind, Section { start: end, ..section });
+        }
+        true
+    }
+
+    /// The block ends behind the page checks, which follow the last section, now that it is written.
+    fn shrink(&mut self, memory: &Memory) {
+        let last = self.sections.get(Kind::PackedTerms);
+        let start = (last.start + last.bytes).next_multiple_of(64);
+        // Their own pages have checks too: how many there are is found in two steps at most.
+        let end = |bytes: u64| (start + bytes - self.long.0).next_multiple_of(PAGE);
+        let bytes = |end: u64| check_bytes((end + self.short.1) / PAGE);
+        let mut bytes_now = bytes(end(0));
+        while bytes(end(bytes_now)) != bytes_now {
+            bytes_now = bytes(end(bytes_now));
+        }
+        self.sections.set(Kind::PageChecks, Section { start, bytes: bytes_now, check: 0 });
+        self.long.1 = end(bytes_now);
+        memory.shrink(Partition::NvmLong, self.long.1, self.id);
+    }
+
+    /// The rows with explicit keys.
+    fn keyed_rows<'m>(&self, memory: &'m Memory) -> impl Iterator<Item = (u32, RowKey)> + use<'m> {
+        let rows = self.segment(memory).row_table();
+        (0..self.counts.rows).map(move |local| (local, rows.row(local).key())).filter(|(_, key)| {
+            matches!(key.kind(), KeyKind::Inline { .. } | KeyKind::Stored { .. })
+        })
+    }
+
+    /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
+    fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        if self.packs {
+            return self.write_packed_terms(memory, nvm);
+        }
+        let (id, map) = (self.id, self.term_map(memory));
+        let engraver = self.terms.get_or_insert_with(|| {
+            let nodes = self.sections.get(Kind::Nodes);
+            memory.take_pages(nodes.start, nodes.bytes);
+            memory.take_pages(self.short.0, self.short.1);
+            Box::new(TermEngraver::new(id, map))
+        });
+        let done = engraver.advance(memory, nvm, &mut self.sections);
+        if done {
+            self.shrink(memory);
+            self.order = self.terms.take().map(|terms| terms.into_order());
+        }
+        done
+    }
+
+    /// Packs some of the lists, or writes some of the terms that lead to them; says whether all are written.
+    fn write_packed_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let (id, map, order) = (self.id, self.term_map(memory), self.term_order(memory));
+        let engraver =
+            self.packed.get_or_insert_with(|| Box::new(PackedTermEngraver::new(memory, id, map)));
+        let done = engraver.advance(memory, nvm, order, &mut self.sections);
+        if done {
+            self.shrink(memory);
+            self.packed = None;
+        }
+        done
+    }
+
+    /// The order of its terms in DRAM.
+    fn term_order<'m>(&self, memory: &'m Memory) -> TermOrder<'m> {
+        TermOrder::at(memory.region(), self.segment(memory).descriptor().term_order())
+    }
+
+    /// Writes some of the order of its terms; says whether all of it is written.
+    fn write_order(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
+        let order = self.term_order(memory);
+        let Some(engraver) = &mut self.order else { return true };
+        let done = engraver.advance(memory.region(), nvm, order, &mut self.sections);
+        if done {
+            self.order = None;
+        }
+        done
+    }
+
+    /// Writes the hashes by which explicit keys are found until they are in the key table.
+    fn write_key_hashes(&mut self, memory: &Memory, nvm: &Nvm) {
+        let segment = self.segment(memory);
+        let mut key = Vec::new();
+        let hash = |(local, word)| {
+            key.clear();
+            keys::write_key(&segment, word, &mut key);
+            (keys::hash(&key) & 0xFFFF_FFFF) << 32 | local as u64
+        };
+        let mut hashes: Vec<u64> = self.keyed_rows(memory).map(hash).collect();
+        hashes.sort_unstable();
+        let section = self.sections.get(Kind::KeyHashes);
+        self.sections.set(Kind::KeyHashes, Section { bytes: hashes.len() as u64 * 8, ..section });
+        let places = (section.start..).step_by(PIECE_BYTES as usize);
+        for (at, piece) in places.zip(hashes.chunks(PIECE_BYTES as usize / 8)) {
+            let bytes: Vec<u8> = piece.iter().flat_map(|word| word.to_le_bytes()).collect();
+            self.write(memory, nvm, at, &bytes);
+        }
+    }
+
+    fn write(&self, memory: &Memory, nvm: &Nvm, at: u64, bytes: &[u8]) {
+        nvm.door().write(Site::BodyWords, memory.region(), at, bytes);
+        nvm.door().write_back(Site::BodyWriteBack, memory.region(), at, bytes.len() as u64);
+    }
+
+    fn mark(&mut self, memory: &Memory, nvm: &Nvm, locked: impl FnOnce(&mut dyn FnMut())) {
+        let position = self.id.position();
+        let slots = Slots::new(memory.region(), nvm.layout());
+        self.write_slot(memory, nvm, slots);
+        let segment = self.segment(memory);
+        let of_copy = Stamps::of(&self.sections);
+        locked(&mut || {
+            let dead = segment.descriptor().dead() as u32;
+            let sites = [Site::BodyStamp, Site::BodyWriteBack];
+            slots.set_dead(nvm.door(), sites, position, dead);
+            segment.descriptor().set_stamps(of_copy.word());
+        });
+        carry_deaths(memory, nvm, &segment, of_copy);
+        nvm.door().fence(Site::BodyFence, memory.region());
+        slots.set_live(nvm.door(), position, State::Engraved);
+        if self.packs {
+            memory.note_packed(position);
+        }
+        // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
+        // who loads a boundary behind the segment finds its terms in the second tier.
+        segment.descriptor().lead_to_terms(&self.sections);
+        nvm.set_log_head(self.sealed.log_from);
+        memory.table().publish(self.id, State::Engraved);
+        memory.notify_space();
+    }
+
+    /// All sections are written: their pages get their checks.
+    fn write_page_checks(&mut self, memory: &Memory, nvm: &Nvm) {
+        let section = self.sections.get(Kind::PageChecks);
+        let pages = Pages::new(&self.sections, self.long, self.short);
+        let words = pages.checks_in(memory.region());
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        self.write(memory, nvm, section.start, &bytes);
+        let check = crc32c::crc32c(&bytes);
+        self.sections.set(Kind::PageChecks, Section { check, ..section });
+    }
+
+    fn write_slot(&mut self, memory: &Memory, nvm: &Nvm, slots: Slots<'_>) {
+        self.write_page_checks(memory, nvm);
+        let words = self.sections.words();
+        nvm.door().write_words(Site::BodyWords, memory.region(), self.long.0, &words);
+        let table_bytes = words.len() as u64 * 8;
+        nvm.door().write_back(Site::BodyWriteBack, memory.region(), self.long.0, table_bytes);
+        let segment = self.segment(memory);
+        let descriptor = segment.descriptor();
+        let entry = Entry {
+            id: self.id.0 as u64,
+            base_row: descriptor.base_row(),
+            rows: self.counts.rows as u64,
+            base_sequence: descriptor.base_sequence(),
+            sequence_end: self.sealed.sequence_end,
+            log_from: self.sealed.log_from,
+            documents_end: self.sealed.documents_end,
+            accepted: self.sealed.accepted,
+            expired: memory.expired().documents(),
+            oldest: memory.window().oldest as u64,
+            explicit_end: self.sealed.explicit_end,
+            numbers_start: descriptor.numbers_start(),
+            numbers_end: descriptor.numbers_end(),
+            row_end: descriptor.base_row() + self.counts.rows as u64,
+            terms: self.counts.terms as u64,
+            posting_count: descriptor.posting_count(),
+            tokens: descriptor.tokens(),
+            vector_units: match self.packs {
+                true => self.keyed_rows(memory).map(|(_, key)| key_engraver::units(key)).sum(),
+                false => descriptor.vector_units(),
+            },
+            bitmap_rows: if self.packs { 0 } else { descriptor.bitmap_rows() as u64 },
+            long_start: self.long.0,
+            long_bytes: self.long.1,
+            short_start: self.short.0,
+            short_bytes: self.short.1,
+            sections: SECTIONS as u64,
+            sections_check: checksum(0, &words) as u64,
+            arrived_ms: self.sealed.arrived_ms,
+            text_bytes: self.counts.text_bytes,
+            kept: self.counts.kept.word(),
+        };
+        slots.write(nvm.door(), self.id.position(), &entry);
+    }
+}
+
+/// Stores the deaths that the copy of a segment's rows misses. Whoever kills a row from now on stamps both, so what is missed was
+/// stored before the ingest role was told; a row that seems to live may be stamped meanwhile.
+fn carry_deaths(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: Stamps) {
+    let (door, region) = (nvm.door(), memory.region());
+    let table = segment.row_table();
+    for local in 0..segment.rows() {
+        let stamp = table.row(local).death();
+        if stamp != 0 && stamp != stamps.get(region, local) {
+            let at = stamps.set(door, Site::BodyStamp, region, local, stamp);
+            door.write_back(Site::BodyWriteBack, region, at, 8);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Packs the lists of a segment while it is engraved, and says where each is: see [`packed`](crate::lists::packed).
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_door::Site;
+use spirit_mem::Span;
+
+use crate::engrave::inversion::Inversion;
+use crate::ground::ids::SegmentId;
+use crate::ground::posting::{FREQUENCY_MAX, frequency};
+use crate::lists::packed::PACKED_FIRST;
+use crate::lists::packed::writer::{PositionsOf, pack_list, pack_positions, words_max};
+use crate::memory::Memory;
+use crate::snapshot::{Segment, Snapshot};
+use crate::terms::dictionary::{Dictionary, TermId};
+use crate::terms::entries::{ALONE, Entry, PACKED};
+use crate::tier::Nvm;
+
+/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
+const AHEAD: usize = 12;
+
+/// Of a segment whose lists may take more, words could not be told from what says that they are packed: it stays as it is.
+pub(crate) const LIST_BYTES_MAX: u64 = PACKED as u64 * 4;
+
+/// Lists on their way into the second tier.
+#[derive(Debug)]
+pub(crate) struct ListPacker {
+    id: SegmentId,
+    /// Where terms are in their documents, if that is kept.
+    positions: Option<Inversion>,
+    /// Words that are packed and not written yet, and how many are written.
+    words: Vec<u32>,
+    written: u64,
+}
+
+impl ListPacker {
+    /// For a segment of so many terms.
+    pub(crate) fn new(memory: &Memory, id: SegmentId, terms: u32) -> ListPacker {
+        let positions = memory.geometry().settings.positions.then(|| Inversion::new(terms));
+        ListPacker { id, positions, words: vec![0; PACKED_FIRST as usize], written: 0 }
+    }
+
+    /// Makes ready; says whether it is.
+    pub(crate) fn prepare(&mut self, memory: &Memory) -> bool {
+        let segment = segment(memory, self.id);
+        self.positions.as_mut().is_none_or(|positions| positions.advance(&segment))
+    }
+
+    /// Packs the list of the term with this ordinal, whose entry this is. Returns what its entry will be.
+    pub(crate) fn pack(&mut self, memory: &Memory, ordinal: u32, entry: Entry) -> Entry {
+        let segment = segment(memory, self.id);
+        let mut positions = self.positions.as_ref().map(|all| all.of(&segment, ordinal));
+        if entry.postings == 1 {
+            let alone = positions.map_or(0, |mut positions| {
+                ALONE | place_alone(entry.payload, &mut positions, &mut self.words, self.written)
+            });
+            return Entry { alone, ..entry };
+        }
+        let (region, flushed) = (memory.region(), segment.flushed());
+        let list = region.view(flushed.list(entry));
+        let maxima = flushed.maxima(entry).map_or(&[][..], |maxima| region.view(maxima));
+        let positions = positions.as_mut().map(|positions| positions as &mut dyn PositionsOf);
+        let at = pack_list(list, flushed.base_rank(), maxima, positions, &mut self.words);
+        Entry { payload: PACKED | (self.written + at as u64) as u32, ..entry }
+    }
+
+    /// Writes what is packed to the section that begins at `start`.
+    pub(crate) fn write(&mut self, memory: &Memory, nvm: &Nvm, start: u64) {
+        if self.words.is_empty() {
+            return;
+        }
+        self.words.resize(self.words.len().next_multiple_of(2), 0);
+        let bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let at = start + self.written * 4;
+        nvm.door().write(Site::BodyWords, memory.region(), at, &bytes);
+        nvm.door().write_back(Site::BodyWriteBack, memory.region(), at, bytes.len() as u64);
+        self.written += self.words.len() as u64;
+        self.words.clear();
+    }
+
+    /// Bytes that are written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.written * 4
+    }
+}
+
+/// Where the only posting of a term is: its position, or the place of its positions.
+fn place_alone(
+    posting: u32,
+    positions: &mut dyn PositionsOf,
+    words: &mut Vec<u32>,
+    written: u64,
+) -> u32 {
+    match frequency(posting) {
+        1 => positions.next(posting)[0],
+        _ => (written + pack_positions(&[posting], positions, words) as u64) as u32,
+    }
+}
+
+fn segment(memory: &Memory, id: SegmentId) -> Segment<'_> {
+    Snapshot::of_role(memory, u64::MAX).of(id)
+}
+
+/// Bytes that the packed lists of a segment take at most, whose ordinals are numbered in `map`.
+pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) -> u64 {
+    let region = memory.region();
+    let dictionary = Dictionary::new(region, memory.geometry());
+    let map = region.view(map);
+    let term_at = |ordinal: usize| {
+        map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
+    };
+    let (mut postings, mut lists) = (0, 0);
+    for ordinal in 0..map.len() {
+        term_at(ordinal + 2 * AHEAD).inspect(|term| dictionary.prefetch_record(*term));
+        term_at(ordinal + AHEAD).inspect(|term| dictionary.prefetch_newest(*term));
+        let Some(term) = term_at(ordinal) else { continue };
+        let entries = dictionary.entries(term);
+        let found = entries.rfind(region, id).map(|index| entries.get(region, index));
+        postings += found.map_or(0, |entry| entry.postings as u64);
+        lists += 1;
+    }
+    let (positions, width) = match memory.geometry().settings.positions {
+        true => positions_max(&segment(memory, id), postings),
+        false => (0, 0),
+    };
+    let words = PACKED_FIRST as u64 + words_max(postings, lists, positions, width) + 2 * lists;
+    (words * 4).next_multiple_of(8)
+}
+
+/// How many positions a segment with so many postings has at most, and the bits of the largest number that they are
+/// written as.
+fn positions_max(segment: &Segment<'_>, postings: u64) -> (u64, u32) {
+    let tokens = |local| segment.vector_row(local).tokens();
+    let rows = (0..segment.rows()).map(tokens);
+    let (sum, longest) =
+        rows.fold((0, 0), |(sum, longest), tokens| (sum + tokens as u64, tokens.max(longest)));
+    // Postings of what broke off have some that nobody counted.
+    let unknown = postings.saturating_sub(segment.descriptor().posting_count());
+    let longest = longest.max(FREQUENCY_MAX);
+    (sum + unknown * FREQUENCY_MAX as u64, u32::BITS - longest.leading_zeros())
+}

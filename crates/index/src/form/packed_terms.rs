@@ -1,0 +1,27 @@
+//! From what describes a segment to its [packed terms](crate::terms::packed_terms).
+
+use spirit_mem::Region;
+
+use crate::ground::ids::SegmentId;
+use crate::ground::section::{Kind, Sections};
+use crate::memory::descriptor::{Descriptor, packed_terms_at};
+use crate::terms::packed_terms::PackedTerms;
+
+/// Those of a segment with these sections, if it has such.
+pub(crate) fn of_sections<'a>(
+    region: &'a Region,
+    id: SegmentId,
+    sections: &Sections,
+) -> Option<PackedTerms<'a>> {
+    let start = sections.are_packed().then(|| sections.get(Kind::PackedTerms).start);
+    PackedTerms::at(region, start?, id)
+}
+
+/// Those that a descriptor leads readers to, if it does.
+pub(crate) fn of_descriptor<'a>(
+    region: &'a Region,
+    descriptor: Descriptor<'_>,
+) -> Option<PackedTerms<'a>> {
+    let at = packed_terms_at(descriptor.term_order())?;
+    PackedTerms::at(region, at, SegmentId(descriptor.id() as u32))
+}

@@ -1,0 +1,230 @@
+//! How long the fields of text are in a fresh segment's documents: how many tokens of each were kept. (Lengths of the text itself are
+//! [apart](crate::rows::lengths): every document has one.)
+//!
+//! A row's [record](crate::ground::values) has two words for each field of text that it has tokens of: what the rows before it have of the
+//! field together, and its own length with the number of the last row before it that has any. Beside the directory of records lies a line with the
+//! newest such row of each field. So what any number of rows have of a field is found from the newest row back, past those that
+//! came behind the last one that a snapshot sees; exactly, however many more are written meanwhile. Documents that have nothing but a
+//! text pay nothing.
+//!
+//! | bits | of a record's words | |
+//! |---|---|---|
+//! | all | of the first | what the rows before have, as a [running count](crate::rows::lengths) |
+//! | 0 .. 32 | of the second | length, saturated as in arrays of lengths; 0 if the row was given up |
+//! | 32 .. 64 | | one past the last row before that has the field; 0: there is none |
+//!
+//! A word of the line is a field (bits 24 to 31) and its newest row; 0: there are no more.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use spirit_mem::{Region, Span};
+
+use crate::fresh::extent::Extent;
+use crate::ground::geometry::Geometry;
+use crate::ground::term::FieldId;
+use crate::ground::values::{RowValue, ValueKind, find_length};
+use crate::rows::lengths::{Statistics, saturated};
+use crate::rows::record_places::RecordPlaces;
+
+/// Words of 64 bits of the line of newest rows. No index has more fields of text.
+pub(crate) const NEWEST_WORDS: u64 = 8;
+const FIELDS: u64 = NEWEST_WORDS * 2;
+const ROW_BITS: u32 = 24;
+
+/// What a record says of a field of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FieldLength {
+    /// What the rows before have.
+    pub(crate) before: Statistics,
+    pub(crate) length: u32,
+    /// The last row before that has the field.
+    pub(crate) previous: Option<u32>,
+}
+
+impl FieldLength {
+    pub(crate) fn from_words([before, own]: [u64; 2]) -> FieldLength {
+        FieldLength {
+            before: Statistics::from_word(before),
+            length: own as u32,
+            previous: ((own >> 32) as u32).checked_sub(1),
+        }
+    }
+
+    pub(crate) fn words(self) -> [u64; 2] {
+        let previous = self.previous.map_or(0, |row| row as u64 + 1);
+        [self.before.word(), self.length as u64 | previous << 32]
+    }
+}
+
+/// The newest row of each field of text of one segment.
+#[derive(Clone, Copy)]
+struct NewestRows<'a>(&'a [AtomicU32]);
+
+impl<'a> NewestRows<'a> {
+    /// Those beside the directory of records at `records`.
+    fn new(region: &'a Region, geometry: &Geometry, records: u64) -> NewestRows<'a> {
+        let start = Span::<AtomicU64>::new(records, geometry.row_entries).end();
+        NewestRows(region.view(Span::new(start, FIELDS)))
+    }
+
+    fn get(&self, field: FieldId) -> Option<u32> {
+        // Acquire: what was written of the row, and of those before it.
+        let mut words = self.0.iter().map(|word| word.load(Acquire)).take_while(|word| *word != 0);
+        let word = words.find(|word| word >> ROW_BITS == field.0 as u32)?;
+        Some(word & ((1 << ROW_BITS) - 1))
+    }
+
+    fn put(&self, index: usize, field: FieldId, row: u32) {
+        self.0[index].store((field.0 as u32) << ROW_BITS | row, Release);
+    }
+}
+
+/// Makes the line beside the directory of records at `records` say that no row has a field of text.
+pub(crate) fn clear(region: &Region, geometry: &Geometry, records: u64) {
+    NewestRows::new(region, geometry, records).0.iter().for_each(|word| word.store(0, Relaxed));
+}
+
+/// The lengths of fields of text in a segment that is, or was, fresh.
+#[derive(Clone, Copy)]
+pub(crate) struct FreshLengths<'a> {
+    area: &'a [AtomicU32],
+    places: RecordPlaces<'a>,
+    newest: NewestRows<'a>,
+}
+
+impl<'a> FreshLengths<'a> {
+    /// Those of the segment with this extent whose directory of records is at `records`.
+    pub(crate) fn new(
+        region: &'a Region,
+        geometry: &'a Geometry,
+        records: u64,
+        extent: Extent<'a>,
+    ) -> FreshLengths<'a> {
+        FreshLengths {
+            area: extent.area(),
+            places: RecordPlaces::new(region, geometry, records),
+            newest: NewestRows::new(region, geometry, records),
+        }
+    }
+
+    /// What a row that was written says of a field; none if it has no tokens of it.
+    pub(crate) fn of_row(&self, row: u32, field: FieldId) -> Option<FieldLength> {
+        let words = find_length(self.record(row)?, field)?;
+        Some(FieldLength::from_words(words.map(load)))
+    }
+
+    /// What the first `rows` rows have of a field, which were written.
+    pub(crate) fn of_first(&self, rows: u32, field: FieldId) -> Statistics {
+        let mut next = self.newest.get(field);
+        while let Some(row) = next {
+            let Some(found) = self.of_row(row, field) else { break };
+            if row < rows {
+                return found.before + Statistics::of(found.length);
+            }
+            next = found.previous;
+        }
+        Statistics::default()
+    }
+
+    /// A row that nobody has seen has no tokens of a field, after rows that have `before`.
+    fn empty(&self, row: u32, field: FieldId, before: Statistics) {
+        let words = self.record(row).and_then(|record| find_length(record, field));
+        let Some([of_before, own]) = words else { return };
+        let previous = FieldLength::from_words([0, load(own)]).previous;
+        let [first, second] = FieldLength { before, length: 0, previous }.words();
+        store(of_before, first);
+        store(own, second);
+    }
+
+    fn record(&self, row: u32) -> Option<&'a [AtomicU32]> {
+        match self.places.get(row) {
+            0 => None,
+            first => self.area.get(first as usize..),
+        }
+    }
+}
+
+/// A word of two halves.
+fn load([low, high]: &[AtomicU32; 2]) -> u64 {
+    low.load(Relaxed) as u64 | (high.load(Relaxed) as u64) << 32
+}
+
+/// Stores a word of two halves.
+fn store([low, high]: &[AtomicU32; 2], word: u64) {
+    low.store(word as u32, Relaxed);
+    high.store((word >> 32) as u32, Relaxed);
+}
+
+/// What the writer of a fresh segment knows of its fields of text, in the order of the line.
+#[derive(Debug, Default)]
+pub(crate) struct FieldCounts(Vec<FieldCount>);
+
+#[derive(Debug)]
+struct FieldCount {
+    field: FieldId,
+    newest: u32,
+    counted: Statistics,
+}
+
+impl FieldCounts {
+    /// The two values of the next row's record that say that it has so many tokens of a field.
+    pub(crate) fn values(&self, field: FieldId, kept: u64) -> [RowValue; 2] {
+        let known = self.0.iter().find(|known| known.field == field);
+        let length = FieldLength {
+            before: known.map_or(Statistics::default(), |known| known.counted),
+            length: saturated(u32::try_from(kept).unwrap_or(u32::MAX)) as u32,
+            previous: known.map(|known| known.newest),
+        };
+        length.words().map(|bits| RowValue { field, kind: ValueKind::Text, bits })
+    }
+
+    /// The record of a row was written.
+    pub(crate) fn note(&mut self, lengths: FreshLengths<'_>, row: u32, record: &[RowValue]) {
+        for pair in record.chunk_by(|a, b| a.field == b.field) {
+            let &[RowValue { field, kind: ValueKind::Text, bits: before }, own] = pair else {
+                continue;
+            };
+            let length = FieldLength::from_words([before, own.bits]);
+            let counted = length.before + Statistics::of(length.length);
+            let known = FieldCount { field, newest: row, counted };
+            let index = self.0.iter().position(|known| known.field == field);
+            let index = index.unwrap_or(self.0.len());
+            match self.0.get_mut(index) {
+                Some(place) => *place = known,
+                None => self.0.push(known),
+            }
+            lengths.newest.put(index, field, row);
+        }
+    }
+
+    /// The rows from `first` on, which nobody has seen, were given up: they have nothing.
+    pub(crate) fn discount(&mut self, lengths: FreshLengths<'_>, first: u32) {
+        for FieldCount { field, newest, counted } in &mut self.0 {
+            let given_up = || {
+                std::iter::successors(Some(*newest), |row| lengths.of_row(*row, *field)?.previous)
+                    .take_while(|row| *row >= first)
+            };
+            let oldest = given_up().last().and_then(|row| lengths.of_row(row, *field));
+            let Some(FieldLength { before, .. }) = oldest else { continue };
+            given_up().for_each(|row| lengths.empty(row, *field, before));
+            *counted = before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_survives_its_words() {
+        for length in [
+            FieldLength { before: Statistics::default(), length: 0, previous: None },
+            FieldLength { before: Statistics::of(7), length: 65_535, previous: Some(0) },
+            FieldLength { before: Statistics::of(1), length: 1, previous: Some((1 << 24) - 1) },
+        ] {
+            assert_eq!(FieldLength::from_words(length.words()), length);
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! How an executor's memory is divided: settled once, at start, from a few sizes.
+//!
+//! First the second tier, if there is one ([`layout`](crate::ground::layout)); then DRAM:
+//!
+//! | partition | holds | given out by |
+//! |---|---|---|
+//! | control | the words that readers start from; descriptor table, descriptors, arrivals | position |
+//! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
+//! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
+//! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
+//! | keys | the key table | slot |
+//!
+//! (Paper §4.4. The paper keeps a flushed segment's hash table in the long-term partition; ours is not needed
+//! once the segment is registered in the dictionary, so it lies in the short-term one and goes earlier.)
+
+use std::fmt;
+
+use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::ground::blocks::Blocks;
+use crate::ground::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
+use crate::ground::line_table::LineTable;
+use crate::ground::posting::LOCAL_MAX;
+use crate::ground::roots::ROOT_WORDS;
+use crate::ground::term::hash_bytes;
+
+/// How posting lists are stored in the second tier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Postings {
+    /// As in DRAM: arrays, bitmaps, document vectors.
+    #[default]
+    Raw,
+    /// Packed, with their positions.
+    Packed,
+}
+
+/// Lines of a block of the key filter.
+pub(crate) const KEY_FILTER_BLOCK_LINES: usize = 2;
+/// Cache lines of a descriptor.
+pub const DESCRIPTOR_LINES: usize = 4;
+/// The smallest segment, in bytes.
+pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
+/// The largest segment, in bytes: its blocks are addressed by 32-bit word.
+pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
+/// Fresh extents: one being filled, one being flushed, one that readers may still hold.
+const FRESH_EXTENTS: u64 = 3;
+/// A fresh extent is at least this part of a segment (log2). A start that needs more DRAM doubles it as often.
+const EXTENT_SHIFT_MAX: u32 = 3;
+/// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
+pub const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
+
+/// What the caller decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// DRAM of one executor, in bytes.
+    pub dram_bytes: u64,
+    /// A fresh segment's table, records and blocks, in bytes.
+    pub segment_bytes: u64,
+    /// Block sizes of fresh lists.
+    pub blocks: Blocks,
+    /// Whether document vectors (token order) are kept.
+    pub positions: bool,
+    /// Whether the documents' texts are kept.
+    pub store: bool,
+    /// How lists are stored in segments that are engraved from now on.
+    pub postings: Postings,
+    /// When pages become resident.
+    pub residency: Residency,
+    /// The second tier, if there is one.
+    pub nvm: Option<NvmSettings>,
+}
+
+impl Settings {
+    /// Whether segments of this size are possible, and the second tier holds those in flight.
+    fn check_tier(&self) -> Result<(), GeometryError> {
+        let segment_bytes = self.segment_bytes;
+        if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
+            return Err(GeometryError::SegmentBytes { asked: segment_bytes });
+        }
+        let Some(NvmSettings { bytes: nvm_bytes, log_bytes }) = self.nvm else {
+            return Ok(());
+        };
+        let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, log_bytes, self.store);
+        if nvm_bytes > NVM_BYTES_MAX {
+            return Err(GeometryError::NvmTooLarge { nvm_bytes });
+        }
+        if nvm_bytes < nvm_bytes_min {
+            return Err(GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes });
+        }
+        Ok(())
+    }
+
+    fn extent_bytes(&self, extent_shift: u32) -> u64 {
+        let extent_bytes = (self.segment_bytes >> extent_shift).max(SEGMENT_BYTES_MIN);
+        extent_bytes / 4096 * 4096
+    }
+
+    /// The least heap for fresh extents of a segment's bytes shifted by `extent_shift`: whatever the documents are like, the long-term
+    /// part then holds one segment that is being filled and one that is being flushed.
+    fn dram_bytes_min(self, extent_shift: u32) -> Result<u64, GeometryError> {
+        self.check_tier()?;
+        let holds = |dram_bytes| {
+            let divided = Geometry::divide(Settings { dram_bytes, ..self }, extent_shift);
+            divided.long.1 >= divided.long_bytes_min()
+        };
+        // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
+        let mut sizes = (16..).map(|extents| self.extent_bytes(extent_shift) * extents);
+        Ok(sizes
+            .find(|dram_bytes| holds(*dram_bytes))
+            .expect("what a size adds is mostly long-term"))
+    }
+}
+
+/// Table slots of a fresh extent.
+fn slots_for(extent_bytes: u64) -> u64 {
+    (extent_bytes / 128).next_power_of_two()
+}
+
+/// The settings cannot be met.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// Segment size out of range.
+    SegmentBytes {
+        /// What was asked for.
+        asked: u64,
+    },
+    /// The heap does not hold the segments in flight.
+    HeapTooSmall {
+        /// What was asked for.
+        dram_bytes: u64,
+        /// The least that works with this segment size.
+        dram_bytes_min: u64,
+        /// The segment size.
+        segment_bytes: u64,
+        /// Whether the segment size may be another one: the index is not there yet.
+        is_new: bool,
+    },
+    /// The second tier does not hold the segments in flight.
+    NvmTooSmall {
+        /// What was asked for.
+        nvm_bytes: u64,
+        /// The least that works with this segment size.
+        nvm_bytes_min: u64,
+        /// The segment size.
+        segment_bytes: u64,
+    },
+    /// The second tier is larger than an executor can address.
+    NvmTooLarge {
+        /// What was asked for, per executor.
+        nvm_bytes: u64,
+    },
+    /// The heap is larger than an executor can address.
+    HeapTooLarge {
+        /// What was asked for, per executor.
+        dram_bytes: u64,
+    },
+    /// The memory could not be had.
+    Reserve(ReserveError),
+}
+
+impl fmt::Display for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GeometryError::SegmentBytes { asked } => write!(
+                f,
+                "a segment of {asked} bytes: choose {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes"
+            ),
+            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
+                let or_else = if *is_new { ", or smaller segments" } else { "" };
+                write!(
+                    f,
+                    "a DRAM heap of {dram_bytes} bytes is too small for segments of \
+                     {segment_bytes} bytes: give at least {dram_bytes_min} bytes{or_else}"
+                )
+            }
+            GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
+                f,
+                "a second tier of {nvm_bytes} bytes is too small for segments of \
+                 {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
+            ),
+            GeometryError::NvmTooLarge { nvm_bytes } => write!(
+                f,
+                "a second tier of {nvm_bytes} bytes an executor: at most {NVM_BYTES_MAX}; use more executors"
+            ),
+            GeometryError::HeapTooLarge { dram_bytes } => write!(
+                f,
+                "a DRAM heap of {dram_bytes} bytes an executor: at most {EXECUTOR_BYTES_MAX}; use more executors"
+            ),
+            GeometryError::Reserve(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for GeometryError {}
+
+impl From<ReserveError> for GeometryError {
+    fn from(reason: ReserveError) -> GeometryError {
+        GeometryError::Reserve(reason)
+    }
+}
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    /// What was asked for.
+    pub settings: Settings,
+    /// The second tier: the region's first bytes.
+    pub nvm: Option<NvmLayout>,
+    /// Bytes of DRAM: the region's other bytes.
+    pub bytes: u64,
+    /// Bytes of a fresh segment's extent: as large as a segment may be, or less in an index that is opened with less DRAM.
+    pub extent_bytes: u64,
+    /// The words that readers start from.
+    pub roots: Span<AtomicU64>,
+    /// Descriptor table slots; a power of two.
+    pub segments_max: u64,
+    /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
+    pub table: Span<AtomicU64>,
+    /// Descriptors: four lines each, two versions a slot.
+    pub descriptors: Span<Line>,
+    /// When the newest document of the segment in each table slot arrived.
+    pub arrivals: Span<AtomicU64>,
+    /// Start and bytes of the short-term partition.
+    pub short: (u64, u64),
+    /// Start and bytes of the long-term partition.
+    pub long: (u64, u64),
+    /// The dictionary's table.
+    pub dictionary_lines: Span<Line>,
+    /// The dictionary's term records, arrays and long terms.
+    pub dictionary_pool: Span<Line>,
+    /// The key table.
+    pub key_lines: Span<Line>,
+    /// The filter of keys that have left the key table. Empty without a second tier.
+    pub filter_lines: Span<Line>,
+    /// Table slots of a fresh segment; a power of two.
+    pub fresh_slots: u64,
+    /// log2 of the rows in a chunk.
+    pub row_shift: u32,
+    /// log2 of the vector units in a chunk.
+    pub vector_shift: u32,
+    /// Row chunks a segment may have.
+    pub row_chunks_max: u64,
+    /// Vector chunks a segment may have.
+    pub vector_chunks_max: u64,
+    /// Row chunks a fresh segment may have.
+    pub fresh_row_chunks_max: u64,
+    /// Vector chunks a fresh segment may have.
+    pub fresh_vector_chunks_max: u64,
+    /// Row chunks that a rewritten segment may have. It takes over the living rows of several segments.
+    pub row_entries: u64,
+    /// Vector chunks that a rewritten segment may have.
+    pub vector_entries: u64,
+    /// log2 of the words of text in a chunk.
+    pub text_shift: u32,
+    /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
+    pub text_chunks_max: u64,
+    /// Chunks of text that a rewritten segment may have, which takes over what lives in several.
+    pub text_entries: u64,
+}
+
+/// Bytes of a row: three words.
+pub const ROW_BYTES: u64 = 24;
+/// Bytes of what says where a fresh row's values are: half a word.
+pub const RECORD_PLACE_BYTES: u64 = 4;
+/// Bytes of a fresh row's running count: a word.
+pub const COUNT_BYTES: u64 = 8;
+/// Bytes of what says where a row's text is: a word.
+pub const TEXT_PLACE_BYTES: u64 = 8;
+/// A rewritten segment has room for this many times the rows, vectors and texts of a fresh one.
+const REWRITTEN: u64 = 4;
+const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
+
+impl Geometry {
+    /// Divides `settings.dram_bytes` for segments of the size that was asked for.
+    ///
+    /// # Errors
+    /// If a size is out of its range, or a tier is too small for segments of that size.
+    pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
+        Self::with_extents(settings, 0, true)
+    }
+
+    /// Like [`new`](Self::new), for an index that may be there: if it has a second tier and less DRAM than its segments need, fresh
+    /// segments are smaller than those that the file may have, down to an eighth.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new). The least DRAM that it names is that for an eighth.
+    pub fn fitting(settings: Settings) -> Result<Geometry, GeometryError> {
+        let shifts = if settings.nvm.is_some() { EXTENT_SHIFT_MAX } else { 0 };
+        let fits = |shift: &u32| {
+            let least = settings.dram_bytes_min(*shift);
+            least.is_ok_and(|least| least <= settings.dram_bytes)
+        };
+        let shift = (0..=shifts).find(fits).unwrap_or(shifts);
+        Self::with_extents(settings, shift, settings.nvm.is_none())
+    }
+
+    fn with_extents(
+        settings: Settings,
+        extent_shift: u32,
+        is_new: bool,
+    ) -> Result<Geometry, GeometryError> {
+        let Settings { dram_bytes, segment_bytes, .. } = settings;
+        let dram_bytes_min = settings.dram_bytes_min(extent_shift)?;
+        if dram_bytes < dram_bytes_min {
+            return Err(GeometryError::HeapTooSmall {
+                dram_bytes,
+                dram_bytes_min,
+                segment_bytes,
+                is_new,
+            });
+        }
+        if dram_bytes > EXECUTOR_BYTES_MAX {
+            return Err(GeometryError::HeapTooLarge { dram_bytes });
+        }
+        Ok(Self::divide(settings, extent_shift))
+    }
+
+    /// The least heap for segments of this size and this second tier.
+    pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
+        settings.dram_bytes_min(0)
+    }
+
+    /// What those two segments take of the long-term part. For each byte of an extent: a byte of rows with their running counts (32
+    /// bytes each, and no more than one for 32 bytes of the extent), an eighth for where their values are, and a byte of document
+    /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
+    /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
+    /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
+    /// columns are among what is rounded up.) A flush writes one contiguous block, so up to
+    /// one segment at the partition's end may stay unused.
+    ///
+    /// Where an extent is smaller than a segment, chunks and their directories are still those of a segment: they are less than a
+    /// 32nd of it.
+    fn long_bytes_min(&self) -> u64 {
+        let texts = if self.settings.store { 10 } else { 0 };
+        let (filled, flush, unused) = (17 + texts, 9, 8);
+        let segment_bytes = self.settings.segment_bytes;
+        let chunks = if self.extent_bytes < segment_bytes { 2 * segment_bytes / 32 } else { 0 };
+        (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks
+    }
+
+    /// The fresh extents are a segment's bytes shifted by `extent_shift`.
+    fn divide(settings: Settings, extent_shift: u32) -> Geometry {
+        let dram = settings.dram_bytes / 4096 * 4096;
+        let segment_bytes = settings.segment_bytes / 4096 * 4096;
+        let settings = Settings { segment_bytes, ..settings };
+        let nvm = settings.nvm.map(|nvm| NvmLayout::new(nvm, segment_bytes));
+        let extent_bytes = settings.extent_bytes(extent_shift);
+        let segments_max = (dram / extent_bytes * 2).next_power_of_two().clamp(64, 4096);
+        // Besides those in the second tier there are some that are not engraved yet.
+        let segments_max = nvm.map_or(segments_max, |nvm| segments_max.max(nvm.slots_max * 2));
+        let nvm_bytes = nvm.map_or(0, |nvm| nvm.bytes);
+        let mut next = nvm_bytes;
+        let mut take = |bytes: u64| {
+            let start = next;
+            next += bytes.next_multiple_of(4096);
+            start
+        };
+        let roots = Span::new(take(ROOT_WORDS * 8), ROOT_WORDS);
+        let table = Span::new(take(segments_max * 16), segments_max * 2);
+        let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
+        let descriptors = Span::new(take(descriptors), descriptors / 64);
+        let arrivals = Span::new(take(segments_max * 8), segments_max);
+        let short = (take(FRESH_EXTENTS * extent_bytes), FRESH_EXTENTS * extent_bytes);
+        let dictionary = dram / 4;
+        let lines = LineTable::lines_in(dictionary / 12);
+        let dictionary_lines = Span::new(take(lines * 64), lines);
+        let pool = (dictionary / 64).saturating_sub(lines);
+        let dictionary_pool = Span::new(take(pool * 64), pool);
+        let lines = LineTable::lines_in(dram / 16);
+        let key_lines = Span::new(take(lines * 64), lines);
+        let lines = if nvm.is_some() { key_filter_lines(dram / 32) } else { 0 };
+        let filter_lines = Span::new(take(lines * 64), lines);
+        let start = take(0);
+        let long = (start, (nvm_bytes + dram).saturating_sub(start));
+        let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
+        let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
+        let text_chunk = (extent_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
+        let text_chunks_max = if settings.store { extent_bytes.div_ceil(text_chunk) } else { 0 };
+        let row_chunks = |bytes: u64| (bytes / 32).min(LOCAL_MAX as u64) >> row_shift;
+        let vector_chunks = |bytes: u64| (bytes / 2) >> vector_shift;
+        let (row_chunks_max, vector_chunks_max) =
+            (row_chunks(segment_bytes), vector_chunks(segment_bytes));
+        // With a second tier nothing is rewritten, and the file's directories keep their size.
+        let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
+        Geometry {
+            settings,
+            nvm,
+            bytes: dram,
+            extent_bytes,
+            roots,
+            segments_max,
+            table,
+            descriptors,
+            arrivals,
+            short,
+            long,
+            dictionary_lines,
+            dictionary_pool,
+            key_lines,
+            filter_lines,
+            fresh_slots: slots_for(extent_bytes),
+            row_shift,
+            vector_shift,
+            row_chunks_max,
+            vector_chunks_max,
+            fresh_row_chunks_max: row_chunks(extent_bytes),
+            fresh_vector_chunks_max: vector_chunks(extent_bytes),
+            row_entries: row_chunks_max * rewritten,
+            vector_entries: vector_chunks_max * rewritten,
+            text_shift: (text_chunk / 8).ilog2(),
+            text_chunks_max,
+            text_entries: text_chunks_max * REWRITTEN,
+        }
+    }
+
+    /// Bytes of a chunk of rows, their running counts, where their texts are if those are kept, and where their values are.
+    pub fn row_chunk_bytes(&self) -> u64 {
+        self.record_places(0) + (RECORD_PLACE_BYTES << self.row_shift)
+    }
+
+    /// Where a chunk of rows that begins at `chunk` says where the records of their values are.
+    pub(crate) fn record_places(&self, chunk: u64) -> u64 {
+        let place = if self.settings.store { TEXT_PLACE_BYTES } else { 0 };
+        chunk + ((ROW_BYTES + COUNT_BYTES + place) << self.row_shift)
+    }
+
+    /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
+    pub fn text_directory_words(&self) -> u64 {
+        if self.settings.store { self.row_entries + self.text_entries } else { 0 }
+    }
+
+    /// Rows that a rewritten segment may have: no segment has more.
+    pub fn rewritten_rows_max(&self) -> u32 {
+        (self.row_entries << self.row_shift).min(LOCAL_MAX as u64) as u32
+    }
+
+    /// Rows a segment may have.
+    pub fn rows_max(&self) -> u32 {
+        (self.row_chunks_max << self.row_shift) as u32
+    }
+
+    /// Rows a fresh segment may have.
+    pub fn fresh_rows_max(&self) -> u32 {
+        (self.fresh_row_chunks_max << self.row_shift) as u32
+    }
+
+    /// Terms that no segment has more of.
+    pub fn terms_max(&self) -> u64 {
+        slots_for(self.settings.segment_bytes)
+    }
+
+    /// Reserves the region. `nvm` is the file's part that the second tier is.
+    pub fn reserve(
+        &self,
+        nvm: Option<FilePart<'_>>,
+        dram: Dram<'_>,
+    ) -> Result<Region, GeometryError> {
+        let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
+        let region = Region::reserve_tiers(nvm, dram, bytes, self.settings.residency)
+            .map_err(GeometryError::Reserve)?;
+        // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
+        let tables = self.roots.start();
+        region.use_small_pages(tables, self.arrivals.end().next_multiple_of(4096) - tables);
+        Ok(region)
+    }
+
+    /// Where the DRAM of executor `number` begins in memory that processes share: as far from a huge page as in the region, so
+    /// that such pages can be mapped.
+    pub fn shared_start(&self, number: u64) -> u64 {
+        let offset = self.nvm.map_or(0, |nvm| nvm.bytes) % REGION_ALIGN;
+        number * (self.bytes.next_multiple_of(REGION_ALIGN) + REGION_ALIGN) + offset
+    }
+
+    /// A hash that differs if another version or another setting makes a geometry of the same sizes.
+    pub fn fingerprint(&self) -> u64 {
+        // When pages come, and how lists are engraved, say nothing of where anything is.
+        let (residency, postings) = (Residency::OnTouch, Postings::Raw);
+        let settings = Settings { residency, postings, ..self.settings };
+        hash_bytes(format!("{:?}", Geometry { settings, ..*self }).as_bytes())
+    }
+
+    /// The parts of the fresh extent at `start`.
+    #[inline]
+    pub fn fresh(&self, start: u64) -> FreshSpans {
+        let bytes = self.extent_bytes;
+        let table = Span::new(start, self.fresh_slots);
+        let prefixes = Span::new(table.end(), self.fresh_terms_max());
+        let records = prefixes.end().next_multiple_of(64);
+        let end = start + bytes;
+        let records = Span::new(records, (end - records) / 64);
+        FreshSpans { table, prefixes, records, area: Span::new(start, bytes / 4) }
+    }
+
+    /// Terms that a fresh segment may have: with more its table would be too full.
+    pub(crate) fn fresh_terms_max(&self) -> u64 {
+        self.fresh_slots * 7 / 10
+    }
+}
+
+/// The parts of a fresh segment's extent. Records grow up from the prefixes, blocks and long terms' bytes grow
+/// down from the end, all addressed within `area`.
+#[derive(Clone, Copy, Debug)]
+pub struct FreshSpans {
+    /// Tag and ordinal of each term, open addressing.
+    pub table: Span<AtomicU32>,
+    /// Field and first bytes of each term, in the order of the records.
+    pub prefixes: Span<AtomicU64>,
+    /// Term records in order of first occurrence: the term log.
+    pub records: Span<Line>,
+    /// The whole extent as words.
+    pub area: Span<AtomicU32>,
+}
+
+/// Returns the lines of a key filter of at most `bytes` bytes, in whole blocks; at least one block.
+fn key_filter_lines(bytes: u64) -> u64 {
+    let block_bytes = (KEY_FILTER_BLOCK_LINES * size_of::<Line>()) as u64;
+    (bytes / block_bytes).max(1) * KEY_FILTER_BLOCK_LINES as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::values::record_words;
+
+    /// Settings without a heap yet, and without a second tier.
+    fn settings(segment_bytes: u64, store: bool) -> Settings {
+        Settings {
+            dram_bytes: 0,
+            segment_bytes,
+            blocks: Blocks::Variable { doublings: 1 },
+            positions: true,
+            store,
+            postings: Postings::Raw,
+            residency: Residency::OnTouch,
+            nvm: None,
+        }
+    }
+
+    /// What rows with values take of a segment's share, with where their values are and their columns, is no more than what was
+    /// counted for rows that are as many as can be, and for what a flush makes of an extent full of records.
+    #[test]
+    fn columns_fit_where_their_values_were() {
+        for values in 1..=4096 {
+            let extent_bytes = u64::from(record_words(values) * 4).max(32);
+            let row_bytes = ROW_BYTES + COUNT_BYTES + RECORD_PLACE_BYTES;
+            let column_bytes = 12 * values as u64;
+            assert!((row_bytes + column_bytes) * 8 <= extent_bytes * (9 + 8), "{values}");
+        }
+    }
+
+    /// Whatever the second tier is like, the least heap that is asked for holds two segments, and less is refused.
+    #[test]
+    fn the_least_heap_holds_two_segments() {
+        for nvm_bytes in [0, 8 << 20, 64 << 20, 128 << 20, 2 << 30, 64 << 30] {
+            for (segment_bytes, store) in [(64 << 10, false), (64 << 10, true), (1 << 20, true)] {
+                let nvm = NvmSettings { bytes: nvm_bytes, log_bytes: 64 << 10 };
+                let nvm = (nvm_bytes > 0).then_some(nvm);
+                let settings = Settings { nvm, ..settings(segment_bytes, store) };
+                let least = Geometry::dram_bytes_min(settings).unwrap();
+                assert!((16..130).contains(&(least / segment_bytes)), "{least} for {settings:?}");
+                let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
+                let eighths = if store { 71 } else { 51 };
+                assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
+                assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
+            }
+        }
+    }
+
+    /// An index that is there fits an eighth of the DRAM that its segments need, and has the largest fresh extents that fit.
+    #[test]
+    fn less_dram_has_smaller_extents() {
+        for (segment_bytes, store) in [(1 << 20, false), (8 << 20, true), (128 << 20, false)] {
+            let nvm = NvmSettings { bytes: 2 << 30, log_bytes: 64 << 10 };
+            let settings = Settings { nvm: Some(nvm), ..settings(segment_bytes, store) };
+            let whole = Geometry::dram_bytes_min(settings).unwrap();
+            let of = |dram_bytes| Geometry::fitting(Settings { dram_bytes, ..settings });
+            assert_eq!(of(whole).unwrap().extent_bytes, segment_bytes);
+            let Err(GeometryError::HeapTooSmall { dram_bytes_min: least, .. }) = of(4096) else {
+                panic!("4 KiB were enough")
+            };
+            assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
+            let mut before = 0;
+            for dram_bytes in (least..=whole).step_by(64 << 10) {
+                let geometry = of(dram_bytes).unwrap();
+                let extent_bytes = geometry.extent_bytes;
+                assert!(geometry.long.1 >= geometry.long_bytes_min(), "{dram_bytes} {settings:?}");
+                assert!((before.max(segment_bytes / 8)..=segment_bytes).contains(&extent_bytes));
+                assert!(geometry.fresh_rows_max() as u64 * 32 <= extent_bytes);
+                assert_eq!(geometry.rows_max(), of(whole).unwrap().rows_max());
+                before = extent_bytes;
+            }
+        }
+    }
+}

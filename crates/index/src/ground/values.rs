@@ -1,0 +1,209 @@
+//! The values of a document's fields: what of them is no term, or not only.
+//!
+//! A row that has any has a *record* in the fresh segment's area, among blocks and long terms:
+//!
+//! | words of 32 bits | |
+//! |---|---|
+//! | 1 | number of values |
+//! | values / 2 | field (8 bits) and kind (8 bits) of each, two in a word |
+//! | values × 2 | the values' bits, low half first |
+//!
+//! Values are in the order of their fields; those of one field are in the order of the document. Behind the rows of a chunk
+//! a word for each row says where its record is; 0: it has none. Records go with the extent: a flush makes
+//! [columns](crate::column) of them.
+//!
+//! Each kind's values have a [sortable](ValueKind::sortable) form: unsigned numbers in the order of the values. Floating-point numbers
+//! are in the order of IEEE 754, in which −0 and 0 are the same number; anything that is none is the same one too, and is above all.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::ground::term::FieldId;
+
+/// What a value is, and what its bits mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ValueKind {
+    /// Text that was cut into terms: how many were kept. A record has two (`field_lengths`) of these for a field.
+    Text = 1,
+    /// A term: its ordinal in the segment.
+    Keyword = 2,
+    /// A signed number of 64 bits.
+    Integer = 3,
+    /// A floating-point number of 64 bits.
+    Float = 4,
+    /// Milliseconds since 1970, signed.
+    Time = 5,
+    /// 0 or 1.
+    Boolean = 6,
+}
+
+/// The bit that says whether a number is negative.
+const SIGN: u64 = 1 << 63;
+
+impl ValueKind {
+    pub(crate) fn from_number(number: u8) -> Option<ValueKind> {
+        use ValueKind::*;
+        [Text, Keyword, Integer, Float, Time, Boolean].into_iter().find(|k| *k as u8 == number)
+    }
+
+    /// The unsigned number that is to those of other values of this kind what the value with these bits is to theirs.
+    pub fn sortable(self, bits: u64) -> u64 {
+        match self {
+            ValueKind::Integer | ValueKind::Time => bits ^ SIGN,
+            ValueKind::Float => sortable_float(f64::from_bits(bits)),
+            ValueKind::Text | ValueKind::Keyword | ValueKind::Boolean => bits,
+        }
+    }
+
+    /// The bits of the value with this sortable form.
+    pub fn from_sortable(self, sortable: u64) -> u64 {
+        match self {
+            ValueKind::Integer | ValueKind::Time => sortable ^ SIGN,
+            ValueKind::Float if sortable & SIGN == 0 => !sortable,
+            ValueKind::Float => sortable ^ SIGN,
+            ValueKind::Text | ValueKind::Keyword | ValueKind::Boolean => sortable,
+        }
+    }
+}
+
+/// Larger numbers have larger bits, but for negative ones, of which it is the other way round.
+fn sortable_float(number: f64) -> u64 {
+    let canonical = if number.is_nan() { f64::NAN.abs() } else { number + 0.0 };
+    let bits = canonical.to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowValue {
+    /// Of which field.
+    pub field: FieldId,
+    /// What it is.
+    pub kind: ValueKind,
+    /// Its bits.
+    pub bits: u64,
+}
+
+/// Words of a record.
+pub(crate) fn record_words(values: usize) -> u32 {
+    if values == 0 { 0 } else { (1 + values.div_ceil(2) + values * 2) as u32 }
+}
+
+/// Writes a record to `words`, which are as many as it takes.
+pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
+    let (head, bits) = words.split_at(1 + values.len().div_ceil(2));
+    head[0].store(values.len() as u32, Relaxed);
+    let which = |value: &RowValue| value.field.0 as u32 | (value.kind as u32) << 8;
+    for (word, pair) in head[1..].iter().zip(values.chunks(2)) {
+        let second = pair.get(1).map_or(0, which);
+        word.store(which(&pair[0]) | second << 16, Relaxed);
+    }
+    for (words, value) in bits.chunks_exact(2).zip(values) {
+        words[0].store(value.bits as u32, Relaxed);
+        words[1].store((value.bits >> 32) as u32, Relaxed);
+    }
+}
+
+/// The two words of a record that say how long a field of text is, in halves.
+pub(crate) fn find_length(record: &[AtomicU32], field: FieldId) -> Option<[&[AtomicU32; 2]; 2]> {
+    let Values { which, bits, .. } = Values::new(record);
+    let (bits, _) = bits.as_chunks::<2>();
+    let wanted = field.0 as u32 | (ValueKind::Text as u32) << 8;
+    let of_value = |index: &usize| which[index / 2].load(Relaxed) >> (16 * (index % 2)) & 0xFFFF;
+    let first = (0..bits.len()).find(|index| of_value(index) == wanted)?;
+    Some([bits.get(first)?, bits.get(first + 1)?])
+}
+
+/// The values of a row, in the order of their fields.
+#[derive(Clone, Debug)]
+pub struct Values<'a> {
+    /// Which each is, and its bits.
+    which: &'a [AtomicU32],
+    bits: &'a [AtomicU32],
+    next: usize,
+}
+
+impl<'a> Values<'a> {
+    /// Those of a row that has none.
+    pub const NONE: Values<'static> = Values { which: &[], bits: &[], next: 0 };
+
+    /// Those of the record that begins with the first of `words`; none if the words are too few.
+    pub(crate) fn new(words: &'a [AtomicU32]) -> Values<'a> {
+        let split = || {
+            let (first, rest) = words.split_first()?;
+            let count = first.load(Relaxed) as usize;
+            let (which, rest) = rest.split_at_checked(count.div_ceil(2))?;
+            Some(Values { which, bits: rest.get(..count * 2)?, next: 0 })
+        };
+        split().unwrap_or(Values::NONE)
+    }
+}
+
+impl Iterator for Values<'_> {
+    type Item = RowValue;
+
+    fn next(&mut self) -> Option<RowValue> {
+        let [low, high] = [0, 1].map(|half| self.bits.get(self.next * 2 + half));
+        let bits = low?.load(Relaxed) as u64 | (high?.load(Relaxed) as u64) << 32;
+        let which = self.which[self.next / 2].load(Relaxed) >> (16 * (self.next % 2));
+        self.next += 1;
+        let kind = ValueKind::from_number((which >> 8) as u8)?;
+        Some(RowValue { field: FieldId(which as u8), kind, bits })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Numbers that are easily got wrong, and any other.
+    fn float() -> impl Strategy<Value = f64> {
+        let edges =
+            [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 5e-324, -5e-324];
+        prop_oneof![any::<u64>().prop_map(f64::from_bits), prop::sample::select(edges.to_vec())]
+    }
+
+    fn integer() -> impl Strategy<Value = i64> {
+        prop_oneof![any::<i64>(), -2i64..2, Just(i64::MIN), Just(i64::MAX)]
+    }
+
+    proptest! {
+        #[test]
+        fn sortable_numbers_are_in_the_order_of_numbers(a in integer(), b in integer()) {
+            for kind in [ValueKind::Integer, ValueKind::Time] {
+                let of = |number: i64| kind.sortable(number.cast_unsigned());
+                prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
+                prop_assert_eq!(kind.from_sortable(of(a)), a.cast_unsigned());
+            }
+        }
+
+        /// What is no number is above all that are, and the same as itself.
+        #[test]
+        fn sortable_floats_are_in_the_order_of_floats(a in float(), b in float()) {
+            let kind = ValueKind::Float;
+            let of = |number: f64| kind.sortable(number.to_bits());
+            let order = a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()));
+            prop_assert_eq!(of(a).cmp(&of(b)), order);
+            let back = f64::from_bits(kind.from_sortable(of(a)));
+            prop_assert!(back == a || back.is_nan() && a.is_nan());
+            prop_assert_eq!(of(back), of(a));
+        }
+
+        #[test]
+        fn a_record_reads_back(given in prop::collection::vec((0u8..255, 1u8..7, any::<u64>()), 1..50)) {
+            let value = |(field, kind, bits)| RowValue {
+                field: FieldId(field),
+                kind: ValueKind::from_number(kind).unwrap(),
+                bits,
+            };
+            let values: Vec<RowValue> = given.into_iter().map(value).collect();
+            let count = record_words(values.len()) as usize;
+            let words: Vec<AtomicU32> = (0..count + 3).map(|_| AtomicU32::new(77)).collect();
+            write_record(&words[..count], &values);
+            prop_assert_eq!(Values::new(&words).collect::<Vec<_>>(), values);
+            prop_assert_eq!(Values::new(&words[..count - 1]).count(), 0);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What an executor's part held when its index was closed: where its log ended, and which segment was the newest. Zeros where
+//! they were are told from a log that is shorter, and from slots that were never used.
+//!
+//! The seal is two words behind the count of buckets of the merged dictionary. It counts if the root says that the index is
+//! closed, and if it was ever written.
+//!
+//! | word | |
+//! |---|---|
+//! | 1 | position in the log at which it ended |
+//! | 2 | one past the position of the newest segment that ever was (low half), checksum of that and of word 1 (high half) |
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_door::Site;
+use spirit_mem::{Region, Span};
+
+use crate::ground::corrupt::{Corrupt, checksum};
+use crate::ground::layout::NvmLayout;
+use crate::ground::slot::{Mark, Slots};
+use crate::log::LogSpace;
+use crate::log::log_reader::LogReader;
+use crate::tier::Nvm;
+
+/// What is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seal {
+    log_end: u64,
+    segments_end: u64,
+}
+
+impl Seal {
+    /// What is there now; `log` is where the log lies and the number of the last start, if operations are logged.
+    fn of(
+        region: &Region,
+        layout: &NvmLayout,
+        log: Option<(LogSpace, u32)>,
+    ) -> Result<Seal, Corrupt> {
+        let slots = Slots::new(region, layout);
+        let mut newest = None;
+        for index in 0..slots.count() {
+            newest = match slots.mark(index)? {
+                Mark::Empty => newest,
+                Mark::Live(position, _) | Mark::Retired(position) => newest.max(Some(position)),
+            };
+        }
+        let log_end = match log {
+            None => 0,
+            Some((space, incarnation)) => {
+                let entry = newest.map(|newest| slots.entry(newest)).transpose()?;
+                let from = entry.map_or(0, |entry| entry.log_from);
+                let mut reader = LogReader::new(region, space, from, incarnation);
+                while reader.next_record().is_some() {}
+                reader.position()
+            }
+        };
+        Ok(Seal { log_end, segments_end: newest.map_or(0, |newest| u64::from(newest) + 1) })
+    }
+
+    fn words(self) -> [u64; 2] {
+        let Seal { log_end, segments_end } = self;
+        let check = checksum(0, &[log_end, segments_end]);
+        [log_end, segments_end | u64::from(check) << 32]
+    }
+}
+
+fn place(layout: &NvmLayout) -> Span<AtomicU64> {
+    Span::new(layout.bucket_count.end(), 2)
+}
+
+/// Seals the part, durably, unless its seal says so already. Nothing is stored in it any more.
+pub fn write(region: &Region, nvm: &Nvm, log: Option<(LogSpace, u32)>) -> Result<(), Corrupt> {
+    let words = Seal::of(region, nvm.layout(), log)?.words();
+    if stored(region, nvm.layout()) != words {
+        let at = place(nvm.layout()).start();
+        nvm.door().write_words(Site::Seal, region, at, &words);
+        nvm.door().write_back(Site::SealWriteBack, region, at, 16);
+        nvm.door().fence(Site::SealFence, region);
+    }
+    Ok(())
+}
+
+fn stored(region: &Region, layout: &NvmLayout) -> [u64; 2] {
+    let words = region.view(place(layout));
+    [0, 1].map(|word: usize| words[word].load(Relaxed))
+}
+
+/// Compares a part with its seal, if it has one. The index was closed.
+pub fn check(
+    region: &Region,
+    layout: &NvmLayout,
+    log: Option<(LogSpace, u32)>,
+) -> Result<(), Corrupt> {
+    let stored = stored(region, layout);
+    if stored == [0; 2] {
+        return Ok(());
+    }
+    let at = place(layout).start();
+    let corrupt = |what, at, why| Err(Corrupt { what, at, why });
+    let [log_end, rest] = stored;
+    let sealed = Seal { log_end, segments_end: rest & 0xFFFF_FFFF };
+    if sealed.words() != stored {
+        return corrupt("seal", at, "its check is wrong");
+    }
+    let now = Seal::of(region, layout, log)?;
+    if now.segments_end != sealed.segments_end {
+        let why = "the newest segment is another one than when the index was closed";
+        return corrupt("segment slots", layout.slots.start(), why);
+    }
+    if now.log_end != sealed.log_end {
+        let (start, bytes) = layout.log;
+        let why = "the log ends elsewhere than when the index was closed";
+        return corrupt("log record", start + now.log_end % bytes, why);
+    }
+    Ok(())
+}

@@ -1,0 +1,346 @@
+//! The global descriptor table (paper §4.3): how readers find a segment's copy.
+//!
+//! A segment has a *position* in the index's order and an *id*, which is the position and a version bit: a
+//! segment that is rewritten keeps its position and changes its version. A table slot holds two words, the
+//! pointer to the descriptor of the copy to read (GSP), whose low three bits are the segment's state, and the
+//! pointer to the persistent copy's descriptor (NSP). Moving a segment to another format or tier is one
+//! store of the GSP.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use spirit_mem::{Line, Region};
+
+use crate::ground::geometry::{DESCRIPTOR_LINES, Geometry};
+use crate::ground::ids::{Position, SegmentId, State};
+use crate::ground::section::{Kind, Section, Sections};
+use crate::rows::lengths::{LengthArray, Statistics};
+use crate::rows::stamps::Stamps;
+
+/// The low bits of a GSP that hold the state.
+const TAG: u64 = 7;
+
+/// In [`lists`](Descriptor::lists): dense lists have bitmaps.
+const BITMAPS: u64 = 1;
+
+/// In the word that leads to a segment's terms in order: they are packed terms.
+const PACKED_TERMS: u64 = 1;
+
+/// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all, and the fourth if it goes
+/// through columns or terms in order; of the fourth it
+/// needs that of the window's first segment and of its last. The third is for what is rarely read.
+#[derive(Clone, Copy)]
+pub struct Descriptor<'a> {
+    lines: &'a [Line],
+}
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident, $set:ident = $index:expr;)*) => {
+        impl<'a> Descriptor<'a> {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub fn $name(self) -> u64 {
+                    self.at($index).load(Acquire)
+                }
+                #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+                pub fn $set(self, value: u64) {
+                    self.at($index).store(value, Release);
+                }
+            )*
+        }
+    };
+}
+
+words! {
+    /// The segment's id.
+    id, set_id = 0;
+    /// The executor's row number of local id 0.
+    base_row, set_base_row = 1;
+    /// Rows, once the segment is full; `u64::MAX` before.
+    rows, set_rows = 2;
+    /// Rows that are deleted, or never were documents.
+    dead, set_dead = 3;
+    /// Offset of the posting arrays, which begin at a line; the lowest bit is set if dense lists have bitmaps, for which there may
+    /// have been no room.
+    lists, set_lists = 4;
+    /// Where the documents' lengths are, as [`LengthArray`] says it; 0 until the segment is flushed.
+    lengths, set_lengths = 5;
+    /// The index-wide sequence number from which the rows' deltas count.
+    base_sequence, set_base_sequence = 6;
+    /// Offset of the row chunks' directory.
+    row_directory, set_row_directory = 7;
+    /// Offset of the vector chunks' directory.
+    vector_directory, set_vector_directory = 8;
+    /// Offset of the fresh extent.
+    extent, set_extent = 9;
+    /// Words of the posting arrays.
+    posting_words, set_posting_words = 10;
+    /// Offset of the map from the segment's ordinals to dictionary terms; 0 once the segment is in the second tier, which
+    /// has their keys.
+    term_map, set_term_map = 11;
+    /// Distinct terms; while it is fresh at least those of the rows that are visible.
+    terms, set_terms = 12;
+    /// Postings.
+    posting_count, set_posting_count = 13;
+    /// Tokens, repeated ones included, and holes where document vectors are kept.
+    tokens, set_tokens = 14;
+    /// Units of the document vectors and stored keys.
+    vector_units, set_vector_units = 15;
+    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
+    row_map, set_row_map = 16;
+    /// The first automatic key among its rows.
+    numbers_start, set_numbers_start = 17;
+    /// One past the last automatic key among its rows; 0 if there is none.
+    numbers_end, set_numbers_end = 18;
+    /// Where the death stamps of the copy in the second tier are, once deaths are to be stamped there too, as
+    /// `Stamps` says it; 0 before.
+    stamps, set_stamps = 19;
+    /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
+    /// tier. One word, so that readers are moved by one store.
+    texts, set_texts = 20;
+    /// Offset of the directory of where its rows' values are, while it is fresh. It stays when readers of rows are led elsewhere, as do
+    /// the chunks that it leads to while anybody takes the segment for a fresh one.
+    records, set_records = 23;
+    /// Bytes of its documents' texts, as they were given.
+    text_bytes, set_text_bytes = 21;
+    /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
+    /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
+    counts, set_counts = 22;
+    /// Tokens that were kept, and documents with any, once the segment is flushed: the word of `Statistics`.
+    kept_word, set_kept_word = 24;
+    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
+    columns, set_columns = 25;
+    /// The same of this segment and all older ones back to some first one, wrapping: of which differences count.
+    total_documents, set_total_documents = 26;
+    /// The same of tokens.
+    total_tokens, set_total_tokens = 27;
+    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. The lowest bit
+    /// is set if it is that of packed terms instead. 0 until the segment is flushed.
+    term_order, set_term_order = 28;
+    /// Offset of its packed lists, once it is engraved with such: for who finds an entry that leads to one.
+    packed, set_packed = 29;
+    /// Words of them; 0 if it has none.
+    packed_words, set_packed_words = 30;
+    /// Offset of the directory of chunks of stored keys beside packed lists: for who finds a row that leads to one.
+    packed_keys, set_packed_keys = 31;
+}
+
+impl<'a> Descriptor<'a> {
+    /// Says where the posting arrays are, and whether dense lists have bitmaps.
+    pub fn lead_to_lists(self, start: u64, bitmaps: bool) {
+        debug_assert!(start & BITMAPS == 0);
+        self.set_lists(start | if bitmaps { BITMAPS } else { 0 });
+    }
+
+    /// Offset of the posting arrays, and the rows of each bitmap, 0 if there are none.
+    #[inline(always)]
+    pub fn postings_and_bitmap_rows(self) -> (u64, u32) {
+        let lists = self.lists();
+        (lists & !BITMAPS, if lists & BITMAPS == 0 { 0 } else { self.rows() as u32 })
+    }
+
+    /// Offset of the posting arrays.
+    pub fn postings(self) -> u64 {
+        self.postings_and_bitmap_rows().0
+    }
+
+    /// Rows of each bitmap; 0 if lists have none.
+    pub fn bitmap_rows(self) -> u32 {
+        self.postings_and_bitmap_rows().1
+    }
+
+    /// What its rows have, once it is flushed.
+    pub fn kept(self) -> Statistics {
+        Statistics::from_word(self.kept_word())
+    }
+
+    /// What its rows and those of older segments have: a running total, of which differences count.
+    pub fn total(self) -> Statistics {
+        Statistics { documents: self.total_documents(), tokens: self.total_tokens() }
+    }
+
+    /// Says what its rows have.
+    pub fn set_kept(self, kept: Statistics) {
+        self.set_kept_word(kept.word());
+    }
+
+    /// Says what its rows and those of older segments have.
+    pub fn set_total(self, total: Statistics) {
+        self.set_total_documents(total.documents);
+        self.set_total_tokens(total.tokens);
+    }
+
+    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it. What is packed has words of its
+    /// own: rows and entries say themselves to which form they lead.
+    pub fn lead_to(self, sections: &Sections) {
+        let start = |kind| sections.get(kind).start;
+        self.set_stamps(Stamps::of(sections).word());
+        self.set_row_directory(start(Kind::RowDirectory));
+        if sections.are_packed() {
+            self.set_posting_words(0);
+            self.set_vector_units(sections.get(Kind::Vectors).bytes / 2);
+        } else {
+            self.set_vector_directory(start(Kind::VectorDirectory));
+            self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
+        }
+        self.set_lengths(LengthArray::word(sections.get(Kind::Lengths), self.rows()));
+        self.lead_to_terms(sections);
+        let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
+        self.set_columns(if_any(sections.get(Kind::Columns)));
+        self.set_texts(if_any(sections.get(Kind::TextIndex)));
+        self.set_term_map(0);
+    }
+
+    /// Leads readers of terms in order to an engraved segment's copy; before that, of packed terms, says where the lists are that they lead
+    /// to, and the stored keys beside them.
+    pub(crate) fn lead_to_terms(self, sections: &Sections) {
+        if !sections.are_packed() {
+            return self.set_term_order(sections.get(Kind::TermOrder).start);
+        }
+        let lists = sections.get(Kind::PackedLists);
+        self.set_packed(lists.start);
+        self.set_packed_words(lists.bytes / 4);
+        self.set_packed_keys(sections.get(Kind::VectorDirectory).start);
+        self.set_term_order(sections.get(Kind::PackedTerms).start | PACKED_TERMS);
+    }
+
+    #[inline(always)]
+    fn at(self, index: usize) -> &'a AtomicU64 {
+        self.lines[index >> 3].pair(index & 7)
+    }
+}
+
+/// Offset of packed terms, if those are what the word leads to that leads to a segment's terms in order.
+#[inline(always)]
+pub(crate) fn packed_terms_at(term_order: u64) -> Option<u64> {
+    (term_order & PACKED_TERMS != 0).then_some(term_order & !PACKED_TERMS)
+}
+
+/// The table.
+#[derive(Clone, Copy)]
+pub struct DescriptorTable<'a> {
+    slots: &'a [AtomicU64],
+    lines: &'a [Line],
+    lines_start: u64,
+    mask: u64,
+}
+
+impl<'a> DescriptorTable<'a> {
+    /// The table of `geometry` in `region`.
+    #[inline]
+    pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
+        DescriptorTable {
+            slots: region.dram(geometry.table),
+            lines: region.dram(geometry.descriptors),
+            lines_start: geometry.descriptors.start(),
+            mask: geometry.segments_max - 1,
+        }
+    }
+
+    /// Where the descriptor of `id` lies, whether or not readers are sent there.
+    #[inline]
+    pub fn descriptor(self, id: SegmentId) -> Descriptor<'a> {
+        let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
+        self.at(slot as usize * DESCRIPTOR_LINES)
+    }
+
+    #[inline]
+    fn at(self, line: usize) -> Descriptor<'a> {
+        Descriptor { lines: &self.lines[line..line + DESCRIPTOR_LINES] }
+    }
+
+    /// The descriptor and state that readers of `position` are sent to; `None` if there is no such segment.
+    #[inline]
+    pub fn get(self, position: Position) -> Option<(Descriptor<'a>, State)> {
+        let gsp = self.slots[(position as u64 & self.mask) as usize * 2].load(Acquire);
+        let state = State::from_tag(gsp & TAG)?;
+        let line = ((gsp & !TAG) - self.lines_start) / size_of::<Line>() as u64;
+        let descriptor = self.at(line as usize);
+        (descriptor.id() >> 1 == position as u64).then_some((descriptor, state))
+    }
+
+    /// Sends readers of the segment to `id`'s descriptor, in `state`. Everything the descriptor names was
+    /// written before: this is the release store that readers acquire.
+    pub fn publish(self, id: SegmentId, state: State) {
+        let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
+        let offset = self.lines_start + slot * (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
+        self.slots[(id.position() as u64 & self.mask) as usize * 2]
+            .store(offset | state as u64, Release);
+    }
+
+    /// The running [total](Descriptor::total) of the segment before `position`, behind which that of the one there goes on. If
+    /// there is none it begins anew: nobody takes the difference of totals of segments that are not in one window.
+    pub fn total_before(self, position: Position) -> Statistics {
+        let before = position.checked_sub(1).and_then(|before| self.get(before));
+        before.map_or(Statistics::default(), |(descriptor, _)| descriptor.total())
+    }
+
+    /// Makes the slot of `position` empty: the segment is gone.
+    pub fn clear(self, position: Position) {
+        self.slots[(position as u64 & self.mask) as usize * 2].store(0, Relaxed);
+    }
+}
+
+/// Which versions readers skip while the oldest segments are being rewritten: one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superseded {
+    /// The version that is being built, or was built last.
+    pub new: SegmentId,
+    /// Whether readers use it; then they skip whatever else is at its position or before. Else they skip it.
+    pub switched: bool,
+}
+
+impl Superseded {
+    /// Nothing is skipped: an id that no segment has.
+    pub const NOTHING: Superseded = Superseded { new: SegmentId(u32::MAX), switched: false };
+
+    /// From its word.
+    #[inline(always)]
+    pub fn from_word(word: u64) -> Superseded {
+        Superseded { new: SegmentId(word as u32), switched: word >> 32 != 0 }
+    }
+
+    /// To its word.
+    pub fn word(self) -> u64 {
+        self.new.0 as u64 | (self.switched as u64) << 32
+    }
+
+    /// Whether readers skip `id`.
+    #[inline(always)]
+    pub fn skips(self, id: SegmentId) -> bool {
+        if self.switched {
+            id != self.new && id.position() <= self.new.position()
+        } else {
+            id == self.new
+        }
+    }
+}
+
+/// A window's segments, `oldest .. end`, as one word: every query takes it with one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The oldest position that is retained.
+    pub oldest: Position,
+    /// One past the newest position whose terms are in the dictionary.
+    pub end: Position,
+}
+
+impl Window {
+    /// From its word.
+    #[inline(always)]
+    pub fn from_word(word: u64) -> Window {
+        Window { oldest: (word >> 32) as u32, end: word as u32 }
+    }
+
+    /// To its word.
+    pub fn word(self) -> u64 {
+        (self.oldest as u64) << 32 | self.end as u64
+    }
+
+    /// Whether the dictionary's entries for `id` count.
+    #[inline(always)]
+    pub fn holds(self, id: SegmentId) -> bool {
+        id.position() >= self.oldest && id.position() < self.end
+    }
+}

@@ -1,0 +1,44 @@
+//! How many documents went with their segments.
+
+use crate::ground::ids::Position;
+
+/// Bits of a position that are kept.
+const POSITION_BITS: u32 = 16;
+
+/// Documents that lived when their segment was dropped, over the index's life, and the low bits of the position of the first
+/// segment that is not among them. It is one word: the window is another, which is stored later, so that for a moment the oldest segment of the window
+/// is counted here already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expired(pub(crate) u64);
+
+impl Expired {
+    /// So many were in segments before `next`.
+    pub(crate) fn new(documents: u64, next: Position) -> Expired {
+        Expired(documents << POSITION_BITS | u64::from(next) & ((1 << POSITION_BITS) - 1))
+    }
+
+    /// How many.
+    pub fn documents(self) -> u64 {
+        self.0 >> POSITION_BITS
+    }
+
+    /// True if those of the segment at `oldest`, the oldest of a window, are among them.
+    pub fn has(self, oldest: Position) -> bool {
+        self == Expired::new(self.documents(), oldest + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_knows_the_segment_that_is_being_dropped() {
+        for next in [1, 7, 0xffff, 0x1_0000, 0x1_0001] {
+            let expired = Expired::new(12, next);
+            assert_eq!(expired.documents(), 12);
+            assert!(expired.has(next - 1) && !expired.has(next) && !expired.has(next + 1));
+        }
+        assert!(!Expired(0).has(0));
+    }
+}

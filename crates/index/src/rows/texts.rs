@@ -1,0 +1,87 @@
+//! The texts of a segment in DRAM: the bytes of its documents as they were given, if the index keeps them.
+//!
+//! They lie in chunks in the long-term ring, as rows and vectors do; a document's in one piece, from a word on. Behind the
+//! rows of a chunk and their [running counts](crate::rows::lengths) there is a word for each that says where its text is: first word (low half), bytes (high half).
+//! One *directory* leads to all of it: for each chunk of rows where those words begin, then the chunks of text.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use spirit_mem::{Region, Span};
+
+use crate::ground::geometry::Geometry;
+
+const WORD: u64 = size_of::<u64>() as u64;
+
+/// Where a row's text is, in the texts of its segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TextPlace {
+    /// First word.
+    pub(crate) first: u32,
+    /// Bytes.
+    pub(crate) bytes: u32,
+}
+
+impl TextPlace {
+    pub(crate) fn from_word(word: u64) -> TextPlace {
+        TextPlace { first: word as u32, bytes: (word >> 32) as u32 }
+    }
+
+    pub(crate) fn word(self) -> u64 {
+        self.first as u64 | (self.bytes as u64) << 32
+    }
+
+    /// Words that it takes.
+    pub(crate) fn words(self) -> u64 {
+        (self.bytes as u64).div_ceil(WORD)
+    }
+}
+
+/// The texts of one segment that is in DRAM.
+#[derive(Clone, Copy)]
+pub(crate) struct Texts<'a> {
+    region: &'a Region,
+    /// Where the places of each chunk of rows begin.
+    places: &'a [AtomicU64],
+    chunks: &'a [AtomicU64],
+    row_shift: u32,
+    shift: u32,
+}
+
+impl<'a> Texts<'a> {
+    /// Those behind the directory at `directory`.
+    pub(crate) fn new(region: &'a Region, geometry: &Geometry, directory: u64) -> Texts<'a> {
+        let words = region.view(Span::new(directory, geometry.text_directory_words()));
+        let (places, chunks) = words.split_at(geometry.row_entries as usize);
+        let (row_shift, shift) = (geometry.row_shift, geometry.text_shift);
+        Texts { region, places, chunks, row_shift, shift }
+    }
+
+    /// Where the word is that says where a row's text is. The segment has the row.
+    pub(crate) fn place_at(&self, local: u32) -> u64 {
+        let chunk = self.places[(local >> self.row_shift) as usize].load(Acquire);
+        chunk + (local & ((1 << self.row_shift) - 1)) as u64 * WORD
+    }
+
+    /// Where a row's text is.
+    pub(crate) fn place(&self, local: u32) -> TextPlace {
+        let word = &self.region.view(Span::<AtomicU64>::new(self.place_at(local), 1))[0];
+        TextPlace::from_word(word.load(Relaxed))
+    }
+
+    /// The offset of a text.
+    pub(crate) fn start(&self, place: TextPlace) -> u64 {
+        let chunk = self.chunks[(place.first >> self.shift) as usize].load(Acquire);
+        chunk + (place.first & ((1 << self.shift) - 1)) as u64 * WORD
+    }
+
+    /// Appends `bytes` bytes of a text from `from` on, which is a multiple of 8.
+    pub(crate) fn write(&self, place: TextPlace, from: u32, bytes: u32, out: &mut Vec<u8>) {
+        if bytes > 0 {
+            let end = out.len() + bytes as usize;
+            let at = self.start(place) + from as u64;
+            self.region.read_words(at, (bytes as u64).next_multiple_of(WORD), out);
+            out.truncate(end);
+        }
+    }
+}

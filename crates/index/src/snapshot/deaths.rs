@@ -1,0 +1,39 @@
+//! Deaths of rows: in every copy that there is of a row.
+
+use spirit_door::Site;
+
+use crate::ground::slot::Slots;
+use crate::memory::Memory;
+use crate::rows::stamp_of;
+use crate::rows::stamps::Stamps;
+use crate::snapshot::Segment;
+
+impl Memory {
+    /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
+    /// that operation becomes visible. Its record is durable. Ingest role only, with the key lock held. Says whether a copy
+    /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
+    pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
+        let (descriptor, rows) = (segment.descriptor(), segment.row_table());
+        let by = by - segment.base_row();
+        if rows.place(local).is_some_and(|place| place >= self.region().nvm_bytes()) {
+            rows.words(local).kill(by);
+        }
+        self.note_dead(descriptor);
+        let Some(nvm) = self.nvm() else { return false };
+        let Some(stamps) = Stamps::from_word(descriptor.stamps()) else { return false };
+        let at = stamps.set(nvm.door(), Site::Stamp, self.region(), local, stamp_of(by));
+        nvm.door().write_back(Site::StampWriteBack, self.region(), at, 8);
+        let slots = Slots::new(self.region(), nvm.layout());
+        let sites = [Site::Stamp, Site::StampWriteBack];
+        slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);
+        true
+    }
+
+    /// Waits until deaths that were stamped in the second tier are durable: their record may be trimmed by another thread
+    /// as soon as their segment is engraved.
+    pub fn fence_deaths(&self) {
+        if let Some(nvm) = self.nvm() {
+            nvm.door().fence(Site::StampFence, self.region());
+        }
+    }
+}

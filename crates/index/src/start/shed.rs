@@ -1,0 +1,104 @@
+//! Making room in the DRAM dictionary: entries of the oldest merged segments go, since the second tier has them too. Readers
+//! are told first, by the [boundary](crate::memory::coverage).
+
+use crate::ground::ids::Position;
+use crate::memory::Memory;
+use crate::terms::dictionary::{Dictionary, TermId};
+
+/// Lines of the dictionary's table that one step looks at.
+const LINES: u64 = 512;
+/// The part of the entries that is shed at least: one in so many.
+const SHARE: u64 = 8;
+
+/// Entries before a boundary are being taken out.
+#[derive(Debug)]
+pub struct Cut {
+    boundary: Position,
+    line: u64,
+}
+
+impl Cut {
+    /// Nobody reads entries of segments before `boundary`.
+    pub(crate) fn new(boundary: Position) -> Cut {
+        Cut { boundary, line: 0 }
+    }
+
+    /// Takes the next step; says whether it was the last.
+    pub(crate) fn advance(&mut self, memory: &Memory) -> bool {
+        let dictionary = Dictionary::new(memory.region(), memory.geometry());
+        let mut writer = memory.dictionary();
+        let end = dictionary.table.lines().min(self.line + LINES);
+        for line in self.line..end {
+            for id in dictionary.table.in_line(memory.region(), line) {
+                writer.cut(memory.footing(), TermId(id as u32), self.boundary);
+            }
+        }
+        writer.collect(memory.footing());
+        self.line = end;
+        end == dictionary.table.lines()
+    }
+}
+
+/// Entries being shed.
+#[derive(Debug)]
+pub struct Shed {
+    /// No reader that pinned before this is left when they go.
+    stamp: u64,
+    cut: Cut,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Readers have to leave first.
+    Waiting,
+    /// There is more.
+    Cutting,
+    /// All is shed.
+    Done,
+}
+
+impl Shed {
+    /// Tells readers to find older entries in the second tier. None if there is nothing to be shed. `unfinished`: there are
+    /// entries that do not count. `all`: of all merged segments, not of some of the oldest.
+    pub fn begin(memory: &Memory, unfinished: bool, all: bool) -> Option<Shed> {
+        let from = memory.coverage().terms_from().max(memory.window().oldest);
+        let share = if all { 1 } else { SHARE };
+        let boundary = boundary(memory, from, share);
+        if boundary == from && !unfinished {
+            return None;
+        }
+        for position in from..boundary {
+            // Its terms' records may be others' soon.
+            if let Some((descriptor, _)) = memory.table().get(position) {
+                descriptor.set_term_map(0);
+            }
+        }
+        memory.coverage().set_terms_from(boundary);
+        Some(Shed { stamp: memory.pins().retire(), cut: Cut::new(boundary) })
+    }
+
+    /// Takes the next step.
+    pub fn advance(&mut self, memory: &Memory) -> Progress {
+        if memory.pins().horizon() <= self.stamp {
+            Progress::Waiting
+        } else if self.cut.advance(memory) {
+            Progress::Done
+        } else {
+            Progress::Cutting
+        }
+    }
+}
+
+/// Behind the oldest merged segments that have one in `share` of all entries from `from` on.
+fn boundary(memory: &Memory, from: Position, share: u64) -> Position {
+    let terms = |position| memory.table().get(position).map_or(0, |(found, _)| found.terms());
+    let all: u64 = (from..memory.window().end).map(terms).sum();
+    let mut left = all.div_ceil(share);
+    let mut boundary = from;
+    while boundary < memory.merged() && left > 0 {
+        left = left.saturating_sub(terms(boundary).max(1));
+        boundary += 1;
+    }
+    boundary
+}

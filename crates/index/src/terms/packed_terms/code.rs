@@ -1,0 +1,248 @@
+//! How a term and what leads to its list are coded in a block.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 1 | how many bytes it shares with the term before (low half), how many follow, less one (high half); 15: see the next |
+//! | 0 or 1 | how many it shares, if that is 15 or more |
+//! | 0 or 1 | how many follow, less one, if that is 15 or more |
+//! | .. | the bytes that follow |
+//! | 1 .. 5 | what leads to its list: 0 one posting, once in its document; 1 one posting; 2 one posting, without a position; else postings plus one |
+//! | 1 .. 5 | of a posting its local id, of a list where it begins |
+//! | 0 or 1 | of 1 and 2: the frequency |
+//! | 0 .. 5 | of 0 its position, of 1 where its positions begin |
+//!
+//! Numbers have seven bits a byte, the lowest first; all bytes but the last have the top bit set. The first term of a block shares nothing.
+
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::ground::ids::SegmentId;
+use crate::ground::posting::{LOCAL_MAX, frequency, local, rank_of};
+use crate::ground::term::FieldId;
+use crate::terms::entries::{ALONE, Entry, PACKED};
+use crate::terms::packed_terms::CODED_BYTES_MAX;
+
+/// In half a byte: the number is in a byte of its own.
+const APART: usize = 15;
+
+/// What leads to one posting that is once in its document, to another one, and to one whose position is not kept.
+const ONCE: u32 = 0;
+const ONE: u32 = 1;
+const BARE: u32 = 2;
+
+/// A coded term: the byte of its field, and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coded {
+    bytes: [u8; CODED_BYTES_MAX],
+    len: usize,
+}
+
+impl Default for Coded {
+    fn default() -> Coded {
+        Coded { bytes: [0; CODED_BYTES_MAX], len: 0 }
+    }
+}
+
+impl Coded {
+    /// That of a term.
+    pub(super) fn new(field: FieldId, bytes: &[u8]) -> Coded {
+        let mut coded = Coded { len: 1 + bytes.len(), ..Coded::default() };
+        coded.bytes[0] = field.0;
+        coded.bytes[1..coded.len].copy_from_slice(bytes);
+        coded
+    }
+
+    /// Its bytes, that of the field first.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Its field and its bytes.
+    pub(super) fn parts(&self) -> (FieldId, &[u8]) {
+        let (field, bytes) = self.bytes().split_first().unwrap_or((&0, &[]));
+        (FieldId(*field), bytes)
+    }
+}
+
+/// Appends a term, of which `before` is the one before it in its block, and what leads to its list.
+pub(super) fn push(before: &[u8], term: &[u8], entry: Entry, out: &mut Vec<u8>) {
+    let shared = before.iter().zip(term).take_while(|(one, other)| one == other).count();
+    let suffix = &term[shared..];
+    let rest = suffix.len() - 1;
+    out.push((shared.min(APART) | rest.min(APART) << 4) as u8);
+    out.extend([shared, rest].into_iter().filter(|count| *count >= APART).map(|count| count as u8));
+    out.extend_from_slice(suffix);
+    push_lead(entry, out);
+}
+
+fn push_lead(entry: Entry, out: &mut Vec<u8>) {
+    let Entry { postings, payload, alone, .. } = entry;
+    if postings > 1 {
+        push_number(postings + 1, out);
+        return push_number(payload & !PACKED, out);
+    }
+    let kind = match (alone, frequency(payload)) {
+        (0, _) => BARE,
+        (_, 1) => ONCE,
+        _ => ONE,
+    };
+    push_number(kind, out);
+    push_number(local(payload), out);
+    if kind != ONCE {
+        out.push(frequency(payload) as u8);
+    }
+    if kind != BARE {
+        push_number(alone & !ALONE, out);
+    }
+}
+
+fn push_number(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads a block from front to end. Behind the end are zeros.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reader<'a>(&'a [AtomicU8]);
+
+impl<'a> Reader<'a> {
+    /// Of these bytes.
+    pub(super) fn new(bytes: &'a [AtomicU8]) -> Reader<'a> {
+        Reader(bytes)
+    }
+
+    /// A byte further on, which is not passed.
+    #[inline]
+    pub(super) fn peek(&self, at: usize) -> u8 {
+        self.0.get(at).map_or(0, |byte| byte.load(Relaxed))
+    }
+
+    /// Passes some bytes.
+    #[inline]
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.0 = self.0.get(bytes..).unwrap_or(&[]);
+    }
+
+    #[inline]
+    fn byte(&mut self) -> u8 {
+        let byte = self.peek(0);
+        self.skip(1);
+        byte
+    }
+
+    #[inline]
+    fn number(&mut self) -> u32 {
+        let mut number = 0;
+        for shift in (0..u32::BITS).step_by(7) {
+            let byte = self.byte();
+            number |= ((byte & 0x7F) as u32) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        number
+    }
+
+    /// How many bytes the next term shares with the one before, and how many follow.
+    #[inline]
+    pub(super) fn lengths(&mut self) -> (usize, usize) {
+        let both = self.byte() as usize;
+        let [shared, rest] = [both % 16, both / 16];
+        let shared = if shared == APART { self.byte() as usize } else { shared };
+        let rest = if rest == APART { self.byte() as usize } else { rest };
+        (shared, rest + 1)
+    }
+
+    /// Makes the next term of the one before it.
+    pub(super) fn term(&mut self, term: &mut Coded) {
+        let (shared, suffix) = self.lengths();
+        // One that was damaged may say whatever it likes.
+        let end = (shared + suffix).min(CODED_BYTES_MAX);
+        for at in shared..end {
+            term.bytes[at] = self.peek(at - shared);
+        }
+        term.len = end;
+        self.skip(suffix);
+    }
+
+    /// The list of the term that was read, in this segment.
+    pub(super) fn lead(&mut self, segment: SegmentId) -> Entry {
+        let kind = self.number();
+        let place = self.number();
+        let (postings_word, payload) = match kind {
+            ONCE => (ALONE | self.number(), posting(place, 1)),
+            ONE => {
+                let payload = posting(place, self.byte());
+                (ALONE | self.number(), payload)
+            }
+            BARE => (1, posting(place, self.byte())),
+            more => (more - 1, PACKED | place),
+        };
+        let (postings, alone) = Entry::split(postings_word);
+        Entry { segment, postings, payload, total: 0, alone }
+    }
+
+    /// Passes what leads to the list.
+    #[inline]
+    pub(super) fn skip_lead(&mut self) {
+        self.lead(Entry::NONE.segment);
+    }
+}
+
+fn posting(local: u32, frequency: u8) -> u32 {
+    rank_of(local & LOCAL_MAX) << 8 | frequency as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entries() -> impl Strategy<Value = Entry> {
+        let alone = prop_oneof![Just(0), (0u32..1 << 31).prop_map(|place| ALONE | place)];
+        let one = (0u32..1 << 24, 1u8.., alone).prop_map(|(local, frequency, alone)| Entry {
+            postings: 1,
+            payload: posting(local, frequency),
+            alone,
+            ..none()
+        });
+        let list = (2u32..1 << 24, 0u32..1 << 31).prop_map(|(postings, at)| Entry {
+            postings,
+            payload: PACKED | at,
+            ..none()
+        });
+        prop_oneof![one, list]
+    }
+
+    fn none() -> Entry {
+        Entry { segment: SegmentId(8), ..Entry::NONE }
+    }
+
+    proptest! {
+        #[test]
+        fn terms_and_lists_read_back(
+            before in prop::collection::vec(0u8..3, 1..256),
+            term in prop::collection::vec(0u8..3, 2..256),
+            shared in 0usize..255,
+            entry in entries(),
+        ) {
+            let shared = shared.min(before.len()).min(term.len() - 1);
+            let term = [&before[..shared], &term[shared..]].concat();
+            prop_assume!(before < term);
+            let mut out = Vec::new();
+            push(&[], &before, entry, &mut out);
+            push(&before, &term, entry, &mut out);
+            let bytes: Vec<AtomicU8> = out.into_iter().map(AtomicU8::new).collect();
+            let (mut reader, mut read) = (Reader::new(&bytes), Coded::default());
+            for expected in [&before, &term] {
+                reader.term(&mut read);
+                prop_assert_eq!(read.bytes(), &expected[..]);
+                prop_assert_eq!(reader.lead(SegmentId(8)), entry);
+            }
+            prop_assert!(reader.0.is_empty());
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The terms of a segment in the order of their fields and bytes: what a query for a prefix, a pattern or a range goes through.
+//!
+//! | words | |
+//! |---|---|
+//! | 0 | how many terms there are: those with postings |
+//! | 1 .. 4 | where what their numbers lead to lies: the term map; once engraved nodes, term keys and the bytes of long terms |
+//! | 4 .. | the [`prefix`] of each, ascending |
+//! | then | the number of each, 32 bits: its ordinal, once engraved its node's; filled up to a whole word |
+//!
+//! Most terms differ in their first bytes, so a search looks at one array of words, and at terms themselves where prefixes
+//! are equal: those are in the order of all their bytes.
+//!
+//! One word of a descriptor leads to all of it, as to texts: a reader finds either copy whole.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use spirit_mem::{Region, Span};
+
+use crate::ground::term::FieldId;
+
+/// Words before the prefixes.
+const HEAD_WORDS: u64 = 4;
+const WORD: u64 = size_of::<u64>() as u64;
+/// Bytes of a term in its prefix.
+pub const PREFIX_BYTES: usize = 7;
+
+/// A term's field and its first seven bytes, zero padded, as a number that grows as they do.
+pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
+    let mut key = [0; 1 + PREFIX_BYTES];
+    key[0] = field.0;
+    for (to, from) in key[1..].iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    u64::from_be_bytes(key)
+}
+
+/// The field and the bytes of a prefix: those of the term, if it has fewer and no zeros at its end.
+pub fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
+    let [field, bytes @ ..] = prefix.to_be_bytes();
+    (FieldId(field), bytes)
+}
+
+/// Bytes of the order of so many terms.
+pub fn order_bytes(terms: u64) -> u64 {
+    (HEAD_WORDS + terms + terms.div_ceil(2)) * WORD
+}
+
+/// What the numbers of terms lead to: offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// From ordinals to the DRAM dictionary's numbers.
+    TermMap(u64),
+    /// The nodes, and until the segment is merged the keys of its terms and the bytes of long ones.
+    Nodes([u64; 3]),
+}
+
+impl Leads {
+    /// Those of the order at `at`. In DRAM it is a flushed segment's, in the second tier an engraved one's.
+    pub(crate) fn of(region: &Region, at: u64) -> Leads {
+        let [_, first, second, third] = head(region, at);
+        if at >= region.nvm_bytes() {
+            Leads::TermMap(first)
+        } else {
+            Leads::Nodes([first, second, third])
+        }
+    }
+
+    fn words(self) -> [u64; 3] {
+        match self {
+            Leads::TermMap(start) => [start, 0, 0],
+            Leads::Nodes(starts) => starts,
+        }
+    }
+}
+
+/// The order of a segment's terms, where it lies.
+#[derive(Clone, Copy)]
+pub(crate) struct TermOrder<'a> {
+    prefixes: &'a [AtomicU64],
+    numbers: &'a [AtomicU32],
+}
+
+/// The words before the prefixes.
+pub(crate) type Head = [u64; HEAD_WORDS as usize];
+
+/// Those of an order of so many terms.
+pub(crate) fn head_of(terms: u64, leads: Leads) -> Head {
+    let [first, second, third] = leads.words();
+    [terms, first, second, third]
+}
+
+/// Those of the order at `at`.
+pub(crate) fn head(region: &Region, at: u64) -> Head {
+    let words = region.view(Span::<AtomicU64>::new(at, HEAD_WORDS));
+    std::array::from_fn(|index| words[index].load(Relaxed))
+}
+
+/// Where prefixes and numbers are of an order of so many terms at `at`.
+pub(crate) fn places(at: u64, terms: u64) -> (Span<AtomicU64>, Span<AtomicU32>) {
+    let prefixes = Span::new(at + HEAD_WORDS * WORD, terms);
+    (prefixes, Span::new(prefixes.end(), terms))
+}
+
+impl<'a> TermOrder<'a> {
+    /// The one at `at`.
+    pub(crate) fn at(region: &'a Region, at: u64) -> TermOrder<'a> {
+        let [terms, ..] = head(region, at);
+        TermOrder::of(region, at, terms)
+    }
+
+    /// The one at `at`, of so many terms: for who was told so by what does not change meanwhile.
+    pub(crate) fn of(region: &'a Region, at: u64, terms: u64) -> TermOrder<'a> {
+        let (prefixes, numbers) = places(at, terms);
+        TermOrder { prefixes: region.view(prefixes), numbers: region.view(numbers) }
+    }
+
+    /// How many terms there are.
+    pub(crate) fn len(&self) -> usize {
+        self.prefixes.len()
+    }
+
+    /// The prefix of the term at `index`.
+    pub(crate) fn prefix(&self, index: usize) -> u64 {
+        self.prefixes[index].load(Relaxed)
+    }
+
+    /// The first term from `index` on whose prefix is above `prefix`, or [`len`](Self::len): in steps that double, since it is often near.
+    pub(crate) fn behind(&self, index: usize, prefix: u64) -> usize {
+        let (mut low, mut step) = (index, 1);
+        while let Some(word) = self.prefixes.get(low + step - 1)
+            && word.load(Relaxed) <= prefix
+        {
+            low += step;
+            step *= 2;
+        }
+        let high = self.len().min(low + step - 1);
+        low + self.prefixes[low..high].partition_point(|word| word.load(Relaxed) <= prefix)
+    }
+
+    /// The number of the term at `index`.
+    pub(crate) fn number(&self, index: usize) -> u32 {
+        self.numbers[index].load(Relaxed)
+    }
+
+    /// Where the terms at or behind one with this prefix begin; `compare` says how the term of a number compares with that one.
+    pub(crate) fn search(&self, prefix: u64, mut compare: impl FnMut(u32) -> Ordering) -> usize {
+        let Range { mut start, mut end } = self.alike(prefix);
+        while start < end {
+            let middle = start + (end - start) / 2;
+            if compare(self.number(middle)).is_lt() { start = middle + 1 } else { end = middle }
+        }
+        start
+    }
+
+    /// The terms of a field.
+    pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
+        let field_of = |word: &AtomicU64| (word.load(Relaxed) >> (8 * PREFIX_BYTES)) as u8;
+        let start = self.prefixes.partition_point(|word| field_of(word) < field.0);
+        let count = self.prefixes[start..].partition_point(|word| field_of(word) <= field.0);
+        start..start + count
+    }
+
+    /// The terms with a prefix.
+    fn alike(&self, prefix: u64) -> Range<usize> {
+        let start = self.prefixes.partition_point(|word| word.load(Relaxed) < prefix);
+        let count = self.prefixes[start..].partition_point(|word| word.load(Relaxed) <= prefix);
+        start..start + count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Prefixes are in the order of fields and bytes, or equal.
+        #[test]
+        fn prefixes_are_in_the_order_of_terms(
+            a in (0u8..3, prop::collection::vec(0u8..4, 0..12)),
+            b in (0u8..3, prop::collection::vec(0u8..4, 0..12)),
+        ) {
+            let of = |(field, bytes): &(u8, Vec<u8>)| prefix(FieldId(*field), bytes);
+            let order = of(&a).cmp(&of(&b));
+            prop_assert!(order == a.cmp(&b) || order == Ordering::Equal);
+        }
+
+        #[test]
+        fn terms_are_passed_up_to_the_first_above(
+            mut words in prop::collection::vec(0u64..40, 0..60),
+            prefix in 0u64..41,
+            from in 0usize..60,
+        ) {
+            words.sort_unstable();
+            let from = from.min(words.len());
+            let expected = from + words[from..].partition_point(|word| *word <= prefix);
+            let prefixes: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+            let order = TermOrder { prefixes: &prefixes, numbers: &[] };
+            prop_assert_eq!(order.behind(from, prefix), expected);
+        }
+    }
+
+    #[test]
+    fn an_order_takes_whole_words() {
+        assert_eq!([0, 1, 2, 3].map(order_bytes), [32, 48, 56, 72]);
+    }
+}
