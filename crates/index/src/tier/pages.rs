@@ -67,8 +67,10 @@ impl Pages {
     /// The offsets of the pages in which a section lies.
     pub(crate) fn of_section(&self, kind: Kind) -> impl Iterator<Item = u64> + use<> {
         let Section { start, bytes, .. } = self.sections.get(kind);
-        let end = if bytes == 0 { start } else { start.saturating_add(bytes) };
-        (start / PAGE * PAGE..end).step_by(PAGE as usize)
+        let end = start.saturating_add(bytes);
+        // An empty one may begin in the middle of a page.
+        let first = if bytes == 0 { end } else { start / PAGE * PAGE };
+        (first..end).step_by(PAGE as usize)
     }
 
     /// True if it has the page at an offset.
