@@ -1,4 +1,4 @@
-//! Any text as a cursor: it is none, or one that writes itself as it is read; whatever it says, a search goes on from it or
+//! Any text as a cursor: it is refused, or a cursor that writes itself as it is read; whatever it says, a search goes on from it or
 //! refuses it, and finds what matches.
 
 use std::cell::RefCell;

@@ -85,7 +85,7 @@ fn check_sorted(reader: &mut Reader<'_>, text: &str, counted: usize) {
     }
 }
 
-/// Every text is a query to who takes it leniently, by every evaluator; of one that is none it is said why.
+/// Every text is a query to who takes it leniently, by every evaluator; one that is refused gets a reason.
 fn check_lenient(reader: &mut Reader<'_>, text: &str, is_refused: bool) {
     let (hits, warnings) = reader.search_typed(text, Search::newest(10_000)).expect("it never fails");
     let found = hits.len();

@@ -1,4 +1,4 @@
-//! Any text as the value of a field: it is none, or one that ends not before it begins; moments that are written are read
+//! Any text as the value of a field: it is refused, or a value that ends not before it begins; moments that are written are read
 //! back; and what a range says of one value, `views:3`, `views:[3 TO 3]` and `views:IN [3]` say alike.
 
 use std::cell::RefCell;

@@ -10,7 +10,7 @@ use crate::peers::System;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spirit-bench", version)]
 pub(crate) struct Args {
-    /// An experiment's name, `all`, or `list` to see what there is.
+    /// An experiment's name, `all`, or `list` to name all.
     pub(crate) experiment: String,
     /// Documents: .jsonl with a member `text`, or a document a line; .zst is unpacked. Default: the shared corpora
     /// found by --data, else generated text.

@@ -25,7 +25,7 @@ const QUERIES_MAX: usize = 2_000_000;
 const PIECES: u32 = 8;
 /// How long the writer goes on before an idle one: a part of what fills a segment.
 const BETWEEN: Duration = Duration::from_millis(13);
-/// How long the writer may take to do as it is told.
+/// How long the writer may take to follow a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Documents that the writer adds between looks at what it should do.
 const BATCH: usize = 2048;
@@ -86,7 +86,7 @@ pub(crate) fn alternate(
         let _pinned = cores.pin(On::Second);
         let asked = measure(index, &orders, rounds, (questions, window / PIECES), ask);
         orders.wanted.store(END, Release);
-        // What the writer failed by says more than that it did not do as it was told.
+        // The writer's own error says more than that it did not follow a request.
         writer.join().map_err(|_| "the writing thread panicked")??;
         asked
     })
@@ -161,7 +161,7 @@ fn turn(index: &Index, orders: &Orders, busy: bool) -> Fallible<()> {
     let patience = Instant::now();
     while orders.resting.load(Acquire) == busy {
         if patience.elapsed() > PATIENCE {
-            return Err("the writing thread does not do as it is told".into());
+            return Err("the writing thread does not follow requests".into());
         }
         std::thread::sleep(Duration::from_millis(1));
     }

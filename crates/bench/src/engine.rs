@@ -26,7 +26,7 @@ pub(crate) const HEAP_SEGMENTS_MIN: u64 = 16;
 /// room for half as many again, so that none is full before its time.
 const BYTES_PER_TOKEN: f64 = 10.0;
 const BYTES_OF_TERMS: (f64, f64) = (2700.0, 0.6);
-/// Segments smaller than this cannot be had.
+/// The smallest segment size.
 pub(crate) const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
 /// Passes over the first queries of every workload before any is measured, as the peers do it.
@@ -66,7 +66,7 @@ pub(crate) fn stream_options(corpus: &Corpus) -> Options {
     options(corpus).segment_bytes(segment_bytes(corpus, HEAP_SEGMENTS_MIN).min(most))
 }
 
-/// Bytes of a segment that holds one of so many equal parts of the corpus.
+/// Bytes of a segment that holds one of this many equal parts of the corpus.
 pub(crate) fn segment_bytes(corpus: &Corpus, parts: u64) -> u64 {
     let tokens = corpus.tokens as f64 / parts as f64;
     let (factor, power) = BYTES_OF_TERMS;

@@ -20,7 +20,7 @@ pub(crate) enum Difference {
     Counts([u64; 2]),
     /// The documents shown differ from this place on.
     Hits(usize),
-    /// So many documents are shown, and so many should be.
+    /// This many documents are shown, and this many should be.
     Shown(usize, usize),
     /// A document's score, and what it should be; nothing where it does not match at all.
     Score(u64, f64, Option<f64>),

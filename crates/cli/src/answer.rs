@@ -306,7 +306,7 @@ fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
     }
 }
 
-/// A score for people: rounded, but to four digits at least, so that those that faded are told apart too.
+/// A score for people: rounded, but to four digits at least, so that faded scores differ too.
 fn score_shown(score: f32) -> String {
     let rounded = |digits| rounded(f64::from(score), digits).to_string();
     match score.abs() {

@@ -85,10 +85,10 @@ pub(crate) struct DemoArgs {
     /// Stream this file, or every text file below this directory
     #[arg(long = "in", value_name = "FILE|DIR")]
     pub(crate) input: Option<PathBuf>,
-    /// Stop after so many documents
+    /// Stop after this many documents
     #[arg(long, value_name = "N", default_value_t = 6_000_000)]
     pub(crate) docs: u64,
-    /// Stop streaming after so many seconds
+    /// Stop streaming after this many seconds
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     pub(crate) seconds: f64,
     /// What the generator and the choice of queries start from
@@ -391,7 +391,7 @@ pub(crate) struct TierArgs {
     /// Milliseconds that a document waits for those of other threads, to be synced together; each time anew [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is by itself; each time
+    /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is on its own; each time
     /// anew [default: 256KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) group_bytes: Option<Size>,

@@ -14,7 +14,7 @@ pub(crate) enum YesNo {
 /// How many matches are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counting {
-    /// Exactly up to so many.
+    /// Exactly up to this many.
     UpTo(u64),
     /// None but those shown.
     No,

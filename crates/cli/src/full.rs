@@ -13,14 +13,14 @@ use crate::size::Size;
 const DISK_FREE_MIN: u64 = 8 << 20;
 /// A partition counts as full from this share on: the rest is too small for a segment.
 const FULL_SHARE: [u64; 2] = [3, 4];
-/// A wait is reported when so many looks in a row have seen it: after half a second.
+/// A wait is reported when this many looks in a row have seen it: after half a second.
 const LOOKS: u32 = 10;
 
 /// What is full.
 enum Full<'a> {
-    /// The disk that a directory is on: so many bytes are free.
+    /// The disk that a directory is on: this many bytes are free.
     Disk(&'a Path, u64),
-    /// An index that was made for so many bytes.
+    /// An index that was made for this many bytes.
     Index(&'a Path, u64),
     /// An index that has as many segments as it has slots for, though there are bytes left.
     Slots(&'a Path),

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// What a shell adds to a signal's number to make an exit code of it.
 const EXIT_BASE: i32 = 128;
-/// How long whoever waits for input does not look whether he was asked to end.
+/// Time between two looks for a signal while waiting for input.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Input that comes within this time counts as there, so that a fast writer is read in large pieces.
 const AT_ONCE: Duration = Duration::from_millis(1);

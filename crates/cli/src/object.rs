@@ -1,7 +1,7 @@
 //! A JSON object as a document: key and text, and all other members as fields.
 //!
 //! Members of objects within it have their path as their name, with dots; the values of an array are several values of one
-//! field; null is none.
+//! field; null counts as no field.
 
 use std::borrow::Cow;
 use std::fmt;

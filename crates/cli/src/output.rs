@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Standard output, buffered. Whoever has it flushes it: an error at the end is an error too.
+/// Standard output, buffered. The caller flushes it: an error at the end is an error too.
 pub(crate) type Out = BufWriter<StdoutLock<'static>>;
 
 pub(crate) fn out() -> Out {

@@ -49,7 +49,7 @@ pub(crate) fn left<'f>(
     })?;
     let first = files.iter().position(|path| place.is_in(path)).ok_or_else(|| {
         Failure::usage(format!(
-            "--resume: the index has lines up to {} of {}, which is none of these files; name it first, or ingest without --resume",
+            "--resume: the index has lines up to {} of {}, which is not among these files; name it first, or ingest without --resume",
             place.line,
             String::from_utf8_lossy(&place.path)
         ))

@@ -1,4 +1,4 @@
-//! The demonstration runs, ends by itself, and measures what it says.
+//! The demonstration runs, ends on its own, and measures what it says.
 
 mod common;
 

@@ -406,7 +406,7 @@ fn a_level_that_the_medium_cannot_keep_is_refused() {
     let folder = Folder::within(memory);
     let directory = directory(&folder);
     let line = ingest_into(&directory, &["--durability", "os"], "red\n").failed(1);
-    assert!(line.contains("level os cannot be had"), "{line}");
+    assert!(line.contains("level os is not available"), "{line}");
     let line = spirit(&["count", "-d", &directory, "red"]).failed(1);
     assert!(line.contains("there is no index"), "{line}");
     made(&folder, &[], "red\n");

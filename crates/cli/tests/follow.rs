@@ -324,7 +324,7 @@ fn a_reader_that_is_killed_keeps_nothing() {
         // Most of its time it is inside a query.
         reader.kill().unwrap();
         reader.wait().unwrap();
-        // More than the second tier has room for goes by in all, so this ends only if the place of old segments comes back.
+        // The whole stream is larger than the second tier, so this ends only if the place of old segments comes back.
         writer.add(numbered(from + 500..from + 1000));
     }
     let follower = follow(&directory);

@@ -45,7 +45,7 @@ fn ingest(directory: &str, more: &[&str], lines: &str) -> Run {
     spirit(&[&["ingest", "-d", directory, "--dram", "4MiB"], more, &[&file]].concat())
 }
 
-/// What was acknowledged on `out`: so many, from the first on.
+/// What was acknowledged on `out`: this many, from the first on.
 fn acknowledged(out: &str) -> usize {
     let acks = out.lines().filter_map(|line| line.strip_prefix("ack "));
     let keys: Vec<usize> = acks.map(|key| key.parse().unwrap()).collect();
@@ -82,7 +82,7 @@ fn an_index_in_memory_that_is_refused_level_os_leaves_nothing() {
     let directory = directory(&disk);
     let args = ["ingest", "-d", &directory, "--durability", "os", "-"];
     let said = spirit(&[&args[..], &SMALL].concat()).failed(1);
-    assert!(said.contains("on tmpfs, level os cannot be had"), "{said}");
+    assert!(said.contains("on tmpfs, level os is not available"), "{said}");
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
 }
 

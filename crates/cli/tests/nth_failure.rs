@@ -43,11 +43,11 @@ const MADE: [&str; 10] = [
     "os",
 ];
 const DOCUMENTS: usize = 12;
-/// Of the first calls of a name each fails; behind them are pages of zeros, a call each, of which it is one in so many more.
+/// Of the first calls of a name each fails; behind them are pages of zeros, a call each, of which it is one in this many more.
 /// `SPIRIT_FAILURES` says after how many.
 const EACH: usize = 64;
 
-/// Documents of so many terms that three of them fill a segment, a line each.
+/// Documents of this many terms that three of them fill a segment, a line each.
 fn documents() -> String {
     (0..DOCUMENTS).fold(String::new(), |mut lines, number| {
         let words = (0..200).map(|word| format!(" t{}x{word}", number % 3));
@@ -118,7 +118,7 @@ fn each(
     None
 }
 
-/// A thread that was told that a sync failed syncs nothing more.
+/// After a failed sync a thread syncs nothing more.
 fn check_not_tried_again(trace: &str, context: &str) {
     let mut lines = trace.lines().skip_while(|line| !line.contains("(INJECTED)"));
     let Some(failed) = lines.next() else { return };

@@ -99,7 +99,7 @@ fn a_process_whose_disk_fails_says_so_and_acknowledges_nothing_more() {
     let args = [&args[..], &SMALL].concat();
     let victim = victim::run(&args, lines(200_000), moment, End::PowerCut(&disk, None));
     let line = victim.acknowledged.len() + 1;
-    let said = format!("spirit: -:{line}: the disk failed to keep what it was told to; ");
+    let said = format!("spirit: -:{line}: the disk failed to keep data; ");
     assert!(victim.said.starts_with(&said), "{}", victim.said);
     disk.restart();
     let count: usize =

@@ -263,9 +263,9 @@ fn what_people_type_is_read_leniently_if_that_is_asked_for() {
         let answer = run.json().remove(0);
         let warnings = answer["warnings"].as_array().unwrap();
         assert_eq!((warnings.len(), &answer["count"]), (2, &1.into()));
-        let told: Vec<_> =
+        let reported: Vec<_> =
             warnings.iter().map(|w| format!("spirit: {}", w.as_str().unwrap())).collect();
-        assert_eq!(told, noted);
+        assert_eq!(reported, noted);
         let sound =
             spirit(&[command, "--in", &file, "red", "--lenient", "--json"]).json().remove(0);
         assert_eq!((&sound["warnings"], &sound["count"]), (&json!([]), &1.into()));

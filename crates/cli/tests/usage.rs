@@ -169,7 +169,7 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
     ] {
         let line = ingest(&[&args[..], &[&file]].concat()).failed(2);
         assert!(line.starts_with(&format!("spirit: {reason}")), "{line}");
-        // The same where the second tier goes by the DRAM.
+        // The same where the size of the second tier follows from the DRAM.
         let directory = folder.path("index");
         let line = spirit(&[&["ingest", "-d", &directory, &file], &args[..]].concat()).failed(2);
         assert!(line.starts_with(&format!("spirit: {reason}")), "{line}");

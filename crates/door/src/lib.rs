@@ -57,7 +57,7 @@ pub struct Passed {
 }
 
 /// Why a sync failed, once one has. All doors to one file share it: the kernel tells of pages that could not be written to
-/// whoever syncs the file next, once, whosever pages they are.
+/// anyone who syncs the file next, once, whosever pages they are.
 pub type Failure = Arc<OnceLock<String>>;
 
 /// The door to one region's second tier.
@@ -89,7 +89,7 @@ impl Door {
         self
     }
 
-    /// Whether something may be stored: whoever is about to change what the index holds asks before, whether that is stored
+    /// Whether something may be stored: anyone who is about to change what the index holds asks before, whether that is stored
     /// at once or later.
     #[inline]
     pub fn begin(&self) -> bool {
@@ -180,7 +180,7 @@ impl Door {
         self.seen(site, store, || Action::Store { at, words: [word].into() });
     }
 
-    /// Changes the word at `at`, a multiple of 8, in one step, whoever else changes it.
+    /// Changes the word at `at`, a multiple of 8, in one step, no matter who else changes it.
     #[inline]
     pub fn update(&self, site: Site, region: &Region, at: u64, change: impl Fn(u64) -> u64) {
         if !self.begin() {

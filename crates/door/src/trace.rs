@@ -83,7 +83,7 @@ impl Trace {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        // A panic while it is held leaves the trace without the step at hand, which is what happened.
+        // A panic while it is held leaves the trace without the current step, which is what happened.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

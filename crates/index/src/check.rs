@@ -134,7 +134,7 @@ impl<'a> Part<'a> {
         let found = slots::check(self, &mut checked);
         let segments = segment::check_all(self, &found, None, &mut checked);
         if self.in_use {
-            // What changes all the time cannot be told from what is wrong.
+            // In what changes all the time, damage cannot be recognized.
             return checked;
         }
         slots::check_blocks(self, &segments, &mut checked);

@@ -29,7 +29,7 @@
 //! for ([`geometry`](crate::ground::geometry)).
 //!
 //! One word of a descriptor leads to all of it, as to texts, and the copy in the second tier is the same, word for word. What is read from there
-//! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any. Whoever looks for damage may read it
+//! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any. Anyone who looks for damage may read it
 //! while it becomes something else, so what leads out of the region all the same is not there.
 
 pub(crate) mod entry;

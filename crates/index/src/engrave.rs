@@ -1,7 +1,7 @@
 //! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave the log.
 //!
 //! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way; or rows and lists are
-//! packed. It is made in steps, since whoever engraves has other things to do too:
+//! packed. It is made in steps, since the flush stage has other things to do too:
 //!
 //! 1. *Plan*: a block in each ring.
 //! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms, of which lists may be packed. Each piece is
@@ -436,8 +436,8 @@ impl Engrave {
     }
 }
 
-/// Stores the deaths that the copy of a segment's rows misses. Whoever kills a row from now on stamps both, so what is missed was
-/// stored before the ingest role was told; a row that seems to live may be stamped meanwhile.
+/// Stores the deaths that the copy of a segment's rows misses. Anyone who kills a row from now on stamps both, so what is missed was
+/// stored before the ingest role began to stamp both; a row that seems to live may be stamped meanwhile.
 fn carry_deaths(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: Stamps) {
     let (door, region) = (nvm.door(), memory.region());
     let table = segment.row_table();

@@ -53,7 +53,7 @@ pub struct FreshWriter {
     long_bytes: u64,
     table_bytes: u64,
     area_words: u32,
-    /// The values of the row at hand.
+    /// The values of the current row.
     record: Vec<RowValue>,
     /// What the rows have of each field of text.
     fields: FieldCounts,

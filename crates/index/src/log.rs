@@ -22,7 +22,7 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
-//! With bit 5 of the kind of key set a word with the bytes of the document's fields follows the text, and then these, encoded by whoever
+//! With bit 5 of the kind of key set a word with the bytes of the document's fields follows the text, and then these, encoded by the crate that
 //! makes schemas, filled up as well.
 //!
 //! With bit 4 of the kind of key set the text is a *reference*: a word with the real text's bytes (low half) and its CRC-32C (high
@@ -81,7 +81,7 @@ pub enum RecordKind {
     Add = 1,
     /// One key whose document goes.
     Delete = 2,
-    /// Operations of the record before, from its sequence number on, that did not come about.
+    /// Operations of the record before, from its sequence number on, that did not take effect.
     Cancel = 3,
     /// Nothing, up to the end of the ring.
     Skip = 4,

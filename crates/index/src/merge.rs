@@ -355,7 +355,7 @@ struct Linking<'a> {
     writer: &'a mut MergedWriter,
     new: &'a mut NewRecords,
     heads: &'a mut Vec<(u32, u32)>,
-    /// The bytes of the long term at hand.
+    /// The bytes of the current long term.
     long: Vec<u8>,
 }
 

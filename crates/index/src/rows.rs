@@ -269,7 +269,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the row, which has this local id, ever came to life: one that was given up is dead by itself.
+    /// Whether the row, which has this local id, ever came to life: one that was given up is born dead.
     #[inline]
     pub fn has_lived(self, local: u32) -> bool {
         self.death() != local + 1

@@ -215,9 +215,8 @@ impl<'a> Snapshot<'a> {
         self.superseded != Superseded::NOTHING
     }
 
-    /// A term's entries in the DRAM dictionary up to the window's end. Those of segments that it does not
-    /// [cover](Self::covered), or that are gone, may be among them, which whoever goes back through them stops at: looking
-    /// for them would cost the line of the oldest.
+    /// A term's entries in the DRAM dictionary up to the window's end. May include entries of dropped segments, or of those that it does not
+    /// [cover](Self::covered); callers stop at the first. Filtering here would cost one more cache line.
     #[inline]
     pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
@@ -367,7 +366,7 @@ impl<'a> Segment<'a> {
         Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)
     }
 
-    /// Its document vectors. Of a segment whose lists are packed there are none: whoever finds an entry that does not lead to a
+    /// Its document vectors. Of a segment whose lists are packed there are none: anyone who finds an entry that does not lead to a
     /// packed list finds those in DRAM.
     pub fn vectors(&self) -> Vectors<'a> {
         self.vectors_behind(self.descriptor.vector_directory())

@@ -187,7 +187,7 @@ enum Death {
     Stamped,
     /// After `visible`.
     Late,
-    /// Before `visible`; honoured by whoever sees it.
+    /// Before `visible`; honoured by anyone who sees it.
     AtOnce,
 }
 

@@ -1,6 +1,6 @@
 //! Micro-benchmark of every kernel at every level: nanoseconds per element, medians of many runs.
 //!
-//! It exists so that a change to a kernel can be judged on the machine at hand:
+//! It exists so that a change to a kernel can be judged on this machine:
 //! `cargo run --release -p spirit-kernel --example kernels`. Inputs are random but the same each
 //! time, and warm. Not here: how an engine fares; memory latency dominates there.
 

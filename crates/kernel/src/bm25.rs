@@ -5,7 +5,7 @@
 //! same bits, and a ranking does not depend on the machine. Divided first: the share is never above 1, rounded or not, so
 //! no score is above its weight, and where nothing is added below the line each score *is* the weight.
 //!
-//! A word says frequencies below 255. At 255 whoever knows the [exact one](crate::Frequencies) is asked: a comparison for
+//! A word says frequencies below 255. At 255 the [exact one](crate::Frequencies) is asked for: a comparison for
 //! each vector of words, and a call for the few documents that have a term so often.
 //!
 //! Not here: where the constants come from; lengths, see `lengths.rs`; runs, see `score.rs`.
@@ -91,7 +91,7 @@ impl Bm25 {
         bar.threshold - (rest.weight * share).min(rest.most)
     }
 
-    /// Where a score is above a bar, what is below the line is less than so many times the frequency: told without a division, and nearly. No number if
+    /// Where a score is above a bar, what is below the line is less than this many times the frequency: an approximation without a division. No number if
     /// every score may be.
     pub(crate) fn times_for(self, bar: Bar) -> f32 {
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);

@@ -1,10 +1,10 @@
 //! The instruction sets a kernel can be run with, and which of them this machine has.
 //!
 //! Detection is at run time, so that one binary serves every x86-64 machine, and measured to cost
-//! nothing against a build for the machine at hand. A `Level` is a wish, not a proof: each kernel
+//! nothing against a build for this machine. A `Level` is a wish, not a proof: each kernel
 //! asks [`Level::usable`] before it calls a shell, so a wrong wish is slow and never undefined.
 //!
-//! Not here: finer choices. Only the bitmap count looks at one more feature (VPOPCNTDQ) by itself.
+//! Not here: finer choices. Only the bitmap count looks at one more feature (VPOPCNTDQ) on its own.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 

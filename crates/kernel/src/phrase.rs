@@ -1,6 +1,6 @@
 //! Phrases in document vectors: where the units of some tokens follow each other.
 //!
-//! The second unit of a token may look like a token by itself, so a match counts only if a token begins where it does.
+//! The second unit of a token may look like a token on its own, so a match counts only if a token begins where it does.
 //!
 //! Units are given from a token's beginning on; what they mean is of no concern here. Not here: where several tokens are that need not
 //! follow each other, see `tokens.rs`.
@@ -102,7 +102,7 @@ impl Found {
     }
 }
 
-/// Calls `visit` for the blocks with an occurrence, up to that in which the first so many tokens end.
+/// Calls `visit` for the blocks with an occurrence, up to that in which the first this many tokens end.
 #[inline(always)]
 fn occurrences(
     level: Level,

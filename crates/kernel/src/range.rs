@@ -5,7 +5,7 @@
 //! between two such groups takes parts of both masks, so no load is ever unaligned to the words.
 //!
 //! One unsigned comparison is a range check: `value - low`, modulo the width, is at most `high - low`.
-//! Not here: columns of floating-point or signed numbers; whoever stores them makes their order that of unsigned ones.
+//! Not here: columns of floating-point or signed numbers; anyone who stores them makes their order that of unsigned ones.
 
 use crate::level::Level;
 use crate::window::shifted;
@@ -64,7 +64,7 @@ pub fn range_bits(
     }
 }
 
-/// The highest value of so many bytes.
+/// The highest value of this many bytes.
 const fn highest(bytes: usize) -> u64 {
     u64::MAX >> (64 - 8 * bytes)
 }

@@ -129,7 +129,7 @@ fn signs_of_32(bytes: __m256i) -> u64 {
     u64::from(_mm256_movemask_epi8(bytes) as u32)
 }
 
-/// A bit for each byte that has at most so many ones in `misses`, or any in `high`.
+/// A bit for each byte that has at most this many ones in `misses`, or any in `high`.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "bmi2")]

@@ -11,7 +11,7 @@ use std::ops::ControlFlow::{Break, Continue};
 
 const WIDE: u16 = 0x8000;
 
-/// Where each token begins, and where the last one ends; a head at the end is a token by itself.
+/// Where each token begins, and where the last one ends; a head at the end is a token on its own.
 fn token_starts(units: &[u16]) -> Vec<usize> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < units.len() {

@@ -216,9 +216,9 @@ fn words_are_told_by_their_frequency() {
 }
 
 /// Every term is in the document of rank `r` so often as `r` and its number say.
-struct Told;
+struct Given;
 
-impl Frequencies for Told {
+impl Frequencies for Given {
     fn frequency(&self, term: u32, rank: u32) -> u32 {
         255 + term * 1000 + rank
     }
@@ -241,7 +241,7 @@ fn frequencies_that_words_do_not_say_are_asked_for() {
             .collect();
         let (shared_run, units) = (shared(&run), shared_units(&[500; 40]));
         for level in Level::all_supported() {
-            let lengths = Lengths::new(&units, 0).with(&Told);
+            let lengths = Lengths::new(&units, 0).with(&Given);
             let mut out = vec![0.0; 40];
             score_run(level, &shared_run, lengths, bm25, &mut out);
             assert!(same(&out, &expected), "{level:?}");

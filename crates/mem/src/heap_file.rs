@@ -3,7 +3,7 @@
 //! A file is locked for as long as it is open for writing, so an index has one writer. Its length is fixed when it is made;
 //! blocks are taken by [`HeapFile::reserve`] before anything is stored there, so a full disk is an error and never a signal.
 //!
-//! | medium | how it is told | what survives without a sync |
+//! | medium | how it is recognized | what survives without a sync |
 //! |---|---|---|
 //! | [`Medium::Dax`] | the kernel grants `MAP_SYNC` | kill, crash, power cut, once lines are written back |
 //! | [`Medium::Tmpfs`] | the file system's magic number | kill |
@@ -42,7 +42,7 @@ impl fmt::Display for Medium {
     }
 }
 
-/// A heap file could not be had.
+/// A heap file could not be made or opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HeapFileError {
@@ -164,7 +164,7 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
-    /// Opens a file for reading, whoever writes it.
+    /// Opens a file for reading, no matter who writes it.
     pub fn open_read_only(path: &Path) -> Result<HeapFile, HeapFileError> {
         Self::open_as(path, Access::Read)
     }

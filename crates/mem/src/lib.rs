@@ -2,7 +2,7 @@
 //!
 //! Everything the index holds lies in a [`Region`]: one reservation, backed by a [`HeapFile`] (the second tier) and by
 //! memory of this process or [shared](SharedMemory) with others (DRAM), addressed by typed offsets ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
-//! so a view is sound for every argument, whoever else reads or writes the same bytes: there is no
+//! so a view is sound for every argument, no matter who else reads or writes the same bytes: there is no
 //! `&mut` and no plain `&[u32]` over shared memory anywhere above this crate.
 //!
 //! Space inside a region is given out by two allocators, each with one owner at a time:
@@ -13,7 +13,7 @@
 //! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it, be it in another
 //! process ([`ReaderWords`]).
 //!
-//! [`Proved`] tells which pages of a file hold what was stored there, for whoever reads them.
+//! [`Proved`] tells which pages of a file hold what was stored there, for anyone who reads them.
 //!
 //! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
 //! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.

@@ -1,4 +1,4 @@
-//! What there is to make stores durable: a processor writes cache lines back, and waits for that; a kernel does the same
+//! The ways to make stores durable: a processor writes cache lines back, and waits for that; a kernel does the same
 //! with the pages of a file.
 //!
 //! On a DAX mapping a store is durable once its line was written back *and* a later fence of the same thread has passed

@@ -9,7 +9,7 @@
 //! allocates; a reader that stays pinned only delays reuse.
 //!
 //! A reader that has its answer and may come back for more of it [*holds*](Pins::hold): what it saw still stays, but
-//! now a writer that wants the memory may [revoke](Pins::revoke) the slot, and the reader is told so when it
+//! now a writer that wants the memory may [revoke](Pins::revoke) the slot, and the reader learns it when it
 //! [resumes](Pins::resume). While a reader reads it cannot be revoked, so it never reads what was reused.
 //!
 //! | slot | word |

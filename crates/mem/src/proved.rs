@@ -16,7 +16,7 @@ pub const PAGE_BYTES: u64 = 4096;
 /// Compares pages with what was stored in them.
 pub trait Prover: Send + Sync {
     /// Looks at pages, given by their numbers, and [marks](Proved::mark) those that are right. Notes what is wrong
-    /// with the others in its own way: whoever reads them goes on.
+    /// with the others in its own way: anyone who reads them goes on.
     fn prove(&self, region: &Region, pages: Range<u64>, proved: &Proved);
 }
 

@@ -5,7 +5,7 @@
 //! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | a part of a [heap file](crate::HeapFile), mapped shared; none if nothing persists |
 //! | from there to [`bytes`](Region::bytes) | anonymous memory, or [memory that processes share](crate::SharedMemory) |
 //!
-//! So one offset names a place in either tier, whoever follows it needs not know which, and an offset into the second tier
+//! So one offset names a place in either tier, a caller that follows it need not know which, and an offset into the second tier
 //! means the same at the next start, however much DRAM there is then.
 //!
 //! The whole address space is taken by one call; pages are given by the kernel on first touch, or all at
@@ -339,12 +339,12 @@ impl Region {
     #[inline(always)]
     pub fn get<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
         let values = self.peek(span)?;
-        // What is wrong is noted: whoever reads on gives the answer up.
+        // What is wrong is noted: anyone who reads on gives the answer up.
         self.prove(span.start(), span.bytes());
         Some(values)
     }
 
-    /// Like [`get`](Self::get), but looks at no page: for whoever looks at a part alone, or is looking.
+    /// Like [`get`](Self::get), but looks at no page: for anyone who looks at a part alone, or is looking.
     #[inline(always)]
     pub fn peek<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
         let len = usize::try_from(span.len()).ok()?;
@@ -357,7 +357,7 @@ impl Region {
         let first = unsafe { self.base.add(start) };
         // SAFETY: the range lies in the mapping, which lives as long as `self`; it is aligned, since the
         // base is aligned to more than any `Shared` type asks and `start` was checked; `Shared` is sealed
-        // to types made of atomics that accept every bit pattern, so a shared reference is right whoever
+        // to types made of atomics that accept every bit pattern, so a shared reference is right, no matter who
         // else writes; fresh pages are zeros.
         Some(unsafe { std::slice::from_raw_parts(first.as_ptr().cast(), len) })
     }

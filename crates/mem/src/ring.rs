@@ -127,7 +127,7 @@ impl Ring {
         self.used
     }
 
-    /// The owner of the oldest block that is alive: whoever keeps the space behind it from coming back.
+    /// The owner of the oldest block that is alive: the one that keeps the space behind it from coming back.
     pub fn oldest_owner(&self) -> Option<u64> {
         self.blocks.front().map(|b| b.owner)
     }

@@ -98,7 +98,7 @@ fn change_mask<A: Atom64>(mask: &A, change: impl Fn(u64) -> u64) {
     }
 }
 
-/// Raises a word to `value` if it is lower. Where it is not, whoever raised it had seen what the caller has: epochs are given
+/// Raises a word to `value` if it is lower. Where it is not, anyone who raised it had seen what the caller has: epochs are given
 /// out by read-modify-writes of one word.
 fn raise<A: Atom64>(word: &A, value: u64) {
     let mut now = word.load(Relaxed);

@@ -83,7 +83,7 @@ fn wildcard(pattern: &[char], text: &[char]) -> bool {
     }
 }
 
-/// Whether at most so many edits lead from one word to the other: the whole table of distances between their prefixes.
+/// Whether at most this many edits lead from one word to the other: the whole table of distances between their prefixes.
 fn is_near(a: &str, b: &str, fuzzy: Fuzzy) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let prefix = a.len().min(fuzzy.prefix_length as usize);

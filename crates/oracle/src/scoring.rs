@@ -68,7 +68,7 @@ impl Collection {
 }
 
 /// The terms of a clause whose documents are counted, by field, in the order in which the query has them. `has_terms` says which
-/// fields have terms: a value of another is none.
+/// fields have terms: a value of another field has none.
 pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
     let of_field = |field: &str, words: &mut dyn Iterator<Item = &String>| {
         // A longer word is no term.

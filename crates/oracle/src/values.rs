@@ -7,7 +7,7 @@ use spirit_query::TEXT;
 
 use crate::{Document, Value};
 
-/// The values that a document has in a field, each of its words by itself. An empty keyword is none.
+/// The values that a document has in a field, each of its words on its own. An empty keyword does not count.
 pub(crate) fn values<'d>(
     document: &'d Document,
     field: &'d str,

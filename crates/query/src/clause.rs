@@ -32,7 +32,7 @@ pub enum Clause {
     },
     /// Documents with what a field's own analyzer makes of a text, as `field:"text"~slop` asks for it in the query language: the
     /// text's only term, or its terms one behind the other; `*` between blanks is any one word. A text without terms is passed over, as
-    /// a word without terms is, and by itself finds nothing. Of keywords it is the whole value; a field of numbers, moments or truth has
+    /// a word without terms is, and on its own finds nothing. Of keywords it is the whole value; a field of numbers, moments or truth has
     /// the value that is written so, and no slop.
     Words {
         /// The field's name.
@@ -87,7 +87,7 @@ pub enum Clause {
     },
     /// A combination.
     Bool(Bool),
-    /// The same documents, with scores so many times as high.
+    /// The same documents, with scores this many times as high.
     Boost(Box<Clause>, f32),
     /// The same documents, each with this score.
     Constant(Box<Clause>, f32),
@@ -181,7 +181,7 @@ impl Clause {
         Clause::Wildcard(Word::text(pattern))
     }
 
-    /// Documents with a term in their text that is within so many edits of `term`.
+    /// Documents with a term in their text that is within this many edits of `term`.
     pub fn fuzzy(term: &str, distance: u8) -> Clause {
         Clause::Fuzzy(Word::text(term), Fuzzy::within(distance))
     }
@@ -247,7 +247,7 @@ impl Clause {
         Clause::at_least(1, should)
     }
 
-    /// Documents that match so many of these.
+    /// Documents that match this many of these.
     pub fn at_least(minimum: u32, should: impl IntoIterator<Item = Clause>) -> Clause {
         let should = should.into_iter().collect();
         Clause::Bool(Bool { should, minimum, ..Bool::default() })
@@ -258,7 +258,7 @@ impl Clause {
         Clause::Bool(Bool { must: vec![self], not: vec![not], ..Bool::default() })
     }
 
-    /// The same, with scores so many times as high.
+    /// The same, with scores this many times as high.
     pub fn boost(self, by: f32) -> Clause {
         Clause::Boost(Box::new(self), by)
     }
@@ -405,7 +405,7 @@ impl fmt::Display for Bool {
             write!(f, "{space}{sign}{clause}")?;
         }
         if self.should.is_empty() && self.minimum > 0 {
-            // The language asks for some of what there is.
+            // The language covers a part of it.
             write!(f, " {}", Clause::Nothing)?;
         }
         f.write_str(")")?;

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::range::valued;
 use crate::rank::boosted;
-use crate::sloppy::SLOTS_MAX;
+use crate::slop::SLOTS_MAX;
 use crate::target::Target;
 
 type Compiled<T> = Result<T, Problem>;
@@ -224,14 +224,14 @@ impl Query {
         self.push(Node { at, child: list.first, ..Node::leaf(kind) })
     }
 
-    /// Whether one of the words of a phrase is none that a document can have.
+    /// True if no document can contain one of the words of a phrase.
     fn lacks_a_word(&self, list: Siblings) -> bool {
         let mut words =
             std::iter::successors(Some(list.first), |at| Some(self.nodes[*at as usize].next));
         words.by_ref().take(list.count).any(|at| self.nodes[at as usize].kind == Kind::Nothing)
     }
 
-    /// Makes a node's score so many times as high.
+    /// Makes a node's score this many times as high.
     pub(crate) fn boost(&mut self, node: NodeId, by: f32) -> Compiled<()> {
         let node = &mut self.nodes[node as usize];
         node.boost = boosted(node.boost, weight(by)?);

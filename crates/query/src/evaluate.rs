@@ -2,7 +2,7 @@
 //! has enough.
 //!
 //! Three shapes have ways of their own, because they are what people ask most: [one term](term), an
-//! [AND of terms](all), and the rest, a [tree](tree), which goes by [windows](window). Everything works in
+//! [AND of terms](all), and the rest, a [tree](tree), which is evaluated by [windows](window). Everything works in
 //! memory that the reader reserved.
 
 mod aggregate;
@@ -46,7 +46,7 @@ use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
-use crate::sloppy::Occurrence;
+use crate::slop::Occurrence;
 use ahead::Ahead;
 use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
@@ -71,12 +71,12 @@ pub struct Scratch {
     /// What their lists are copied to, and behind all of them that of the last word of a phrase prefix.
     words: Zeroed<AtomicU32>,
     patterns: PatternBits,
-    /// Where the terms of a phrase are in the document at hand.
+    /// Where the terms of a phrase are in the current document.
     occurrences: Vec<Occurrence>,
-    /// A phrase in the segment at hand.
+    /// A phrase in the current segment.
     phrase: phrase::Phrase,
     /// Documents that have all terms.
-    met: rank::Met,
+    candidate_check: rank::CandidateCheck,
     /// What a fresh segment's documents have of several terms.
     tally: rank::Tally,
     /// The scores of a window's documents, and their lengths if their segment has no array of them.
@@ -84,7 +84,7 @@ pub struct Scratch {
     lengths: Box<[AtomicU16]>,
     /// The same of another field than the text.
     field_lengths: Box<[AtomicU16]>,
-    /// By node: what it matches in the window at hand.
+    /// By node: what it matches in the current window.
     windows: Vec<window::Bits>,
     pub(crate) weights: Weights,
     out: [u32; OUT],
@@ -102,7 +102,7 @@ impl Scratch {
             patterns: PatternBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             phrase: phrase::Phrase::with_capacity(),
-            met: rank::Met::with_room(),
+            candidate_check: rank::CandidateCheck::with_room(),
             tally: rank::Tally::with_room(),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
@@ -120,7 +120,7 @@ impl Scratch {
         self.clauses_max
     }
 
-    /// Makes what there is room for ready for `query`.
+    /// Prepares scratch memory for `query`.
     pub(crate) fn prepare(&mut self, query: &Query) {
         if self.leaves.len() < 2 * query.terms.len() {
             self.leaves.resize(2 * query.terms.len(), Leaf::default());
@@ -164,7 +164,7 @@ pub(crate) struct Evaluation<'a, C> {
     pub(crate) scratch: &'a mut Scratch,
     /// Where entries are copied of segments that the DRAM dictionary does not cover.
     pub(crate) lent: &'a [EntryWords],
-    /// The registered segments at hand.
+    /// The registered segments of this part.
     pub(crate) part: Window,
     pub(crate) meter: Meter<'a>,
     pub(crate) collector: C,
@@ -176,7 +176,7 @@ fn words_of(words: &[AtomicU32], leaf: usize) -> &[AtomicU32] {
     &words[leaf * SCRATCH_WORDS..][..SCRATCH_WORDS]
 }
 
-/// A segment at hand.
+/// The current segment.
 struct Place<'a> {
     query: &'a Query,
     segment: Segment<'a>,

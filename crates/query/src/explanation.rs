@@ -37,7 +37,7 @@ pub enum Worth {
     Frequency(Frequency),
     /// What its clauses add.
     Sum,
-    /// What its clause adds, so many times: it fades with the document's age.
+    /// What its clause adds, this many times: it fades with the document's age.
     Faded(f32),
 }
 

@@ -61,11 +61,11 @@ pub enum Facet {
         /// The field's name.
         field: String,
     },
-    /// The numbers, or moments, below which so many percent of all are, nearly.
+    /// The numbers, or moments, below which this many percent of all are, nearly.
     Percentiles {
         /// The field's name.
         field: String,
-        /// So many percent: from 0 to 100.
+        /// This many percent: from 0 to 100.
         at: Vec<f64>,
     },
 }
@@ -73,7 +73,7 @@ pub enum Facet {
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateInterval {
-    /// So many milliseconds, above 0, counted from 1970.
+    /// This many milliseconds, above 0, counted from 1970.
     Milliseconds(i64),
     /// One of the calendar's, in UTC.
     Calendar(Calendar),

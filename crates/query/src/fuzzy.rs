@@ -8,7 +8,7 @@
 use spirit_index::ground::term::TERM_BYTES_MAX;
 
 use crate::limits::DISTANCE_MAX;
-use crate::outline::{NONE, Outline};
+use crate::prefix_filter::{NONE, PrefixFilter};
 use crate::verdict::Verdict;
 
 /// How far from a word a fuzzy match may be.
@@ -124,19 +124,20 @@ impl FuzzyMatcher {
 
     /// What the first bytes of all matches are like. A character that is not edited is at most as many places from where the word has it as
     /// there are edits, and each that is takes one of them.
-    pub(crate) fn outline(&self) -> Outline {
+    pub(crate) fn prefix_filter(&self) -> PrefixFilter {
         let distance = self.fuzzy.distance as usize;
         let word = &self.word[..self.word_len];
-        let mut outline = Outline::with_misses(distance as u32);
+        let mut prefix_filter = PrefixFilter::with_misses(distance as u32);
         // A term that ends before the word does lacks as many characters as it has places less.
         let end = |place| if place < word.len() { NONE } else { 0 };
-        outline.push(&std::array::from_fn(end));
+        prefix_filter.push(&std::array::from_fn(end));
         for shift in 0..=2 * distance {
             let near = |place: usize| (place + shift).checked_sub(distance);
             let own = |place| near(place).and_then(|at| word.get(at)).filter(|own| own.is_ascii());
-            outline.push(&std::array::from_fn(|place| own(place).map_or(NONE, |own| *own as u8)));
+            prefix_filter
+                .push(&std::array::from_fn(|place| own(place).map_or(NONE, |own| *own as u8)));
         }
-        outline
+        prefix_filter
     }
 
     /// Whether a term is near enough by what characters it has, in whatever order: few others are.
@@ -158,7 +159,7 @@ impl FuzzyMatcher {
         if len == N || valid.len() < len {
             return None;
         }
-        // The zeros may be missing bytes, or so many of them as one likes the term's own: it has to be too far with each number.
+        // The zeros may be missing bytes, or this many of them as one likes the term's own: it has to be too far with each number.
         for _ in len..N {
             if self.distance() <= self.fuzzy.distance {
                 return None;
@@ -193,13 +194,13 @@ impl FuzzyMatcher {
         })
     }
 
-    /// How far the term at hand is.
+    /// How far the current term is.
     fn distance(&self) -> u8 {
         let entry = (self.word_len + REACH).checked_sub(self.known).filter(|entry| *entry < BAND);
         entry.map_or(FAR, |entry| self.rows[self.known][entry])
     }
 
-    /// Where the first so many characters of the last term end.
+    /// Where the first this many characters of the last term end.
     fn end_of(&self, characters: usize) -> usize {
         characters.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
     }

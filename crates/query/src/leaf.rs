@@ -52,12 +52,12 @@ struct PackedAt {
 /// A term at work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    /// The term's entries in the segments at hand, and how many of them are still to be visited.
+    /// The term's entries in the segments of this part, and how many of them are still to be visited.
     entries: Source,
     pub(crate) left: usize,
     /// Where its entries in older segments go on.
     pub(crate) older: OlderAt,
-    /// In the segment at hand: the current run and the place in it.
+    /// In the current segment: the current run and the place in it.
     place: Place,
     at: usize,
     /// Blocks of a fresh list that are not used up, how many words of the newest of them are, and the length of the
@@ -75,7 +75,7 @@ pub(crate) struct Leaf {
     maxima: Option<Span<AtomicU64>>,
     /// Postings of the list: exact for a flushed one.
     pub(crate) postings: u32,
-    /// The term's ordinal in the segment at hand, if the list says it.
+    /// The term's ordinal in the current segment, if the list says it.
     pub(crate) ordinal: Option<u32>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct Lists<'a> {
 pub(crate) struct Context<'a> {
     pub(crate) lists: Lists<'a>,
     pub(crate) level: Level,
-    /// The fresh segment at hand, if it is one.
+    /// The current fresh segment, if it is one.
     pub(crate) extent: Option<Extent<'a>>,
 }
 
@@ -139,7 +139,7 @@ impl Leaf {
         *self = Leaf { entries, left: end - first, older: self.older, ..Leaf::default() };
     }
 
-    /// The term's entries in the segments at hand.
+    /// The term's entries in the segments of this part.
     #[inline(always)]
     pub(crate) fn entries<'a>(&self, lists: Lists<'a>) -> EntryList<'a> {
         match self.entries {
@@ -284,7 +284,7 @@ impl Leaf {
         self.maxima.map(|maxima| context.lists.region.view(maxima))
     }
 
-    /// The term's ordinal in the segment at hand; none if that is not known.
+    /// The term's ordinal in the current segment; none if that is not known.
     pub(crate) fn ordinal(&self, context: &Context<'_>) -> Option<u32> {
         let Place::Region(list) = self.place else { return self.ordinal };
         // It stands before the list.

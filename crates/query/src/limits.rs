@@ -114,7 +114,7 @@ impl<'q> Meter<'q> {
         self.steps(1)
     }
 
-    /// So many at once: of what one step would be too little for.
+    /// This many at once: of what one step would be too little for.
     #[inline]
     pub(crate) fn steps(&mut self, count: usize) -> bool {
         self.steps = self.steps.saturating_add(count as u32);

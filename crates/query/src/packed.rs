@@ -1,13 +1,13 @@
-//! Packed lists at work: the block at hand is unpacked to scratch memory that the leaf owns, and is a run like any other.
+//! Packed lists at work: the current block is unpacked to scratch memory that the leaf owns, and is a run like any other.
 //!
 //! | words of the scratch memory | |
 //! |---|---|
-//! | 0 .. 128 | postings of the block at hand |
+//! | 0 .. 128 | postings of the current block |
 //! | 128 | its number, plus one; 0: there is none |
 //! | 129 | how many postings it has |
 //! | 130 | where their positions begin |
 //!
-//! So whoever looks at a list twice, to score what it has found there, finds the block as it was left.
+//! So anyone who looks at a list twice, to score what it has found there, finds the block as it was left.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

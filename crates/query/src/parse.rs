@@ -87,7 +87,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser of texts of at most so many bytes, for documents with the fields of `schema`.
+    /// A parser of texts of at most this many bytes, for documents with the fields of `schema`.
     pub fn new(schema: Arc<Schema>, text_bytes_max: usize, operator: Operator) -> Parser {
         let mut parser = Parser {
             schema: schema.clone(),
@@ -142,7 +142,7 @@ impl Parser {
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         if let Err(problem) = parsed {
-            // Only what is too large: what there is of it counts, of a text that is too long nothing.
+            // A query that is too large keeps its clauses so far; a text that is too long has none.
             warnings.truncate(WARNINGS_MAX - 1);
             warnings.push(ParseError::new(text, offset, problem));
         }

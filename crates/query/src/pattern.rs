@@ -1,13 +1,13 @@
 //! Patterns: prefixes, wildcards, fuzzy words and ranges of words, which stand for all terms of a field that they match.
 //!
-//! Whoever has terms in their order asks a [`Matcher`] about one after another, from [`Matcher::first`] on. Its verdict may pass
+//! Anyone who has terms in their order asks a [`Matcher`] about one after another, from [`Matcher::first`] on. Its verdict may pass
 //! over many at once: behind a prefix nothing matches, and a fuzzy word's distance can only grow with what follows a prefix
 //! that is too far off already. Characters are Unicode's, as people count them who type `?`.
 
 use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::{Fuzzy, FuzzyMatcher};
-use crate::outline::Outline;
+use crate::prefix_filter::PrefixFilter;
 use crate::verdict::Verdict;
 
 /// What a pattern is.
@@ -17,7 +17,7 @@ pub(crate) enum PatternKind {
     Prefix,
     /// Terms that `*` (any characters), `?` (one character), `\` (the next one itself) and others, themselves, make up.
     Wildcard,
-    /// Terms that so many edits lead to.
+    /// Terms that this many edits lead to.
     Fuzzy(Fuzzy),
     /// Terms between two, which lie one behind the other: the first has `split` bytes.
     Range { from: Edge, to: Edge, split: u32 },
@@ -117,11 +117,11 @@ impl Matcher<'_> {
     }
 
     /// What the first bytes of all matches are like, beyond what they [begin](Self::first) with.
-    pub(crate) fn outline(&self) -> Outline {
+    pub(crate) fn prefix_filter(&self) -> PrefixFilter {
         match self {
-            Matcher::Wildcard { pattern, .. } => Outline::of_wildcard(pattern),
-            Matcher::Fuzzy(fuzzy) => fuzzy.outline(),
-            Matcher::Prefix(_) | Matcher::Range { .. } => Outline::default(),
+            Matcher::Wildcard { pattern, .. } => PrefixFilter::of_wildcard(pattern),
+            Matcher::Fuzzy(fuzzy) => fuzzy.prefix_filter(),
+            Matcher::Prefix(_) | Matcher::Range { .. } => PrefixFilter::default(),
         }
     }
 

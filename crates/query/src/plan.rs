@@ -27,7 +27,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The plan for a query. `windows` are good for every shape, and can be had for each.
+    /// The plan for a query. `windows` work for every shape, and can be asked for.
     pub(crate) fn of(query: &Query, windows: bool) -> Plan {
         if query.root == NONE {
             return Plan::Nothing;
@@ -88,7 +88,7 @@ impl Plan {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Blank => {}
-                // Beside what must match it adds to a score, and to nothing else.
+                // WithPhrase what must match it adds to a score, and to nothing else.
                 _ if plain && must && node.occur == Occur::Should => {}
                 Kind::Term(term) => {
                     let bit = gathered.push(term)?;

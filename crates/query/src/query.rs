@@ -40,7 +40,7 @@ pub enum Occur {
 pub(crate) enum Kind {
     /// Matches nothing: a word that no document can have, say.
     Nothing,
-    /// Takes no part, and matches nothing by itself: a word without terms (a stop word), or what a lenient parser passed over.
+    /// Takes no part, and matches nothing on its own: a word without terms (a stop word), or what a lenient parser passed over.
     Blank,
     /// Every document.
     Everything,
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Term(u32),
     /// The document with a key (its index among the query's terms).
     Key(u32),
-    /// Clauses, from the first child on. At least so many that are optional must match.
+    /// Clauses, from the first child on. At least `minimum` optional ones must match.
     Clauses { minimum: u32 },
     /// Terms, from the first child on, each at its place; all of them moved by at most `slop` in all.
     Phrase { slop: u32 },

@@ -86,7 +86,7 @@ pub struct Meetings {
     pub singles: u64,
 }
 
-/// A clause of a query, and what there is for it.
+/// A clause of a query, and its lists.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClausePlan {

@@ -75,7 +75,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// With room for queries of so many terms.
+    /// With room for queries of this many terms.
     pub fn with_capacity(terms: usize) -> Counts {
         Counts {
             statistics: Statistics::default(),
@@ -170,7 +170,7 @@ pub(crate) enum Weight {
 }
 
 impl Weights {
-    /// With room for queries of so many clauses.
+    /// With room for queries of this many clauses.
     pub(crate) fn with_capacity(clauses: usize) -> Weights {
         let nodes = Vec::with_capacity(Query::nodes_max(clauses));
         let inverses = Inverses::with_capacity(FIELDS + 1);

@@ -140,7 +140,7 @@ pub(crate) struct Sorting<'s> {
     pub(crate) first: &'s mut First,
     pub(crate) by: SortBy,
     pub(crate) executor: u32,
-    /// Where keywords order them: what a key has to be above in the segment at hand, or equal to where older segments may have newer
+    /// Where keywords order them: what a key has to be above in the current segment, or equal to where older segments may have newer
     /// documents.
     bar: Option<Option<u64>>,
 }

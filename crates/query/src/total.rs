@@ -1,4 +1,4 @@
-//! How many documents match: exactly, or at least so many as whoever asks wants to tell apart.
+//! How many documents match: exactly, or a lower bound, once the caller needs no more.
 
 use spirit_index::form::older::OlderEntries;
 use spirit_index::ground::ids::SegmentId;
@@ -12,9 +12,9 @@ use crate::query::Query;
 /// How many documents match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// So many.
+    /// This many.
     Exact(u64),
-    /// So many, which is more than were asked for; there may be others.
+    /// This many, which is more than were asked for; there may be others.
     AtLeast(u64),
 }
 

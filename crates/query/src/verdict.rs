@@ -7,7 +7,7 @@ pub(crate) enum Verdict {
     Match,
     /// It does not.
     No,
-    /// Nor does any term that begins with so many of its bytes.
+    /// Nor does any term that begins with this many of its bytes.
     NoneWith(usize),
     /// Nor does any behind it.
     End,

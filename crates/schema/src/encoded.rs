@@ -1,4 +1,4 @@
-//! The values of a document's fields as bytes: what goes from whoever adds the document to its terms, to the log and to where
+//! The values of a document's fields as bytes: what goes from the thread that adds the document to its terms, to the log and to where
 //! documents are stored.
 //!
 //! | bytes of a value | |

@@ -40,7 +40,7 @@ pub enum FieldError {
         /// The name.
         field: String,
     },
-    /// The name is what every document has by itself.
+    /// The name is what every document has on its own.
     Reserved {
         /// The name.
         field: String,
@@ -109,7 +109,10 @@ impl fmt::Display for FieldError {
                  at most {NAME_BYTES_MAX} bytes"
             ),
             FieldError::Reserved { field } => {
-                write!(f, "no field can be called {field:?}: every document has that by itself")
+                write!(
+                    f,
+                    "no field can be called {field:?}: every document has a field of that name"
+                )
             }
             FieldError::Known { field, kind } => {
                 write!(f, "field {field:?} is there, and its kind is {kind}")

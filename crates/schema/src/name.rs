@@ -3,7 +3,7 @@
 use crate::NAME_BYTES_MAX;
 use crate::error::FieldError;
 
-/// What every document has by itself.
+/// What every document has on its own.
 const RESERVED: [&str; 3] = ["key", "id", "text"];
 
 /// Whether a new field may have this name. What begins with an underscore is for what the engine may say of a document.

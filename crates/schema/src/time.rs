@@ -103,7 +103,7 @@ pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - EPOCH_DAYS
 }
 
-/// The date so many days after 1970.
+/// The date this many days after 1970.
 pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let (era, of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));

@@ -6,7 +6,7 @@
 //! | time | RFC 3339; a plain number in the field's unit; a date, which is its whole day in UTC; `now`, and `now-1h` or `now-1d+30m` |
 //! | boolean | `true`, `false` |
 //!
-//! Values are in their [sortable](ValueKind::sortable) form, so that whoever compares them need not know their kind.
+//! Values are in their [sortable](ValueKind::sortable) form, so that anyone who compares them need not know their kind.
 
 use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -90,7 +90,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as a field of this kind has it. Text that looks like a number is none.
+    /// The value as a field of this kind has it. Text that looks like a number stays text.
     pub(crate) fn fitted(self, kind: FieldKind) -> Option<FieldValue<'a>> {
         Some(match (kind, self) {
             (FieldKind::Text(_), Value::Text(text)) => FieldValue::Text(text),

@@ -1,4 +1,4 @@
-//! How an index is made, the clock it goes by, and what can go wrong.
+//! Options, documents, the clock, and errors.
 
 pub(crate) mod clock;
 pub(crate) mod document;

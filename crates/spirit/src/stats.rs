@@ -342,7 +342,7 @@ fn add_work((count, seconds): &mut (u64, f64), work: Work<'_>) {
     *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
-/// A segment with so many visible rows.
+/// A segment with this many visible rows.
 fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State, rows: u64) -> SegmentStats {
     let flushed = state >= State::Flushed;
     // For as long as readers are in DRAM, what is packed is a copy.

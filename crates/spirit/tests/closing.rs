@@ -152,7 +152,7 @@ fn waits_and_closes(mode: Mode) {
         let added = fill(&open(&full, mode, OnFull::Refuse), kind);
         let index = open(&directory, mode, OnFull::Wait);
         let mut taken = 0;
-        // So many that closing finds little room, and as many as fit without waiting.
+        // Enough that closing finds little room, and as many as fit without waiting.
         while taken < added * 2 / 3 {
             add(&index, kind, taken).unwrap();
             taken += 1;

@@ -1,4 +1,4 @@
-//! An index is made once, whoever else makes it at the same time; a key that no document can have deletes none.
+//! An index is made once, no matter who else makes it at the same time; a key that no document can have deletes none.
 
 mod support;
 

@@ -133,7 +133,7 @@ fn documents_without_a_value_have_their_pages_too() {
     }
 }
 
-/// Who asks for no hit may ask how many there are, and is told so on every page.
+/// Who asks for no hit may ask how many there are, and gets the answer on every page.
 #[test]
 fn no_hit_is_wanted_and_all_are_counted() {
     for executors in [1, 3] {

@@ -221,7 +221,7 @@ fn facets_of_nothing_are_empty() {
     }
 }
 
-/// Numbers that floating point would make one of are told apart.
+/// Numbers stay different that are one number in floating point.
 #[test]
 fn whole_numbers_are_told_apart_to_the_last_bit() {
     const EXACT: i64 = 1 << 53;

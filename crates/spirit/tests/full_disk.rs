@@ -1,5 +1,5 @@
 //! A disk that is full: an index that does not fit is not made and leaves nothing, and one whose space is taken by others
-//! waits, refuses or drops, as it was told to, and goes on when there is space.
+//! waits, refuses or drops, as its policy says, and goes on when there is space.
 
 mod support;
 

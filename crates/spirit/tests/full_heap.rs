@@ -158,7 +158,7 @@ fn dropping_the_oldest_never_fails_for_keys_and_little_else() {
     comes_back(|| drops_the_oldest(4));
 }
 
-/// Segments of one document each: there is memory enough for more of them than can be told apart.
+/// Segments of one document each: there is memory enough for more of them than there are slots.
 #[test]
 fn segments_run_out_before_memory_does() {
     comes_back(|| {

@@ -400,13 +400,16 @@ fn a_start_says_how_far_it_is_and_what_it_did() {
     }
     index.delete("k1").unwrap();
     let killed = directory.killed();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let teller = told.clone();
-    let watch = move |recovering: Recovering| teller.lock().unwrap().push(recovering.percent());
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let reporter = reported.clone();
+    let watch = move |recovering: Recovering| reporter.lock().unwrap().push(recovering.percent());
     let started = options(&killed).while_recovering(watch).open().unwrap();
     let report = started.start_report();
-    let told = told.lock().unwrap();
-    assert!(told.is_sorted() && told.last() == Some(&100) && told.len() > 100, "{told:?}");
+    let reported = reported.lock().unwrap();
+    assert!(
+        reported.is_sorted() && reported.last() == Some(&100) && reported.len() > 100,
+        "{reported:?}"
+    );
     assert!(
         report.replayed <= 501 && (report.segments > 0 || report.replayed == 501),
         "{report:?}"

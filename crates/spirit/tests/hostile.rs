@@ -1,5 +1,5 @@
 //! The engine and files that somebody damaged: it says clearly that it will not open them, or answers as if nothing had
-//! happened. Where neither can be had, because looking would cost a start too much, `check` finds the damage, and whoever
+//! happened. Where neither is possible, because looking would cost a start too much, `check` finds the damage, and anyone who
 //! searches gets answers, right or wrong, and never a panic.
 
 mod damage;
@@ -361,7 +361,7 @@ fn forge(atlas: &Atlas<'_>, bytes: &mut [u8], number: u64, chance: &mut Chance) 
     }
 }
 
-/// Whoever makes checksums right too has to make the directory of columns such as can be, and keywords those of the documents.
+/// Anyone who makes checksums right too has to make the directory of columns such as can be, and keywords those of the documents.
 #[test]
 fn forged_columns_are_found_out() {
     comes_back(|| {

@@ -124,7 +124,7 @@ const QUERIES: [&str; 46] = [
     "often common",
 ];
 
-/// Orders by a field. A name is kept by whoever asks, again and again.
+/// Orders by a field. A name is kept by anyone who asks, again and again.
 static BY_VIEWS: LazyLock<[Search; 2]> = LazyLock::new(|| by_field("views"));
 static BY_TAG: LazyLock<[Search; 2]> = LazyLock::new(|| by_field("tag"));
 static FADED: LazyLock<Search> = LazyLock::new(|| {

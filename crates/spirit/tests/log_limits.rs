@@ -225,7 +225,7 @@ fn largest(mode: Mode, on_full: OnFull) {
         format!("{word}{}", " ".repeat(bytes.saturating_sub(word.len())))
     };
     let mut taken = 0;
-    // Ever so many bytes between one large document and the next: each place of the ring is one's beginning.
+    // Ever this many bytes between one large document and the next: each place of the ring is one's beginning.
     for gap in (0..LOG as usize).step_by(328) {
         for part in [gap.min(most), gap.saturating_sub(most).min(most), most, most] {
             match taken % 2 {

@@ -1,5 +1,5 @@
 //! Automatic keys: `add` says which, no two documents get the same one, and `accepted` counts documents, not numbers; whatever
-//! is refused, whoever else adds, and across kills.
+//! is refused, no matter who else adds, and across kills.
 
 mod support;
 
@@ -88,7 +88,7 @@ fn to_one_thread_a_key_is_the_number_of_documents_accepted_before() {
     }
 }
 
-/// What each of several threads is told is the key that its document has.
+/// Each of several threads gets the key that its document has.
 #[test]
 fn several_threads_get_numbers_of_their_own() {
     const THREADS: u64 = 4;

@@ -423,8 +423,7 @@ fn phrase_prefixes_take_all_that_begin_so() {
     }
 }
 
-/// Words that a phrase says again have to be there again, whether it is short enough for the ways of an AND, which eight words are, or goes by
-/// windows.
+/// A phrase that repeats a word needs it as often, both as an AND, up to eight words, and by windows.
 #[test]
 fn phrases_may_repeat_words() {
     let index = tiny(1, 8 << 20).open().unwrap();

@@ -1,4 +1,4 @@
-//! Bugs that were found, each told and held down by a small test.
+//! Bugs that were found, each held down by a small test that tells its story.
 
 use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
 

@@ -1,4 +1,4 @@
-//! Indexes that verify what they read, whose file somebody damaged: whoever asks them gets the right answer or an error, and never a wrong
+//! Indexes that verify what they read, whose file somebody damaged: anyone who asks them gets the right answer or an error, and never a wrong
 //! answer, whichever page it was, also when a start makes something else of it. Pages are looked at when they are read for the first time.
 
 mod damage;

@@ -3,7 +3,7 @@
 //! The segmentation crate knows every character and pays a search in its tables for each. Nearly
 //! all text that leaves the fast lane holds nothing rarer than an accented letter, a dash or a
 //! curly quotation mark, so their classes are spelt out here; every other character is [`UNKNOWN`],
-//! and whoever meets one asks the crate. A test compares each known character with what the crate
+//! and anyone who meets one asks the crate. A test compares each known character with what the crate
 //! does.
 
 /// A set of properties; the empty set is a character that breaks words on both sides.
@@ -13,7 +13,7 @@ pub(crate) type Class = u8;
 pub(crate) const LETTER: Class = 1;
 /// Joins letters, digits and `_` on either side.
 pub(crate) const DIGIT: Class = 2;
-/// `_`: joins as they do, but does not make a word by itself.
+/// `_`: joins as they do, but does not make a word on its own.
 const UNDERSCORE: Class = 4;
 /// Letter, digit or `_`.
 pub(crate) const CORE: Class = LETTER | DIGIT | UNDERSCORE;

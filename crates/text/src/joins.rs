@@ -18,7 +18,7 @@ const ANY: u8 = 4;
 /// The `:` of `http:` or the `.` of `www.`, and anything but a space: for `social` only.
 const URL: u8 = 8;
 
-/// What makes a run more than a word by itself, by byte.
+/// What makes a run more than a word on its own, by byte.
 pub(crate) struct Joins {
     /// Not 0: a byte before a run that may belong to its word.
     before: [u8; 256],

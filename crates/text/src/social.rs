@@ -227,7 +227,7 @@ fn is_regional_indicator(c: char) -> bool {
 ///
 /// The segmentation crate has the table but does not export it. Rule WB3c does: after a zero width
 /// joiner it keeps exactly these characters. (It keeps extending characters too, by WB4; none of
-/// those begins a visible grapheme, and those that stand alone are told apart by their not
+/// those begins a visible grapheme, and those that stand alone differ by their not
 /// attaching to a preceding space.)
 fn is_pictograph(c: char) -> bool {
     let attaches = |before: char| {

@@ -92,7 +92,7 @@ impl<F: FnMut(Token<'_>)> Sink for Each<F> {
     }
 }
 
-/// A sink that is also told which bytes of the text each token was cut from.
+/// A sink that also gets the bytes of the text that each token was cut from.
 ///
 /// Analyzers feed these only. Every [`Sink`] is one that does not listen, and what nobody listens to is not computed: the fast
 /// lanes compile to the same code as if there were no spans. Only the filter of `english` always listens, to hand spans on.

@@ -128,7 +128,7 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
         }
     }
     for sanitizer in &offered.sanitizers {
-        let bound = if options.long { 60 * MINUTE } else { 10 * MINUTE };
+        let bound = if options.long { 60 * MINUTE } else { 20 * MINUTE };
         add(sanitizer, tests(Line::new("bash").word(script(sanitizer)), bound));
     }
     // What the README tells a newcomer to type; built first, so that the bounds are of the demo.

@@ -70,8 +70,8 @@ impl Line {
     ) -> io::Result<Ended> {
         // One place in the file for both, so that neither writes over the other.
         let printed = File::create(output)?;
-        let told = printed.try_clone()?;
-        wait(self.command(root).stdout(printed).stderr(told).spawn()?, bound)
+        let noted = printed.try_clone()?;
+        wait(self.command(root).stdout(printed).stderr(noted).spawn()?, bound)
     }
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Line {
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// By itself.
+    /// On its own.
     Itself(ExitStatus),
     /// By us, after this long.
     Stopped(Duration),

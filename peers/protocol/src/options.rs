@@ -103,7 +103,7 @@ pub struct Options {
     pub k: usize,
     /// `answers` and mode `top`: how they are scored.
     pub bm25: Bm25,
-    /// A pass over a workload's queries stops after so many seconds.
+    /// A pass over a workload's queries stops after this many seconds.
     pub pass_seconds_max: f64,
     /// `visible`: documents made visible one at a time, per round.
     pub adds: usize,

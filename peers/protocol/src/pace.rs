@@ -1,4 +1,4 @@
-//! A writer's beat: so many documents a second, without drifting.
+//! A writer's beat: this many documents a second, without drifting.
 
 use std::time::{Duration, Instant};
 

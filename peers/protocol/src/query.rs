@@ -172,7 +172,7 @@ impl Query {
         Query::Wildcard { field: text(), value: value.to_owned() }
     }
 
-    /// Terms of the text within so many edits, transpositions among them.
+    /// Terms of the text within this many edits, transpositions among them.
     pub fn fuzzy(value: &str, distance: u8) -> Query {
         let value = value.to_owned();
         Query::Fuzzy { field: text(), value, distance, transpositions: true, prefix_length: 0 }

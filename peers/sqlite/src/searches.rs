@@ -12,7 +12,7 @@ use spirit_peer_protocol::{
 /// How many documents a search for the newest wants.
 const WANTED: usize = 10;
 
-/// FTS5 walks its lists from the end, so this stops by itself.
+/// FTS5 walks its lists from the end, so this stops on its own.
 const NEWEST: &str = "SELECT rowid FROM posts WHERE posts MATCH ?1 ORDER BY rowid DESC LIMIT 10";
 
 pub(crate) fn searches(options: &Options, corpus: &Corpus, mut reporter: Reporter) -> Fallible<()> {

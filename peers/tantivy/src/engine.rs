@@ -66,7 +66,7 @@ impl Engine {
         self.index.writer_with_num_threads(1, bytes)
     }
 
-    /// A reader that changes only when told to.
+    /// A reader that changes only on request.
     pub(crate) fn reader(&self) -> tantivy::Result<IndexReader> {
         self.index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()
     }

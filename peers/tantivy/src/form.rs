@@ -14,7 +14,7 @@ type Own = Box<dyn tantivy::query::Query>;
 /// Any number of any characters.
 const ANY: &str = "(?s:.)*";
 
-/// More than any corpus has terms with one beginning: tantivy takes room for so many at once, 1.9 GB that are not touched.
+/// More than any corpus has terms with one beginning: tantivy takes room for this many at once, 1.9 GB that are not touched.
 const EXPANSIONS: u32 = 1 << 20;
 
 /// Makes tantivy's objects.

@@ -7,7 +7,7 @@ use spirit_peer_protocol::{
 use std::time::Instant;
 use tantivy::{IndexReader, IndexWriter};
 
-/// So many of the last documents are not in the index at first and are added one at a time.
+/// This many of the last documents are not in the index at first and are added one at a time.
 pub(crate) const TAIL: usize = 200;
 
 pub(crate) fn visible(options: &Options, corpus: &Corpus, reporter: Reporter) -> Fallible<()> {
@@ -43,7 +43,7 @@ impl<'a> Live<'a> {
         Ok(Live { engine, corpus, writer, reader, turn: 0, found: 0 })
     }
 
-    /// Makes so many documents visible, one at a time.
+    /// Makes this many documents visible, one at a time.
     fn add(&mut self, documents: usize) -> Fallible<Latencies> {
         let mut latencies = Latencies::with_capacity(documents);
         for _ in 0..documents {

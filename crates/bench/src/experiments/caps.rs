@@ -66,7 +66,7 @@ struct Capped {
     rounds: Vec<Rounds>,
 }
 
-/// Whoever counts matches in one way.
+/// Anyone who counts matches in one way.
 struct Counter<'a> {
     reader: Reader<'a>,
     tables: Option<&'a SegmentTables>,

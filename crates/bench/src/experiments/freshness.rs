@@ -41,7 +41,7 @@ use asker::Asker;
 
 const RATE: u64 = 100_000;
 const SECONDS: u64 = 2;
-/// One document in so many is marked.
+/// One document in this many is marked.
 const MARK_EVERY: u64 = 100;
 const MARKS: u64 = RATE * SECONDS / MARK_EVERY;
 /// A marked document that is not found for so long is lost.

@@ -35,7 +35,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 /// A structure's name and its bytes.
 type Structure = (&'static str, fn(&Bytes) -> u64);
 
-/// Bytes of so many postings.
+/// Bytes of this many postings.
 struct Part {
     name: &'static str,
     postings: u64,

@@ -1,7 +1,7 @@
 //! `queries`: what every class of query costs, counted, ranked and newest first, ours beside the peers.
 //!
 //! Measured as in `newest`: one thread, one core, each query alone, from the prebuilt query to the answer; P50 and mean of a round,
-//! medians over rounds. What reading the clock takes is taken off, of ours and of theirs: of the shortest queries it would be a quarter.
+//! medians over rounds. What reading the clock takes is subtracted from all engines' times: it would be a quarter of the shortest queries.
 //! Our index is asked in two forms: *live*, as a stream leaves it, a handful of segments, of which the newest is fresh and not full; and *at rest*,
 //! the same documents in flushed segments of the usual size. The peers' is at rest, merged into one segment, so that is what the bars compare.
 //!

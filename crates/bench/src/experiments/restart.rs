@@ -139,7 +139,7 @@ fn peer_query() -> String {
     Named { name: "first".to_owned(), query }.line()
 }
 
-/// tantivy's time, if its program can be had.
+/// tantivy's time, if its program is available.
 fn peer(bench: &mut Bench, corpus: &Corpus, answer: u64) -> Fallible<Result<f64, String>> {
     if !bench.peers.wants(System::Tantivy) {
         return Ok(Err("not asked for".into()));

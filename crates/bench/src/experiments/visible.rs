@@ -25,7 +25,7 @@ use crate::timing::{Latencies, METRICS, Rounds};
 use crate::turns::{Contender, take_turns};
 
 const DOCUMENTS: usize = 1_000_000;
-/// So many of the last documents are not in the index at first.
+/// This many of the last documents are not in the index at first.
 const TAIL: usize = 200;
 const WARM_ADDS: usize = 500;
 const ADDS: usize = 1000;

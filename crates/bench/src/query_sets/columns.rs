@@ -149,7 +149,7 @@ impl Columns {
         set.sampled(most, seed)
     }
 
-    /// One part of so many of the time: its end is not within.
+    /// One part of this many of the time: its end is not within.
     fn span(&self, parts: usize, random: &mut Random) -> Tree {
         let documents = self.ts.len();
         let length = documents.div_ceil(parts);

@@ -115,7 +115,7 @@ impl Source<'_> {
         Some(Tree::Bool(Clauses { should, minimum_should_match, ..Clauses::default() }))
     }
 
-    /// So many neighbouring terms of some document.
+    /// This many neighbouring terms of some document.
     fn neighbours(&self, count: usize, random: &mut Random) -> Option<Vec<String>> {
         let mut terms = terms(self.corpus.get(random.below(self.corpus.len())));
         let starts = (terms.len() + 1).checked_sub(count).filter(|starts| *starts > 0)?;

@@ -59,7 +59,7 @@ pub(crate) struct AnsweringArgs {
     /// Highlight in the values of this field, of text or keywords, instead of the texts
     #[arg(long, value_name = "NAME")]
     pub(crate) highlight_field: Option<String>,
-    /// Highlight, in about so many characters of each text [default: 150]
+    /// Highlight, in about this many characters of each text [default: 150]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snippet: Option<u32>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Copies an index to one file, as it is at one moment, while it is in use
 ///
 /// OUT holds every document and every deletion that was acknowledged before the command began, and of what came just
-/// then a part without gaps. Whoever has the index open is not asked and does not wait. What retention drops while
+/// then a part without gaps. The process that has the index open is not asked and does not wait. What retention drops while
 /// OUT is written may be missing. OUT must not be there; it gets its name when all of it is on the disk, and is of use
 /// only whole: `spirit verify` says whether it is.
 ///

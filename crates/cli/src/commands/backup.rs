@@ -1,4 +1,4 @@
-//! `spirit backup`: the state of an index at one point, in one file, while whoever has it open goes on.
+//! `spirit backup`: the state of an index at one point, in one file, while the process that has it open goes on.
 
 use std::io::Write;
 

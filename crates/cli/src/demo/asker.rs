@@ -18,7 +18,7 @@ const BETWEEN_PROBES: Duration = Duration::from_millis(1);
 /// A pause after them: with the stream and the flush stage there are three threads, on two cores in the least.
 /// Without it they would never stop contending for them, and the probes would measure that too.
 const PAUSE: Duration = Duration::from_millis(1);
-/// A moment ago: among so many documents.
+/// A moment ago: among this many documents.
 const FRESH_DOCUMENTS: u64 = 256;
 
 pub(crate) struct Asker<'a> {

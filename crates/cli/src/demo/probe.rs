@@ -21,7 +21,7 @@ use super::histogram::Histogram;
 
 #[derive(Default)]
 pub(crate) struct Probe {
-    /// The probe that the asker watches for; 0 is none.
+    /// The probe that the asker watches for; 0: none.
     watched: AtomicU64,
     /// When `add` of the watched document began, in nanoseconds of the demonstration.
     begun: AtomicU64,

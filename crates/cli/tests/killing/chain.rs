@@ -158,7 +158,7 @@ impl Chain {
         victim.hit
     }
 
-    /// A last look at what is left. Says what came about.
+    /// A last look at what is left. Says what took effect.
     pub(crate) fn end(mut self) -> Tally {
         if self.has_index() {
             self.judge();
@@ -181,7 +181,7 @@ impl Chain {
         victim
     }
 
-    /// What a power cut left is sound before anybody has mended it. Counts what came about.
+    /// What a power cut left is sound before anybody has mended it. Counts what took effect.
     fn look(&mut self, victim: &Victim) {
         if self.disk.is_none() {
             return;

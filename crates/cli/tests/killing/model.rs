@@ -33,7 +33,7 @@ pub(crate) struct Unsure {
     pub(crate) document: Document,
     /// What its automatic key can be.
     numbers: (u64, u64),
-    /// Whether it makes unsure how many the index has accepted: no later automatic key has told.
+    /// Whether it makes unsure how many the index has accepted: no later automatic key has shown it.
     counts: bool,
 }
 

@@ -17,7 +17,7 @@ const SIGKILL: i32 = 9;
 pub(crate) enum Moment {
     /// So long after it was started.
     Start(Duration),
-    /// So long after so many documents were acknowledged.
+    /// So long after this many documents were acknowledged.
     Acknowledged(usize, Duration),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Moment {
 pub(crate) enum End<'a> {
     /// It is killed.
     Kill,
-    /// Its disk loses power. After so long it is killed; if no time is given, it has to end by itself.
+    /// Its disk loses power. After so long it is killed; if no time is given, it has to end on its own.
     PowerCut(&'a Disk, Option<Duration>),
 }
 

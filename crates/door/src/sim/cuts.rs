@@ -48,7 +48,7 @@ fn by_site(events: &[Event]) -> BTreeMap<(Option<Site>, bool), Vec<usize>> {
     sites
 }
 
-/// At most `most` of `all`: one of each of so many equal parts.
+/// At most `most` of `all`: one of each of this many equal parts.
 fn spread(all: &[usize], most: usize, random: &mut Random) -> impl Iterator<Item = usize> {
     let parts = most.min(all.len());
     (0..parts).map(move |part| {

@@ -1,4 +1,4 @@
-//! The simulator of power cuts: each of its rules by itself, then all of them against a naive twin.
+//! The simulator of power cuts: each of its rules on its own, then all of them against a naive twin.
 #![forbid(unsafe_code)]
 
 mod cuts;

@@ -22,7 +22,7 @@ pub struct Contents {
     pub bytes: u64,
 }
 
-/// What there is of a part.
+/// The contents of a part.
 #[derive(Clone, Debug, Default)]
 pub struct PartContents {
     /// The newest segment that ever was.
@@ -40,7 +40,7 @@ pub(super) struct LogPiece {
     pub(super) position: u64,
 }
 
-/// What there is of a segment.
+/// The contents of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentContents {
     /// What its slot said.
@@ -70,7 +70,7 @@ pub(super) fn position_of(entry: &Entry) -> Position {
     (entry.id >> 1) as Position
 }
 
-/// Reads a backup from its first frame to its end. `seen` is told how many bytes there were so far.
+/// Reads a backup from its first frame to its end. `seen` is called with the bytes read so far.
 pub fn survey(reader: &mut FrameReader<'_>, seen: &mut dyn FnMut(u64)) -> Result<Contents, Fault> {
     let first = reader.next_frame()?;
     let root = root_of(&first)?;
@@ -102,7 +102,7 @@ fn root_of(frame: &Frame) -> Result<Root, Fault> {
     let words = words.ok_or_else(|| damaged(frame, "it does not begin with a root"))?;
     root::parse(words, frame.at).map_err(|error| match error {
         RootError::Version { .. } => damaged(frame, "its root is of another format version"),
-        _ => damaged(frame, "its root is none"),
+        _ => damaged(frame, "its root is not valid"),
     })
 }
 
@@ -119,7 +119,7 @@ struct Survey {
 /// A segment whose pieces are read.
 struct Open {
     segment: SegmentContents,
-    /// The section at hand, and how much of it was there.
+    /// The current section, and how much of it was there.
     at: (usize, u64),
 }
 
@@ -171,7 +171,7 @@ impl Survey {
         Ok(())
     }
 
-    /// The segment at hand is at its end.
+    /// The current segment is at its end.
     fn close(&mut self, frame: &Frame, segments: &mut Segments) -> Result<(), Fault> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.skip_done();
@@ -252,7 +252,7 @@ impl Open {
         Some((*kind, self.segment.sections.get(*kind)))
     }
 
-    /// Goes to the next section if the one at hand is whole.
+    /// Goes to the next section if the current one is whole.
     fn skip_done(&mut self) {
         while self.section().is_some_and(|(_, section)| section.bytes == self.at.1) {
             self.at = (self.at.0 + 1, 0);

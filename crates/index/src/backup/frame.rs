@@ -211,7 +211,7 @@ impl<'a> FrameReader<'a> {
             return Err(Fault::NotABackup);
         }
         if said >> 32 != BYTE_ORDER {
-            return Err(Fault::Damaged { at: 8, why: "the byte order is none that there is" });
+            return Err(Fault::Damaged { at: 8, why: "the byte order is unknown" });
         }
         if said as u32 != BACKUP_VERSION {
             return Err(Fault::Version(said as u32));

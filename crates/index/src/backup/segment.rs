@@ -193,7 +193,7 @@ impl Source<'_> {
     }
 }
 
-/// Writes a section whose contents are at hand.
+/// Writes a section whose contents are in memory.
 fn write_again(
     kind: Kind,
     section: Section,

@@ -3,7 +3,7 @@
 //!
 //! # Orderings
 //!
-//! Whoever reads may be another process, so nothing here waits for the writer or is waited for. Something is read, and then
+//! Anyone who reads may be another process, so nothing here waits for the writer or is waited for. Something is read, and then
 //! a mark is looked at that was stored before it can have been written over: the fence keeps these in order. The writer's end of
 //! it needs stores that keep their order.
 

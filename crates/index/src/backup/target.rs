@@ -240,7 +240,7 @@ fn overlaps(entry: &Entry) -> Corrupt {
     slot_error(entry, "a block of it overlaps another segment's")
 }
 
-/// Makes the part of `memory`, which is new, of what a backup has of one. `step` is told how many bytes of
+/// Makes the part of `memory`, which is new, of what a backup has of one. `step` is called with how many bytes of
 /// the backup are before what is left, segment by segment.
 pub fn restore(
     memory: &Memory,

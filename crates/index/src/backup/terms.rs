@@ -2,7 +2,7 @@
 //! node names its term's record in the merged dictionary, and the record has the key.
 //!
 //! Nothing of it is believed: nodes and records have checksums, the bytes of a long term are what its key was made of, and
-//! whoever writes the sections down compares them with the checksums that they had.
+//! the writer of the sections compares them with the checksums that they had.
 
 use spirit_mem::Region;
 

@@ -28,7 +28,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
         vectors,
     });
     let look = Look { rows: Rows::of(part, segment), terms };
-    // Whoever may be changing the index may give their place to another segment meanwhile.
+    // Anyone who may be changing the index may give their place to another segment meanwhile.
     let columns = Columns::at(part.region, section.start);
     if columns.rows() != look.rows.len() {
         return checked.note("columns", section.start, "they are of another number of rows");

@@ -28,7 +28,7 @@ impl<'a> Lengths<'a> {
     pub(super) fn of(part: &Part<'a>, segment: &Segment, text: LengthArray<'a>) -> Lengths<'a> {
         let section = segment.sections.get(Kind::Columns);
         let columns = (section.bytes > 0).then(|| Columns::at(part.region, section.start));
-        // Whoever may be changing the index may give their place to another segment meanwhile.
+        // Anyone who may be changing the index may give their place to another segment meanwhile.
         let columns = columns.filter(|columns| columns.rows() as usize == text.len());
         let (mut arrays, mut fields) = (vec![text], vec![FieldId::TEXT]);
         if let Some(columns) = columns {

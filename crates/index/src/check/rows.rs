@@ -55,7 +55,7 @@ impl<'a> Rows<'a> {
         length_in(&self.lengths, local)
     }
 
-    /// How many tokens of a document count, of which so many were kept, and whose length in a field is said to be `said`. One that was
+    /// How many tokens of a document count, of which this many were kept, and whose length in a field is said to be `said`. One that was
     /// given up counts nothing; but in a backup the last row may seem to have died so that died later.
     fn counted(&self, local: u32, said: u16, kept: u32) -> u32 {
         let given_up = !self.row(local).has_lived(local) && said == 0;
@@ -195,7 +195,7 @@ struct Walk<'a> {
     segment: &'a Segment,
     rows: Rows<'a>,
     lengths: &'a Lengths<'a>,
-    /// By array of lengths, how many tokens of the document at hand were kept.
+    /// By array of lengths, how many tokens of the current document were kept.
     counts: Vec<u32>,
     /// One past the sequence number of the last row that came to life.
     sequence: u64,
@@ -209,7 +209,7 @@ struct Walk<'a> {
     tokens: u64,
     units: u64,
     kept: Statistics,
-    /// The ordinals of the document at hand.
+    /// The ordinals of the current document.
     ordinals: Vec<u32>,
     /// Whether its tokens are counted when its lists are gone through.
     is_counted_later: bool,
@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Counts the tokens of the document at hand for each array of lengths.
+    /// Counts the tokens of the current document for each array of lengths.
     fn count(&mut self) {
         self.counts.clear();
         self.counts.resize(self.lengths.arrays().len(), 0);
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at a document's lengths, of whose tokens so many were kept as were counted.
+    /// Looks at a document's lengths, of whose tokens this many were kept as were counted.
     fn lengths(&mut self, local: u32) -> Verdict {
         let said = self.rows.length(local).unwrap_or(0);
         self.length(local, self.rows.counted(local, said, self.counts[0]))?;
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Looks at the length of a document's text, of which so many tokens count.
+    /// Looks at the length of a document's text, of which this many tokens count.
     fn length(&mut self, local: u32, kept: u32) -> Verdict {
         self.kept += Statistics::of(kept);
         let right = self.rows.length(local) == Some(saturated(kept));

@@ -48,7 +48,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The order of its terms, if it is raw. Whoever may be changing the index may give its place to another segment meanwhile, so the number
+    /// The order of its terms, if it is raw. Anyone who may be changing the index may give its place to another segment meanwhile, so the number
     /// of terms is that of the section table, which was looked at.
     pub(super) fn term_order<'a>(&self, part: &Part<'a>) -> TermOrder<'a> {
         let terms = self.sections.get(Kind::Nodes).bytes / NODE_BYTES;
@@ -56,7 +56,7 @@ impl Segment {
     }
 }
 
-/// What the log says to whoever looks at rows.
+/// What the check of rows needs of the log.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LogEnd {
     /// One past the highest row number in it.

@@ -28,7 +28,7 @@ pub(crate) fn of_head(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
-/// What there is of a column.
+/// The contents of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) field: FieldId,
@@ -130,7 +130,7 @@ pub(crate) fn width_bytes(width: Option<Width>) -> u64 {
     width.map_or(0, |width| width as u64)
 }
 
-/// The width of so many bytes, if there is one.
+/// The width of this many bytes, if there is one.
 fn width_of(bytes: u8) -> Option<Option<Width>> {
     let widths = [None, Some(Width::One), Some(Width::Two), Some(Width::Four), Some(Width::Eight)];
     widths.into_iter().find(|width| width_bytes(*width) == bytes as u64)

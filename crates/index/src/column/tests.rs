@@ -29,7 +29,7 @@ struct Given {
     rows: BTreeMap<u32, Vec<u64>>,
 }
 
-/// Values that differ by more than so many bits, or not at all.
+/// Values that differ by more than this many bits, or not at all.
 fn value(kind: ValueKind) -> BoxedStrategy<u64> {
     match kind {
         ValueKind::Keyword => (0..TERMS).boxed(),

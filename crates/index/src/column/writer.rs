@@ -62,7 +62,7 @@ impl Plan {
         }
     }
 
-    /// Settles how much room terms need: a field has at most so many.
+    /// Settles how much room terms need: a field has at most this many.
     pub(crate) fn bound_terms(&mut self, terms: &[u64; FIELDS]) {
         for (column, terms) in self.columns.iter_mut().zip(terms) {
             if let Some(column) = column.as_mut().filter(|c| c.kind == ValueKind::Keyword) {

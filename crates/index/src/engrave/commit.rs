@@ -27,7 +27,7 @@ pub fn commit(memory: &Memory, id: SegmentId) {
 /// Leads the segment's entries in the DRAM dictionary to its packed lists.
 fn lead_entries(memory: &Memory, descriptor: Descriptor<'_>) {
     if descriptor.term_map() == 0 {
-        // They are being shed: whoever still reads them goes by the DRAM copy.
+        // They are being shed: readers that still use them have the DRAM copy.
         return;
     }
     let region = memory.region();

@@ -24,7 +24,7 @@ pub(crate) struct Inversion {
 }
 
 impl Inversion {
-    /// For a segment of so many terms.
+    /// For a segment of this many terms.
     pub(crate) fn new(terms: u32) -> Inversion {
         let ends = vec![0; terms as usize];
         Inversion { ends, positions: Vec::new(), done: 0, is_counted: false }

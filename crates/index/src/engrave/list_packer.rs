@@ -20,7 +20,7 @@ use crate::tier::Nvm;
 /// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
 const AHEAD: usize = 12;
 
-/// Of a segment whose lists may take more, words could not be told from what says that they are packed: it stays as it is.
+/// Larger segments stay raw: an offset this large would collide with the `PACKED` flag.
 pub(crate) const LIST_BYTES_MAX: u64 = PACKED as u64 * 4;
 
 /// Lists on their way into the second tier.
@@ -35,7 +35,7 @@ pub(crate) struct ListPacker {
 }
 
 impl ListPacker {
-    /// For a segment of so many terms.
+    /// For a segment of this many terms.
     pub(crate) fn new(memory: &Memory, id: SegmentId, terms: u32) -> ListPacker {
         let positions = memory.geometry().settings.positions.then(|| Inversion::new(terms));
         ListPacker { id, positions, words: vec![0; PACKED_FIRST as usize], written: 0 }
@@ -128,7 +128,7 @@ pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) ->
     (words * 4).next_multiple_of(8)
 }
 
-/// How many positions a segment with so many postings has at most, and the bits of the largest number that they are
+/// How many positions a segment with this many postings has at most, and the bits of the largest number that they are
 /// written as.
 fn positions_max(segment: &Segment<'_>, postings: u64) -> (u64, u32) {
     let tokens = |local| segment.vector_row(local).tokens();

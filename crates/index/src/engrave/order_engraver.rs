@@ -20,7 +20,7 @@ pub(crate) struct OrderEngraver {
 }
 
 impl OrderEngraver {
-    /// For a segment of so many terms, whose nodes are of these ordinals.
+    /// For a segment of this many terms, whose nodes are of these ordinals.
     pub(crate) fn new(terms: usize, ordinals: impl Iterator<Item = u32>) -> OrderEngraver {
         let mut nodes = vec![0; terms];
         for (node, ordinal) in (0..).zip(ordinals) {

@@ -38,7 +38,7 @@ pub(crate) fn sizes(texts: Texts<'_>, rows: u32) -> (u64, u64) {
 }
 
 impl TextEngraver {
-    /// For a segment of so many rows.
+    /// For a segment of this many rows.
     pub(crate) fn new(rows: u32) -> TextEngraver {
         TextEngraver {
             cutter: Cutter::new(rows),

@@ -40,7 +40,7 @@ impl Arrays {
         }
     }
 
-    /// Those of a segment with `posting_words` words of posting arrays and so many bytes of columns, or `None` while there is
+    /// Those of a segment with `posting_words` words of posting arrays and this many bytes of columns, or `None` while there is
     /// no room.
     pub(super) fn allocate(
         memory: &Memory,

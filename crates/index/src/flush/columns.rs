@@ -31,7 +31,7 @@ impl<'a> FreshValues<'a> {
         FreshValues { extent, places, rows }
     }
 
-    /// How their columns are laid out, if there are any. The segment has so many terms.
+    /// How their columns are laid out, if there are any. The segment has this many terms.
     pub(super) fn layout(&self, terms: u32) -> Option<Box<Layout>> {
         if self.places.is_empty() {
             return None;

@@ -127,7 +127,7 @@ impl<'a> EngravedTerms<'a> {
     }
 }
 
-/// Bytes of the hashes of so many terms: whole words.
+/// Bytes of the hashes of this many terms: whole words.
 pub(crate) fn hash_bytes(terms: u64) -> u64 {
     (terms * TERM_HASH_BYTES).next_multiple_of(8)
 }

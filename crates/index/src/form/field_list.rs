@@ -1,4 +1,4 @@
-//! The list of fields that documents have, in two slots behind the root. What is in it is the matter of whoever makes schemas;
+//! The list of fields that documents have, in two slots behind the root. Its contents are up to the crate that makes schemas;
 //! here it is bytes.
 //!
 //! A list goes into the slot of the older one, and is durable before anything names a field that it adds; the newest valid

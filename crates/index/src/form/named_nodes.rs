@@ -25,7 +25,7 @@ pub(crate) struct NamedNodes<'a> {
 }
 
 impl<'a> NamedNodes<'a> {
-    /// So many nodes, which begin, as term keys and the bytes of long terms do, at `starts`.
+    /// This many nodes, which begin, as term keys and the bytes of long terms do, at `starts`.
     pub(crate) fn new(
         region: &'a Region,
         count: u64,

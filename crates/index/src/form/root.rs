@@ -1,6 +1,6 @@
 //! The root: what is said once for a whole index, in two slots at the beginning of its file.
 //!
-//! A new root goes into the slot of the older one, and is durable before anything goes by it; the newest valid slot wins.
+//! A new root goes into the slot of the older one, and is durable before anything relies on it; the newest valid slot wins.
 //! So a cut while a root is written leaves the one before. It is written when an index is made, before it is changed, and
 //! when it is closed in an orderly way: never while documents come in.
 //!
@@ -158,7 +158,7 @@ impl Root {
         Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
     }
 
-    /// Whether a root can say this: whoever goes by it need not look whether sums of it overflow.
+    /// True if the sizes are possible: then sums of them do not overflow.
     fn is_possible(&self) -> bool {
         let sizes = (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes)
             && self.executors > 0

@@ -2,7 +2,7 @@
 //! has another, so whatever the file holds, nobody follows an offset out of a segment.
 //!
 //! It is small beside the segment: sizes, the directories of rows, vectors and columns, the heads of the text index, of the order of terms or of packed terms and, for as long as the segment is not merged, its terms.
-//! Rows, vectors, posting arrays and texts are not looked at; whoever reads those expects any words.
+//! Rows, vectors, posting arrays and texts are not looked at; anyone who reads those expects any words.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

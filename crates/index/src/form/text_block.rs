@@ -10,7 +10,7 @@
 //! | bytes | the texts, one behind the other |
 //!
 //! A block has as many whole texts as make up [`BLOCK_BYTES`], and one at least. A text of more than [`PART_BYTES`] is cut
-//! into parts of so many bytes, and each has a block alone. What cannot be made shorter is stored as it is.
+//! into parts of this many bytes, and each has a block alone. What cannot be made shorter is stored as it is.
 
 use lz4_flex::block::get_maximum_output_size;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};

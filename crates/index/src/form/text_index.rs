@@ -14,7 +14,7 @@
 //! | 2 | checksum of the words before, and of the bytes up to a whole word | 0 |
 //!
 //! What the first three words say, a start has compared with the section table. An entry and its block are looked at by
-//! whoever reads them, every time.
+//! anyone who reads them, every time.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

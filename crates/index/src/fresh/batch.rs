@@ -237,13 +237,13 @@ impl Batch {
         self.values.push(RowValue { field, kind, bits });
     }
 
-    /// The document at hand has so many tokens of a field of text that are kept.
+    /// The current document has this many tokens of a field of text that are kept.
     pub fn push_length(&mut self, field: FieldId, kept: u64) {
         // What else its record says is known when it is written.
         [0, kept].into_iter().for_each(|bits| self.push_value(field, ValueKind::Text, bits));
     }
 
-    /// Of the document at hand so many tokens that are kept are not of its text.
+    /// Of the current document this many tokens that are kept are not of its text.
     pub fn set_apart(&mut self, tokens: usize) {
         self.apart = tokens as u32;
     }
@@ -255,7 +255,7 @@ impl Batch {
         self.push_value(field, ValueKind::Keyword, place as u64);
     }
 
-    /// Brings the values of the document at hand in the order of their fields.
+    /// Brings the values of the current document in the order of their fields.
     pub fn sort_values(&mut self) {
         let first = self.documents.last().map_or(0, |document| document.value_end as usize);
         self.values[first..].sort_by_key(|value| value.field);

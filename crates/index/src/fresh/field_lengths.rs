@@ -168,7 +168,7 @@ struct FieldCount {
 }
 
 impl FieldCounts {
-    /// The two values of the next row's record that say that it has so many tokens of a field.
+    /// The two values of the next row's record that say that it has this many tokens of a field.
     pub(crate) fn values(&self, field: FieldId, kept: u64) -> [RowValue; 2] {
         let known = self.0.iter().find(|known| known.field == field);
         let length = FieldLength {

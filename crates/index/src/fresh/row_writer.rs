@@ -129,7 +129,7 @@ impl RowWriter {
         self.counted
     }
 
-    /// Goes on behind the row that was written, of which so many tokens were kept.
+    /// Goes on behind the row that was written, of which this many tokens were kept.
     #[inline(always)]
     pub(crate) fn end_row(&mut self, memory: &Memory, length: u32) {
         self.counted += Statistics::of(length);

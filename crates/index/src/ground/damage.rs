@@ -1,6 +1,6 @@
 //! Damage that a thread has come upon: what it read was not what was stored there.
 //!
-//! Reading does not stop at it, since any bytes give some answer. So whoever reads [clears](clear) what was noted before,
+//! Reading does not stop at it, since any bytes give some answer. So anyone who reads [clears](clear) what was noted before,
 //! and asks for it at the end, before the answer is given to anybody. Nothing is shared between threads.
 
 use std::cell::Cell;

@@ -156,7 +156,7 @@ pub enum GeometryError {
         /// What was asked for, per executor.
         dram_bytes: u64,
     },
-    /// The memory could not be had.
+    /// The memory could not be reserved.
     Reserve(ReserveError),
 }
 

@@ -13,7 +13,7 @@
 //! [columns](crate::column) of them.
 //!
 //! Each kind's values have a [sortable](ValueKind::sortable) form: unsigned numbers in the order of the values. Floating-point numbers
-//! are in the order of IEEE 754, in which −0 and 0 are the same number; anything that is none is the same one too, and is above all.
+//! are in the order of IEEE 754, in which −0 and 0 are the same number; all NaNs are the same number, above all others.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! Block maxima: how high the postings of a block can score, told without looking at any.
+//! Block maxima: an upper bound of the scores in a block, without reading its postings.
 //!
 //! A score grows with the frequency, and with the frequency by the length of the document: its *density*. So a posting scores no more than one
 //! that is as frequent and as dense, whatever the formula's parameters. Of a block only those count which no other is above in both,

@@ -43,10 +43,10 @@ const _: () = assert!(BLOCK == crate::lists::maxima::BLOCK_POSTINGS as usize);
 const HEAD_WORDS: usize = 4;
 
 /// The word of their section with which the first list begins. The ones before are zeros: a section of packed lists is never
-/// empty, so a segment that has none is told from it.
+/// empty, so it differs from that of a segment without packed lists.
 pub(crate) const PACKED_FIRST: u32 = 2;
 
-/// Words before the blocks of a list of so many postings.
+/// Words before the blocks of a list of this many postings.
 pub(crate) fn head_words(postings: u32) -> u64 {
     blocks_of(postings) * HEAD_WORDS as u64
 }

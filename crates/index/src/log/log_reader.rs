@@ -75,7 +75,7 @@ impl<'a> LogReader<'a> {
             let Header { kind, sequence, operations, .. } = record.header;
             match kind {
                 RecordKind::Skip => {}
-                // Its operations did not come about: their numbers may come again.
+                // Its operations did not take effect: their numbers may come again.
                 RecordKind::Cancel => self.sequence = sequence,
                 _ if sequence < self.sequence => return None,
                 _ => self.sequence = sequence + u64::from(operations),
@@ -101,7 +101,7 @@ impl<'a> LogReader<'a> {
         self.asked = Some(from.saturating_add(bytes));
     }
 
-    /// Whether the log's end is one: at it, and `within` so many bytes behind it, no record is whole. Each is durable before
+    /// Whether the log's end is one: at it, and `within` this many bytes behind it, no record is whole. Each is durable before
     /// the next is begun, so if one is, another before it was damaged; or the root is an older one.
     pub fn check_end(&self, within: u64) -> Result<(), Corrupt> {
         let at = self.space.place(self.position);
@@ -421,7 +421,7 @@ mod tests {
             assert!(verdict(&region, 0, 1).is_err(), "word {word}");
             flip(&region, places[1] + word * 8);
         }
-        // The last one is not told from one that was never written whole.
+        // The last one cannot be distinguished from one that was never written whole.
         flip(&region, places[2] + 48);
         assert_eq!(verdict(&region, 0, 1), Ok(()));
         flip(&region, places[2] + 48);

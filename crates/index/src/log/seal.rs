@@ -1,5 +1,5 @@
 //! What an executor's part held when its index was closed: where its log ended, and which segment was the newest. Zeros where
-//! they were are told from a log that is shorter, and from slots that were never used.
+//! they were differ from a shorter log, and from slots that were never used.
 //!
 //! The seal is two words behind the count of buckets of the merged dictionary. It counts if the root says that the index is
 //! closed, and if it was ever written.

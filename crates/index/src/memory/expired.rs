@@ -12,7 +12,7 @@ const POSITION_BITS: u32 = 16;
 pub struct Expired(pub(crate) u64);
 
 impl Expired {
-    /// So many were in segments before `next`.
+    /// This many were in segments before `next`.
     pub(crate) fn new(documents: u64, next: Position) -> Expired {
         Expired(documents << POSITION_BITS | u64::from(next) & ((1 << POSITION_BITS) - 1))
     }

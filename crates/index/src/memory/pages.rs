@@ -19,7 +19,7 @@ const LONG_STEP: u64 = 384 << 10;
 
 impl Memory {
     /// Asks for the pages of a block all of which is stored to next.
-    /// Says whether they could be had: if not, the first store to one takes it, or fails and says why.
+    /// Returns false if they could not be mapped: the first store to one takes it, or fails and says why.
     pub(crate) fn take_pages(&self, at: u64, bytes: u64) -> bool {
         let end = at + bytes;
         let mut steps = (at..end).step_by(STEP as usize);

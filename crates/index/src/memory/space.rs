@@ -163,7 +163,7 @@ impl Memory {
         let mut rings = self.rings();
         let shrunk = rings.ring(partition).shrink(bytes, owner.0 as u64);
         self.note_use(&rings);
-        debug_assert!(shrunk, "whoever shrinks a block is the only one that takes any");
+        debug_assert!(shrunk, "only the owner of the newest block takes others");
         self.space.notify_all();
     }
 

@@ -66,7 +66,7 @@ pub(crate) struct Gather {
 }
 
 impl Gather {
-    /// Begins anew, with the lowest hashes of so many segments.
+    /// Begins anew, with the lowest hashes of this many segments.
     pub(crate) fn begin(&mut self, segments: usize) {
         self.next.clear();
         self.next.resize(segments, 0);
@@ -119,7 +119,7 @@ impl Gather {
         &self.gathered[self.done..end]
     }
 
-    /// The next so many terms are dealt with.
+    /// The next this many terms are dealt with.
     pub(crate) fn pass(&mut self, terms: usize) {
         self.done += terms;
     }

@@ -16,7 +16,7 @@ pub(super) const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
 /// The parts, in the order of [`Content::sizes`].
 const PARTS: usize = 13;
 
-/// What there is to copy.
+/// What is to be copied.
 pub(super) struct Content {
     pub(super) rows: u32,
     pub(super) terms: u64,

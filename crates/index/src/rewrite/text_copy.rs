@@ -25,7 +25,7 @@ pub(crate) struct TextCopy {
 }
 
 impl TextCopy {
-    /// Whether a segment may have so many words of texts.
+    /// Whether a segment may have this many words of texts.
     pub(crate) fn fits(geometry: &Geometry, words: u64) -> bool {
         words <= geometry.text_entries << geometry.text_shift
     }

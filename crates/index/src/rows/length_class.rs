@@ -5,7 +5,7 @@
 //! | 0 .. 64 | c |
 //! | 64 .. 224 | with o = (c − 64) / 16 and s = (c − 64) mod 16, those from (16 + s) · 2^(o + 2) on, 2^(o + 2) of them |
 //!
-//! So short documents, whose scores a token more or less changes most, are told apart exactly, and of others it is known within a
+//! So short documents, whose scores a token more or less changes most, have exact classes, and others are known within a
 //! sixteenth how long they are. Classes ascend as lengths do.
 
 /// Lengths that are classes of their own.

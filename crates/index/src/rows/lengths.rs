@@ -11,7 +11,7 @@
 //! | 40 .. 64 | documents that have any |
 //!
 //! A flushed segment has its lengths as an array of 16-bit numbers, saturated, the newest row's first: as ranks count, and
-//! bitmaps. Whoever scores a list goes through it from front to end. Beside packed lists they are bytes, if none is longer.
+//! bitmaps. Anyone who scores a list goes through it from front to end. Beside packed lists they are bytes, if none is longer.
 //!
 //! A delete's row counts nothing, nor does that of a document that broke off or was given up. A document that died counts for
 //! as long as its row is there: statistics that changed with every death would have to know who died in which snapshot.
@@ -30,7 +30,7 @@ pub const LENGTH_MAX: u16 = u16::MAX;
 /// Bytes of a length in an array.
 pub const LENGTH_BYTES: u64 = size_of::<u16>() as u64;
 
-/// Bytes of the lengths of so many rows in the second tier: whole words.
+/// Bytes of the lengths of this many rows in the second tier: whole words.
 pub(crate) fn length_bytes(rows: u64) -> u64 {
     (rows * LENGTH_BYTES).next_multiple_of(8)
 }
@@ -62,12 +62,12 @@ impl<'a> LengthArray<'a> {
         LengthArray { units, rows: units.len(), are_bytes: false, are_ones: false, listed: None }
     }
 
-    /// Of so many rows in a field whose lengths do not matter: each is 1.
+    /// Of this many rows in a field whose lengths do not matter: each is 1.
     pub(crate) fn ones(rows: u32) -> LengthArray<'static> {
         LengthArray { rows: rows as usize, are_ones: true, ..LengthArray::new(&[]) }
     }
 
-    /// Lengths of so many rows, a unit each or half of one.
+    /// Lengths of this many rows, a unit each or half of one.
     pub(crate) fn packed(units: &'a [AtomicU16], rows: u32, are_bytes: bool) -> LengthArray<'a> {
         LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) }
     }
@@ -77,7 +77,7 @@ impl<'a> LengthArray<'a> {
         LengthArray { listed: Some(listed), ..self }
     }
 
-    /// Those of so many rows that a descriptor's word leads to; none if they are not there.
+    /// Those of this many rows that a descriptor's word leads to; none if they are not there.
     pub(crate) fn at(region: &'a Region, word: u64, rows: u64) -> Option<LengthArray<'a>> {
         let (start, are_bytes) = (word & !BYTES, word & BYTES != 0);
         let units = if are_bytes { rows.div_ceil(2) } else { rows };
@@ -85,7 +85,7 @@ impl<'a> LengthArray<'a> {
         Some(LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) })
     }
 
-    /// A descriptor's word for those of so many rows in a section.
+    /// A descriptor's word for those of this many rows in a section.
     pub(crate) fn word(section: Section, rows: u64) -> u64 {
         section.start | if section.bytes < length_bytes(rows) { BYTES } else { 0 }
     }
@@ -223,7 +223,7 @@ impl<'a> RunningCounts<'a> {
     /// What the first `rows` rows have, which were written.
     #[inline]
     pub(crate) fn of_first(&self, rows: u32) -> Statistics {
-        // Relaxed: whoever knows of the last of these rows has acquired what was written of it.
+        // Relaxed: anyone who knows of the last of these rows has acquired what was written of it.
         let last = rows.checked_sub(1).map(|last| self.word(last).load(Relaxed));
         last.map_or(Statistics::default(), Statistics::from_word)
     }

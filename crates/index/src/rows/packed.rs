@@ -29,7 +29,7 @@ pub(crate) const HEAD_WORDS: u64 = 3;
 
 /// Keys are automatic: numbers that go up by one from row to row.
 const AUTOMATIC: u8 = 1;
-/// Some rows have no key: all bits of theirs are set.
+/// Some rows have no key: all bits of it are set.
 const SOME_WITHOUT: u8 = 2;
 
 /// Most bits that a sequence number, the holes and a key can take.
@@ -128,7 +128,7 @@ impl Head {
         self.widths.map(u64::from).iter().sum()
     }
 
-    /// Words of a chunk of so many rows, its head among them.
+    /// Words of a chunk of this many rows, its head among them.
     pub(crate) fn chunk_words(&self, rows: u32) -> u64 {
         HEAD_WORDS + (self.row_bits() * rows as u64).div_ceil(64)
     }

@@ -40,7 +40,7 @@ impl<'a> RecordPlaces<'a> {
         let chunk = self.directory.get((local >> self.geometry.row_shift) as usize);
         match chunk.map_or(0, |chunk| chunk.load(Acquire)) {
             0 => 0,
-            // Relaxed: whoever knows of the row has acquired what was written of it.
+            // Relaxed: anyone who knows of the row has acquired what was written of it.
             start => self.of_chunk(start)[self.inside(local)].load(Relaxed),
         }
     }

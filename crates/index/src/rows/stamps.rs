@@ -15,7 +15,7 @@ const APART: u64 = 1;
 /// Bytes of a stamp.
 const STAMP_BYTES: u64 = size_of::<u32>() as u64;
 
-/// Bytes of the stamps of so many rows, if they lie apart: whole words.
+/// Bytes of the stamps of this many rows, if they lie apart: whole words.
 pub(crate) fn stamp_bytes(rows: u64) -> u64 {
     (rows * STAMP_BYTES).next_multiple_of(8)
 }

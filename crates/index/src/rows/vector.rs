@@ -3,7 +3,7 @@
 //! Each token is one 16-bit unit (ordinals below 32 K) or two. Ordinals are given out by first occurrence,
 //! so frequent terms have small ones and a token costs little more than two bytes; nothing is rewritten
 //! when the segment is flushed. Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is
-//! stored plus one. Two units whose value would have fit in one are a *gap*: so many holes. Per-term position lists would cost more to build than ingest itself.
+//! stored plus one. Two units whose value would have fit in one are a *gap*: this many holes. Per-term position lists would cost more to build than ingest itself.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -22,7 +22,7 @@ pub const GAP_MAX: u32 = WIDE as u32 - 1;
 pub enum Entry {
     /// The ordinal of the term at a position.
     Term(u32),
-    /// So many positions without a term.
+    /// This many positions without a term.
     Holes(u32),
 }
 
@@ -53,7 +53,7 @@ impl Entry {
         let value = ((first & !WIDE) as u32) << 16 | second()? as u32;
         Some(match value.checked_sub(1) {
             Some(ordinal) if value >= WIDE as u32 => Entry::Term(ordinal),
-            // No vector has a gap of none; whoever reads one that is damaged comes to its end all the same.
+            // No vector has an empty gap; a reader of a damaged one comes to its end all the same.
             _ => Entry::Holes(value.max(1)),
         })
     }

@@ -131,7 +131,7 @@ impl<'a> Segment<'a> {
     /// Documents and kept tokens in its first `rows` rows, which the snapshot sees; of a segment that is registered in all of
     /// them, since every snapshot of it does.
     pub fn statistics(&self, rows: u32) -> Statistics {
-        // One that is flushed meanwhile may have more rows than the snapshot sees. Whoever finds its lengths finds what it
+        // One that is flushed meanwhile may have more rows than the snapshot sees. Anyone who finds its lengths finds what it
         // was said to have before.
         let is_whole = self.descriptor.lengths() != 0 && rows as u64 >= self.descriptor.rows();
         match self.running_counts() {

@@ -3,7 +3,7 @@
 use crate::ground::term::FieldId;
 use crate::terms::entries::Entry;
 
-/// A term of a segment. Its bytes are where the [cursor](crate::snapshot::TermCursor::next_term) was told to write them.
+/// A term of a segment. The [cursor](crate::snapshot::TermCursor::next_term) has written its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderedTerm {
     /// Its field.

@@ -120,7 +120,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
 }
 
 /// Documents that lived when their segment was dropped, after the newest one, which is `newest`, was engraved. Their slots are
-/// there until newer segments take them; whoever damaged one changes a statistic.
+/// there until newer segments take them; damage to one changes a statistic only.
 fn expired_since(slots: Slots<'_>, newest: &Entry, window: Window) -> u64 {
     let oldest = Position::try_from(newest.oldest).unwrap_or(window.oldest);
     let living = |position| {

@@ -1,5 +1,5 @@
 //! Making room in the DRAM dictionary: entries of the oldest merged segments go, since the second tier has them too. Readers
-//! are told first, by the [boundary](crate::memory::coverage).
+//! see that first, by the [boundary](crate::memory::coverage).
 
 use crate::ground::ids::Position;
 use crate::memory::Memory;
@@ -7,7 +7,7 @@ use crate::terms::dictionary::{Dictionary, TermId};
 
 /// Lines of the dictionary's table that one step looks at.
 const LINES: u64 = 512;
-/// The part of the entries that is shed at least: one in so many.
+/// The part of the entries that is shed at least: one in this many.
 const SHARE: u64 = 8;
 
 /// Entries before a boundary are being taken out.

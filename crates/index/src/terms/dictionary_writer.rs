@@ -49,7 +49,7 @@ pub struct DictionaryWriter {
     /// Bytes of the pool that are kept for rewrites.
     reserve: u64,
     limbo: VecDeque<(u64, Garbage)>,
-    /// Garbage of the step at hand, stamped by its end.
+    /// Garbage of the current step, stamped by its end.
     unstamped: usize,
 }
 

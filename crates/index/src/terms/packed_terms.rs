@@ -253,7 +253,7 @@ impl<'a> PackedTerms<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct PackedTermCursor<'a> {
     terms: PackedTerms<'a>,
-    /// Of the term at hand.
+    /// Of the current term.
     place: usize,
     /// What comes behind it in its block.
     rest: Reader<'a>,
@@ -262,12 +262,12 @@ pub(crate) struct PackedTermCursor<'a> {
 }
 
 impl PackedTermCursor<'_> {
-    /// The place of the term at hand; [`len`](PackedTerms::len) if there are no more.
+    /// The place of the current term; [`len`](PackedTerms::len) if there are no more.
     pub(crate) fn place(&self) -> usize {
         self.place
     }
 
-    /// The term at hand: its field, its bytes and its list, of whose totals nothing is known.
+    /// The current term: its field, its bytes and its list, of whose totals nothing is known.
     pub(crate) fn term(&self) -> Option<(FieldId, &[u8], Entry)> {
         let (field, bytes) = self.term.parts();
         (self.place < self.terms.len()).then_some((field, bytes, self.entry))
@@ -291,7 +291,7 @@ impl PackedTermCursor<'_> {
         }
     }
 
-    /// Goes to the first term whose [`prefix`] is above this one, which is not below that of the term at hand.
+    /// Goes to the first term whose [`prefix`] is above this one, which is not below that of the current term.
     pub(crate) fn pass(&mut self, word: u64) {
         let block = self.place / BLOCK;
         let behind = self.terms.prefixes.get(block + 1..).unwrap_or(&[]);

@@ -43,7 +43,7 @@ pub fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
     (FieldId(field), bytes)
 }
 
-/// Bytes of the order of so many terms.
+/// Bytes of the order of this many terms.
 pub fn order_bytes(terms: u64) -> u64 {
     (HEAD_WORDS + terms + terms.div_ceil(2)) * WORD
 }
@@ -86,7 +86,7 @@ pub(crate) struct TermOrder<'a> {
 /// The words before the prefixes.
 pub(crate) type Head = [u64; HEAD_WORDS as usize];
 
-/// Those of an order of so many terms.
+/// Those of an order of this many terms.
 pub(crate) fn head_of(terms: u64, leads: Leads) -> Head {
     let [first, second, third] = leads.words();
     [terms, first, second, third]
@@ -98,7 +98,7 @@ pub(crate) fn head(region: &Region, at: u64) -> Head {
     std::array::from_fn(|index| words[index].load(Relaxed))
 }
 
-/// Where prefixes and numbers are of an order of so many terms at `at`.
+/// Where prefixes and numbers are of an order of this many terms at `at`.
 pub(crate) fn places(at: u64, terms: u64) -> (Span<AtomicU64>, Span<AtomicU32>) {
     let prefixes = Span::new(at + HEAD_WORDS * WORD, terms);
     (prefixes, Span::new(prefixes.end(), terms))
@@ -111,7 +111,7 @@ impl<'a> TermOrder<'a> {
         TermOrder::of(region, at, terms)
     }
 
-    /// The one at `at`, of so many terms: for who was told so by what does not change meanwhile.
+    /// The one at `at`, of this many terms: for a caller that knows the number from what does not change meanwhile.
     pub(crate) fn of(region: &'a Region, at: u64, terms: u64) -> TermOrder<'a> {
         let (prefixes, numbers) = places(at, terms);
         TermOrder { prefixes: region.view(prefixes), numbers: region.view(numbers) }

@@ -81,7 +81,7 @@ mod tests {
     use crate::terms::term_order::{TermOrder, order_bytes};
 
     proptest! {
-        /// Any terms come out as sorting them whole does, and each term and each that is none is found where it is or would be.
+        /// Any terms come out as sorting them whole does, and any bytes are found where they are or would be.
         #[test]
         fn an_order_is_that_of_whole_terms(
             terms in prop::collection::btree_set(

@@ -1,4 +1,4 @@
-//! Page checks: a checksum for each page of a segment's blocks, over what its sections have there. So whoever reads a page
+//! Page checks: a checksum for each page of a segment's blocks, over what its sections have there. So anyone who reads a page
 //! for the first time can tell whether it is what was stored, and reads no more than that page for it.
 //!
 //! The check of a page goes over the pieces that sections have in it, in the order of their kinds, one behind the other.
@@ -23,7 +23,7 @@ const CHECK_BYTES: u64 = size_of::<u32>() as u64;
 /// Words of a page.
 const PAGE_WORDS: usize = PAGE as usize / 8;
 
-/// Bytes of the checks of so many pages: whole words.
+/// Bytes of the checks of this many pages: whole words.
 pub(crate) fn check_bytes(pages: u64) -> u64 {
     (pages * CHECK_BYTES).next_multiple_of(8)
 }

@@ -14,7 +14,7 @@ const MORE: u8 = 0x80;
 /// Bytes of a number at most.
 pub(super) const NUMBER_BYTES_MAX: usize = u32::BITS.div_ceil(BITS) as usize;
 
-/// How many bytes a number of so many bits takes.
+/// How many bytes a number of this many bits takes.
 pub(super) fn bytes_of_width(width: u32) -> usize {
     width.div_ceil(BITS).max(1) as usize
 }

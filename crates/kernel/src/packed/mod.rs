@@ -27,7 +27,7 @@
 //! *Gaps* of ascending ids: the id less the lowest one it may be, which for the first id of a block is given, and for the others
 //! one more than the id before.
 //!
-//! *Tails* have no header; whoever reads one knows how many it holds, at most 127. Of numbers: each in variable bytes. Of postings: each
+//! *Tails* have no header; anyone who reads one knows how many it holds, at most 127. Of numbers: each in variable bytes. Of postings: each
 //! `2 * gap` in variable bytes if the frequency is 1, else `2 * gap + 1` and the frequency as one byte.
 //!
 //! # Damage

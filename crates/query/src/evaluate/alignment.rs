@@ -1,4 +1,4 @@
-//! The segments in which all terms of an AND have entries, from the newest back: whoever is behind the others goes back to where they are.
+//! The segments in which all terms of an AND have entries, from the newest back: a list that is behind the others goes back to where they are.
 
 use spirit_index::ground::ids::SegmentId;
 use spirit_index::snapshot::Segment;

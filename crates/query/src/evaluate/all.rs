@@ -28,7 +28,7 @@ pub(super) struct Sought<'t> {
 struct Rest<'t> {
     terms: &'t [u32],
     phrase: Option<NodeId>,
-    /// Whether the segment at hand has the phrase's terms, once its phrase was opened there.
+    /// Whether the current segment has the phrase's terms, once its phrase was opened there.
     has_terms: Option<bool>,
 }
 
@@ -97,7 +97,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The same in the registered segments at hand.
+    /// The same in the registered segments of this part.
     pub(super) fn all_registered(&mut self, sought: Sought<'_>) {
         self.scratch.ahead.begin();
         let mut more = true;

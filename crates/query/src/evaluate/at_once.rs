@@ -35,7 +35,7 @@ struct Wholes<'a> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// How many documents of a segment have any of the terms, whose leaves are open there; none if a list of theirs does not
+    /// How many documents of a segment have any of the terms, whose leaves are open there; none if one of their lists does not
     /// lie in one piece.
     pub(super) fn count_any(&self, place: &Place<'_>, terms: &[u32]) -> Option<u64> {
         let (level, base) = (self.settings.level, place.base);

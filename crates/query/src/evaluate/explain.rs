@@ -1,4 +1,4 @@
-//! Why a document has its score: each clause of the query is asked about this one document, by itself.
+//! Why a document has its score: each clause of the query is asked about this one document, on its own.
 //!
 //! Whether a node matches is found as evaluation finds it, in a window around the document. What it adds is computed from the
 //! posting that a look-up finds. Nothing here is fast: before each question all lists are opened anew.

@@ -25,7 +25,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 }
 
 impl<'a, C> Evaluation<'a, C> {
-    /// The rank of the document with a key, if it is in the segment at hand and at or after `target`; else [`END`].
+    /// The rank of the document with a key, if it is in the current segment and at or after `target`; else [`END`].
     pub(super) fn next_key(&mut self, place: &Place<'_>, term: u32, target: u32) -> u32 {
         match self.find_key(term) {
             Some((segment, local))

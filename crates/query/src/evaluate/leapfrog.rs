@@ -2,7 +2,7 @@
 //!
 //! Each group says where it has a document next, from where the other has one, until both have the same; only then is it asked whether
 //! that lacks what it must. Where few documents have both, that is slower than [windows](super::window), which take the rest of a
-//! segment after so many steps.
+//! segment after this many steps.
 
 use spirit_index::ground::posting::rank_of;
 
@@ -16,7 +16,7 @@ const GROUPS_MAX: usize = 2;
 /// Steps in a segment before windows take over: they cost what a few of the latter do.
 const STEPS_MAX: usize = 512;
 
-/// Whether lists move each other on for so many groups of terms.
+/// Whether lists move each other on for this many groups of terms.
 pub(super) fn leapfrogs(groups: &Groups) -> bool {
     groups.as_slice().len() <= GROUPS_MAX
 }

@@ -70,7 +70,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Copies a term's entries of the part at hand to its places.
+    /// Copies a term's entries of the current part to its places.
     pub(super) fn lend(&mut self, older: &impl FindOlder, term: usize, places: Range<usize>) {
         let found = &self.query.terms[term];
         let lookup = self.query.lookup(found);

@@ -38,7 +38,7 @@ pub(crate) struct PatternBits {
     /// The documents in which a phrase prefix may occur.
     candidates: Vec<u64>,
     words_each: usize,
-    /// By bit: the patterns whose documents in the segment at hand are known.
+    /// By bit: the patterns whose documents in the current segment are known.
     known: u32,
     fuzzy: FuzzyMatcher,
 }
@@ -46,7 +46,7 @@ pub(crate) struct PatternBits {
 const _: () = assert!(PATTERNS_MAX <= u32::BITS as usize);
 
 impl PatternBits {
-    /// For segments of so many rows.
+    /// For segments of this many rows.
     pub(crate) fn new(rows_max: u32) -> PatternBits {
         let words_each = rows_max.div_ceil(64) as usize;
         let bits = vec![0; words_each * PATTERNS_MAX];
@@ -54,7 +54,7 @@ impl PatternBits {
         PatternBits { bits, candidates, words_each, known: 0, fuzzy: FuzzyMatcher::default() }
     }
 
-    /// Another segment is at hand.
+    /// The current segment is another one.
     pub(super) fn forget(&mut self) {
         self.known = 0;
     }
@@ -63,7 +63,7 @@ impl PatternBits {
         &self.bits[pattern as usize * self.words_each..][..self.words_each]
     }
 
-    /// For a phrase prefix in the segment at hand: the bitmaps of its candidates and of what it matches.
+    /// For a phrase prefix in the current segment: the bitmaps of its candidates and of what it matches.
     pub(super) fn of_phrase(
         &mut self,
         place: &Place<'_>,
@@ -112,7 +112,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Finds what the node of a pattern matches in the segment at hand, unless that is known.
+    /// Finds what the node of a pattern matches in the current segment, unless that is known.
     fn expand(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) {
         let patterns = &mut self.scratch.patterns;
         if patterns.known >> pattern & 1 == 1 {
@@ -147,7 +147,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Calls `found` with each term that a pattern matches in the segment at hand, and with how many documents have it.
+    /// Calls `found` with each term that a pattern matches in the current segment, and with how many documents have it.
     pub(super) fn each_expansion(
         &mut self,
         place: &Place<'_>,
@@ -184,7 +184,7 @@ pub(super) fn each_fresh(extent: &Extent<'_>, ordinal: u32, mut take: impl FnMut
     }
 }
 
-/// Words of a bitmap of the segment at hand.
+/// Words of a bitmap of the current segment.
 fn words_of(place: &Place<'_>) -> usize {
     (END - place.base).div_ceil(64) as usize
 }
@@ -267,9 +267,9 @@ impl<'e, 'q> Expansion<'e, 'q> {
         mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) {
         let mut long = [0; TERM_BYTES_MAX];
-        let outline = self.matcher.outline();
+        let prefix_filter = self.matcher.prefix_filter();
         let (mask, begin) = self.begins();
-        let spelling = Spelling { mask, begin, ..outline.spelling() };
+        let spelling = Spelling { mask, begin, ..prefix_filter.spelling() };
         let ordinals = place.segment.fresh_ordinals();
         let prefixes = extent.prefixes(ordinals.end).chunks(TERMS_OF_A_STEP);
         for (prefixes, first) in prefixes.zip(ordinals.step_by(TERMS_OF_A_STEP)) {

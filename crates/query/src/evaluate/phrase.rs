@@ -1,7 +1,7 @@
 //! Phrases: documents with all of the terms, in whose vectors the terms are where they should be.
 //!
 //! Positions are in the [document vectors](spirit_index::rows::vector), so a phrase is looked up in each document that has its terms:
-//! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::sloppy). That costs two cache misses,
+//! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::slop). That costs two cache misses,
 //! one for the row and one for the vector, so documents are looked at [many at a time](Phrase::each), and those of the next ones are asked for meanwhile. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
 
 mod packed;
@@ -20,7 +20,7 @@ use super::{Evaluation, Place, Scratch};
 use crate::collect::Limit;
 use crate::limits::Meter;
 use crate::query::{Kind, Node, NodeId};
-use crate::sloppy::{self, Occurrence, SLOTS_MAX, Slot};
+use crate::slop::{self, Occurrence, SLOTS_MAX, Slot};
 use packed::InLists;
 
 /// Units of a document that are asked for ahead; the processor sees the pattern then.
@@ -70,7 +70,7 @@ pub(super) struct Room<'r> {
     pub(super) place: &'r Place<'r>,
     /// The scratch memory of all leaves.
     pub(super) words: &'r [AtomicU32],
-    /// For where the terms are in the document at hand.
+    /// For where the terms are in the current document.
     pub(super) occurrences: &'r mut Vec<Occurrence>,
 }
 
@@ -114,7 +114,7 @@ impl<C: Limit> Evaluation<'_, C> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// Makes the phrase of scratch memory what the segment at hand has of one, of a phrase prefix without its last word; says whether all
+    /// Makes the phrase of scratch memory what the current segment has of one, of a phrase prefix without its last word; says whether all
     /// its terms have postings there.
     pub(super) fn open_phrase(&mut self, place: &Place<'_>, node: NodeId) -> bool {
         // Lent, since terms are looked for by what else there is.
@@ -168,7 +168,7 @@ impl<C> Evaluation<'_, C> {
         })
     }
 
-    /// A term's ordinal in the segment at hand, where it has a list.
+    /// A term's ordinal in the current segment, where it has a list.
     fn ordinal(&self, place: &Place<'_>, term: usize) -> Option<u32> {
         let leaf = &self.scratch.leaves[term];
         if leaf.postings == 1 && place.context.extent.is_none() {
@@ -314,7 +314,7 @@ impl Phrase {
     /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
     fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
         let mut frequency = 0.0;
-        sloppy::matches(occurrences, &self.slots, self.slop, |length| {
+        slop::matches(occurrences, &self.slots, self.slop, |length| {
             frequency += 1.0 / (1 + length) as f32;
             wanted == Wanted::Frequency
         });
@@ -400,7 +400,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whether all positions are told at a glance, or there are gaps, terms are where a reading finds them.
+        /// Terms are where a reading finds them, whether or not there are gaps.
         #[test]
         fn terms_are_where_a_reading_finds_them(
             entries in prop::collection::vec(entry(), 0..200),

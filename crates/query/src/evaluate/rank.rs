@@ -1,25 +1,36 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
-//! What a document scores is the sum of what the query's clauses add; [`Weights`](crate::rank::Weights) says what that is. In registered segments
-//! [one term](term), [any of several](any), [all of several](all), [some of them](required), [a phrase](phrase) and [one beside other terms](beside)
-//! pass over blocks of postings whose maxima say that nothing in them beats what was found; any other query goes by [windows](tree).
-//! [Fresh segments](fresh) have no maxima.
+//! A document's score is the sum of its clauses' scores ([`Weights`](crate::rank::Weights)). In registered segments these evaluators skip blocks
+//! whose upper bound does not beat the threshold:
+//!
+//! | file | query |
+//! |---|---|
+//! | [`term`] | one term |
+//! | [`max_score`] | an OR, by MaxScore over windows |
+//! | [`term_at_a_time`] | an OR of rare terms, list by list |
+//! | [`required_terms`] | required and optional terms, list by list |
+//! | [`block_max_and`] | an AND, by block maxima |
+//! | [`phrase`], [`and_with_phrase`] | a phrase, alone or beside other terms |
+//! | [`tree`] | any other query, by windows |
+//!
+//! [`fresh`] and [`max_score_fresh`] do the same in fresh segments, which have no block maxima. [`threshold_seed`] raises the threshold before any
+//! posting is read. [`block_filter`], [`candidates`] and [`candidate_check`] are what the evaluators share; [`tuning`] has their thresholds.
 
-mod all;
-mod any;
-mod beside;
+mod and_with_phrase;
+mod block_filter;
+mod block_max_and;
+mod candidate_check;
 mod candidates;
 mod fade;
-mod floor;
 mod fresh;
-mod fresh_any;
-mod gate;
 mod lists;
-mod lists_in_turn;
-mod met;
+mod max_score;
+mod max_score_fresh;
 mod phrase;
-mod required;
+mod required_terms;
 mod term;
+mod term_at_a_time;
+mod threshold_seed;
 mod tree;
 mod tuning;
 
@@ -37,9 +48,9 @@ use crate::fade::Fading;
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
-pub(super) use fresh_any::Tally;
+pub(super) use candidate_check::CandidateCheck;
 use lists::List;
-pub(super) use met::Met;
+pub(super) use max_score_fresh::Tally;
 
 /// Takes matches with their scores.
 pub(crate) struct Ranked<'r> {
@@ -57,21 +68,21 @@ pub(crate) struct Ranked<'r> {
 impl Limit for Ranked<'_> {
     const SCORES: bool = true;
 
-    /// None, once nothing can beat what was found.
+    /// Returns 0 once no document can beat the threshold.
     fn wanted(&self) -> usize {
         if self.skips && self.highest <= self.top.threshold() { 0 } else { usize::MAX }
     }
 }
 
 impl<'r> Evaluation<'_, Ranked<'r>> {
-    /// Offers the matches that may be among the best. `older` finds what the DRAM dictionary does not cover.
+    /// Offers all matches that may be among the best. `older` finds terms that the DRAM dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         let plan = self.collector.plan;
         if plan.way == RankedWay::Nothing {
             return;
         }
-        // What others have found keeps most of a fresh list's postings from being looked at; but what scores the same everywhere, or
-        // fades, is best where it is newest.
+        // With a high threshold most postings of a fresh list are skipped, so fresh segments come last. Where scores are constant or fade
+        // with age, the newest documents are the best: then fresh segments come first.
         let is_last = plan.goes_by_lists_when_fresh() && self.collector.fading.is_none();
         if !is_last {
             self.rank_fresh(&plan);
@@ -93,14 +104,14 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         match plan.way {
             RankedWay::Nothing => {}
             RankedWay::Term => self.rank_listed(older, |part| part.rank_term(terms[0] as usize)),
-            RankedWay::All => self.rank_listed(older, |part| part.rank_all(terms, None)),
+            RankedWay::All => self.rank_listed(older, |part| part.rank_and(terms, None)),
             RankedWay::AllWithPhrase(among) => {
-                self.rank_listed(older, |part| part.rank_all(terms, Some(among)));
+                self.rank_listed(older, |part| part.rank_and(terms, Some(among)));
             }
             RankedWay::Phrase(phrase) => {
                 self.rank_listed(older, |part| part.rank_phrase(phrase, terms));
             }
-            RankedWay::Any => self.rank_listed(older, |part| part.rank_any(terms)),
+            RankedWay::Any => self.rank_listed(older, |part| part.rank_by_max_score(terms)),
             RankedWay::Required(groups) => {
                 self.rank_listed(older, |part| part.rank_required(terms, &groups));
             }
@@ -124,7 +135,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         self.step_back(older, plan.terms().iter().copied(), rank);
     }
 
-    /// Opens the lists in a segment of terms that a match must not have.
+    /// Opens the lists of excluded terms in a segment.
     fn open_excluded(&mut self, segment: &Segment<'_>) {
         let lists = self.lists();
         for term in self.collector.plan.excluded() {
@@ -132,19 +143,19 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         }
     }
 
-    /// Whether a document has a term that a match must not have. In a fresh segment it was asked before.
+    /// True if a document has an excluded term. Fresh segments are checked before.
     fn is_excluded(&self, place: &Place<'_>, rank: u32) -> bool {
         let has =
             |term: &u32| self.scratch.leaves[*term as usize].has(&place.context, place.base, rank);
         !place.is_fresh() && self.collector.plan.excluded().iter().any(has)
     }
 
-    /// What BM25 gives for a term.
+    /// The BM25 parameters of a term.
     fn bm25(&self, term: usize) -> Bm25 {
         self.collector.weights.of_term(term)
     }
 
-    /// How long a field is in a registered segment's documents.
+    /// The lengths of a field in a registered segment's documents.
     fn lengths<'l>(place: &'l Place<'_>, field: FieldId) -> Lengths<'l> {
         let lengths = place.segment.lengths_of(field).map(|lengths| lengths.from_rank(place.base));
         lengths.unwrap_or(Lengths::NONE).with(place)
@@ -155,7 +166,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         self.query.terms[term].field()
     }
 
-    /// The list of a term that a segment has open, with `words` of scratch memory.
+    /// The open list of a term in a segment. `words` is scratch memory.
     fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l>
     where
         'r: 'l,
@@ -167,18 +178,18 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
     }
 
-    /// No posting needs to be looked at that cannot lift a score above it.
+    /// The threshold that a score must beat; -1 if blocks may not be skipped.
     fn limit(&self) -> f32 {
         if self.collector.skips { self.collector.top.threshold() } else { -1.0 }
     }
 
-    /// Whether it is pointless to look at what scores so much at most.
+    /// True if nothing with this upper bound can be among the best.
     #[inline(always)]
     fn is_beaten(&self, bound: f32) -> bool {
         self.collector.skips && bound <= self.collector.top.threshold()
     }
 
-    /// A match; it is not certain yet that it is alive, nor that it is among the best.
+    /// Offers a match, unless it is dead or has an excluded term.
     fn offer_scored(&mut self, place: &Place<'_>, rank: u32, score: f32) {
         let local = rank_of(rank);
         if rank < place.first

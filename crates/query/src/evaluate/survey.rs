@@ -23,7 +23,7 @@ use crate::query_plan::{
 /// Which documents are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// So many of the newest.
+    /// This many of the newest.
     Newest(usize),
     /// The best.
     Best,
@@ -47,7 +47,7 @@ impl Limit for Surveyed<'_> {
 /// A term's entries, by segment.
 type Entries = BTreeMap<SegmentId, Entry>;
 
-/// What there is for a query in segments of one form.
+/// What segments of one form have for a query.
 struct Found {
     /// By term.
     lists: Vec<Lists>,

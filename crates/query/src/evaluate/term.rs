@@ -27,8 +27,8 @@ impl<C: Collector> Evaluation<'_, C> {
         self.registered(term);
     }
 
-    /// The same in the registered segments at hand. Lists are not asked for ahead: a few postings each are soon read, and
-    /// the processor looks ahead that far by itself.
+    /// The same in the registered segments of this part. Lists are not asked for ahead: a few postings each are soon read, and
+    /// the processor looks ahead that far on its own.
     pub(super) fn registered(&mut self, term: usize) {
         let entries = self.scratch.leaves[term].entries(self.lists());
         let oldest = self.part.oldest;

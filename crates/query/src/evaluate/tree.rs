@@ -16,12 +16,12 @@ use crate::leaf::END;
 use crate::plan::Groups;
 use crate::query::{Kind, NodeId, Occur};
 
-/// Of a window in which so few are left each is looked up by itself.
+/// If at most this many candidates remain in a window, each is looked up.
 const FEW: u64 = 16;
 /// If so few matches of an OR are wanted, its lists are merged.
 const MERGED_MAX: usize = 64;
 
-/// Whether the lists of an OR are merged where so many matches are wanted.
+/// Whether the lists of an OR are merged where this many matches are wanted.
 pub(super) fn merges(wanted: usize) -> bool {
     wanted <= MERGED_MAX
 }
@@ -50,7 +50,7 @@ impl<C: Collector> Evaluation<'_, C> {
         self.tree_registered(bounded, shape);
     }
 
-    /// The same in the registered segments at hand.
+    /// The same in the registered segments of this part.
     pub(super) fn tree_registered(&mut self, bounded: bool, shape: Shape<'_>) {
         self.each_registered(bounded, |part, place| match part.at_once(place, shape) {
             Some(count) => part.collector.skip(count),
@@ -129,7 +129,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         }
     }
 
-    /// The same of the registered segments at hand; if the query is bounded, of those in which a term has an entry.
+    /// The same of the registered segments of this part; if the query is bounded, of those in which a term has an entry.
     pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
         let spirit_index::memory::descriptor::Window { oldest, mut end } = self.part;
         while !self.done() {

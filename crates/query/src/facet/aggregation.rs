@@ -33,7 +33,7 @@ struct Part {
     kind: ValueKind,
     gathered: Gathered,
     keywords: Keywords,
-    /// The values of the document at hand.
+    /// The values of the current document.
     values: Vec<u64>,
 }
 
@@ -206,7 +206,7 @@ impl Part {
         }
     }
 
-    /// The values at hand are those of a document.
+    /// The current values are those of a document.
     fn take_document(&mut self) {
         if self.kind == ValueKind::Keyword {
             self.values.dedup();

@@ -92,7 +92,7 @@ impl Gathered {
         }
     }
 
-    /// So many documents of a segment have a keyword.
+    /// This many documents of a segment have a keyword.
     pub(super) fn add_keyword(&mut self, keyword: &[u8], documents: u32) {
         match self {
             Gathered::Terms { keywords, keyword_bytes, .. } => match keywords.get_mut(keyword) {

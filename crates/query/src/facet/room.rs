@@ -10,7 +10,7 @@ pub(super) fn table(capacity: usize, entry_bytes: usize) -> usize {
     (capacity + capacity.div_ceil(7)) * (entry_bytes + 1)
 }
 
-/// Bytes of a search tree of so many entries, at most.
+/// Bytes of a search tree of this many entries, at most.
 pub(super) fn tree(entries: usize, entry_bytes: usize) -> usize {
     entries * (2 * entry_bytes + NODE_SHARE)
 }

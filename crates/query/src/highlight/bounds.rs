@@ -20,7 +20,7 @@ enum Unit {
     Word,
 }
 
-/// A fragment around `core`, within `free`, of so many characters; only a longer core makes it longer. `free` begins and ends where
+/// A fragment around `core`, within `free`, of this many characters; only a longer core makes it longer. `free` begins and ends where
 /// the text does, or where another fragment is. All are bytes of `text`.
 pub(super) fn around(
     text: &str,
@@ -69,7 +69,7 @@ fn finish(text: &str, start: usize, core: &Range<usize>, free: usize, spare: usi
     sentence.or_else(word).filter(|end| *end > start).unwrap_or(farthest)
 }
 
-/// `start`, or a better place before it for a fragment that has room for so many characters more.
+/// `start`, or a better place before it for a fragment that has room for this many characters more.
 fn extended(text: &str, start: usize, free: usize, spare: usize) -> usize {
     let farthest = back(text, start, spare).max(free);
     if farthest == free {
@@ -109,13 +109,13 @@ fn characters_of(text: &str, range: Range<usize>) -> usize {
     text[range].chars().count()
 }
 
-/// The byte so many characters before byte `at`, or the first.
+/// The byte this many characters before byte `at`, or the first.
 fn back(text: &str, at: usize, characters: usize) -> usize {
     let Some(nth) = characters.checked_sub(1) else { return at };
     text[..at].char_indices().nth_back(nth).map_or(0, |(at, _)| at)
 }
 
-/// The byte so many characters behind byte `at`, or the end.
+/// The byte this many characters behind byte `at`, or the end.
 fn forward(text: &str, at: usize, characters: usize) -> usize {
     text[at..].char_indices().nth(characters).map_or(text.len(), |(behind, _)| at + behind)
 }

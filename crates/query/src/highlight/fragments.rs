@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::bounds;
 use super::marks::Mark;
 
-/// The fragments of `text` to show, in the order of the text: at most `count`, of about so many characters. The whole text if it is
+/// The fragments of `text` to show, in the order of the text: at most `count`, of about this many characters. The whole text if it is
 /// no longer, its beginning if nothing is marked; none if it is blank.
 pub(super) fn choose(
     text: &str,
@@ -90,7 +90,7 @@ struct Stretches<'m> {
     characters: usize,
     /// Of each term: whether a fragment shows it.
     shown: Vec<bool>,
-    /// Of each term: its marks in the stretch at hand.
+    /// Of each term: its marks in the current stretch.
     counts: Vec<usize>,
 }
 
@@ -167,7 +167,7 @@ mod tests {
         (text, marks)
     }
 
-    /// How many terms and marks are in so many characters of the text, from a mark on.
+    /// How many terms and marks are in this many characters of the text, from a mark on.
     fn worth_from(marks: &[Mark], first: usize, characters: usize) -> (usize, usize) {
         let end = marks[first].characters.start + characters;
         let inside = marks[first..].iter().take_while(|mark| mark.characters.end <= end);

@@ -104,7 +104,7 @@ impl Marker {
             occurrences.candidates.push(self.candidates.len());
             prefix = Some(number);
         }
-        // A term goes by its own number, whatever pattern matches it too.
+        // A term has its own number, whatever pattern matches it too.
         if let Some(number) = number.or(marked).or(prefix) {
             self.candidates.push(Candidate { bytes, number, marked: marked.is_some() });
         }

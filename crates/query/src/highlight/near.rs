@@ -1,12 +1,12 @@
 //! Where a phrase matches: every occurrence of its terms that takes part in a match.
 //!
-//! What a match is, and how long, [`sloppy`](crate::sloppy) says: an occurrence for each slot, different ones for different slots,
+//! What a match is, and how long, [`sloppy`](crate::slop) says: an occurrence for each slot, different ones for different slots,
 //! whose shifts are within `slop` of each other. There matches are counted; here what they are made of is wanted, of all of
 //! them. A match lies in the window of shifts that its smallest one begins, so windows are gone through in ascending order. If a
 //! window has a match at all, everything in it takes part in one: put it in its slot's place in that match, unless another
 //! slot has it there already. So a window is looked at as a whole, and the time is linear in the occurrences.
 
-use crate::sloppy::Slot;
+use crate::slop::Slot;
 
 /// A slot's occurrences on the way through the windows.
 struct Cursor<'p> {
@@ -17,7 +17,7 @@ struct Cursor<'p> {
     /// The first occurrence whose shift is not below the window.
     next: usize,
     /// The first occurrence that was not looked at as part of a match.
-    told: usize,
+    reported: usize,
     /// The slot before with the same term.
     before: Option<usize>,
 }
@@ -45,7 +45,7 @@ pub(super) fn in_matches<'p>(
             at: i64::from(*at),
             positions,
             next: 0,
-            told: 0,
+            reported: 0,
             before,
         });
     }
@@ -86,12 +86,12 @@ fn has_match(cursors: &[Cursor<'_>], high: i64, chosen: &mut [usize]) -> bool {
     true
 }
 
-/// Tells of the slot's occurrences in the window up to `high`, but for those told of before.
+/// Reports the slot's occurrences in the window up to `high` that were not reported before.
 fn tell(cursor: &mut Cursor<'_>, high: i64, found: &mut impl FnMut(u32, usize)) {
-    cursor.told = cursor.told.max(cursor.next);
-    while cursor.shift(cursor.told).is_some_and(|shift| shift <= high) {
-        found(cursor.term, cursor.told);
-        cursor.told += 1;
+    cursor.reported = cursor.reported.max(cursor.next);
+    while cursor.shift(cursor.reported).is_some_and(|shift| shift <= high) {
+        found(cursor.term, cursor.reported);
+        cursor.reported += 1;
     }
 }
 

@@ -10,7 +10,7 @@ use spirit_text::{Analyzer, Tokenizer};
 use super::{Highlight, Highlighter, Snippet, near, snippet};
 use crate::clause::{Bool, Clause};
 use crate::query::Query;
-use crate::sloppy::Slot;
+use crate::slop::Slot;
 use crate::{fuzzy, pattern};
 
 fn highlighter(clause: &Clause, analyzer: Analyzer, how: Highlight) -> Highlighter {

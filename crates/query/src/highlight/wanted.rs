@@ -10,7 +10,7 @@ use spirit_index::ground::term::FieldId;
 use crate::fuzzy::FuzzyMatcher;
 use crate::pattern::{Matcher, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
-use crate::sloppy::Slot;
+use crate::slop::Slot;
 
 /// What is marked. Terms are numbered from 0 on, patterns behind them.
 #[derive(Debug, Default)]

@@ -102,8 +102,8 @@ impl<'a> Run<'a> {
     }
 
     /// What stands side by side.
-    fn clauses(&mut self) -> Parsed<Beside> {
-        let mut beside = Beside { list: Siblings::default(), has_signs: false };
+    fn clauses(&mut self) -> Parsed<WithPhrase> {
+        let mut beside = WithPhrase { list: Siblings::default(), has_signs: false };
         loop {
             match self.and() {
                 Ok(Some((node, sign))) => {
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
                 }
                 Ok(None) => {}
                 Err(problem) if self.is_lenient() => {
-                    // It is too large: what there is of it counts.
+                    // Too large: the clauses so far count.
                     self.complain(self.at, problem)?;
                     self.at = self.text.len();
                 }
@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
         if list.count == 0 { Ok(None) } else { Ok(Some((self.query.group(list)?, None))) }
     }
 
-    /// What follows an `AND`. A lenient parser passes over what is none.
+    /// What follows an `AND`. A lenient parser skips what is not a clause.
     fn operand(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
         loop {
             let found = self.clause()?;
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         }
         match self.rest().chars().next() {
             None => self.complain(at, Problem::Expected("a word"))?,
-            // Whoever opened it closes it.
+            // Its opener closes it.
             Some(')') => self.complain(at, Problem::Expected("a word, not `)`"))?,
             Some(sign @ ('+' | '-' | '!')) => {
                 self.complain(at, Problem::Expected("a word after `+` or `-`"))?;
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         self.boosted(node)
     }
 
-    /// A group of which so many clauses must match: that of these clauses, or one around what is a clause by itself. Clauses that must match
+    /// A group of which this many clauses must match: that of these clauses, or one around what is a clause on its own. Clauses that must match
     /// only because they stand side by side need not any more.
     fn at_least(&mut self, at: usize, inside: NodeId, minimum: u32) -> Parsed<NodeId> {
         let kind = Kind::Clauses { minimum };
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     /// One node for what stands side by side; a lenient parser may have found nothing.
-    fn gather(&mut self, Beside { list, has_signs }: Beside) -> Parsed<NodeId> {
+    fn gather(&mut self, WithPhrase { list, has_signs }: WithPhrase) -> Parsed<NodeId> {
         if list.count == 0 {
             return self.leaf(Kind::Blank);
         }
@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
 }
 
 /// Clauses side by side.
-struct Beside {
+struct WithPhrase {
     list: Siblings,
     /// Whether one has a sign of its own.
     has_signs: bool,

@@ -404,7 +404,7 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
     }
 }
 
-/// Whether `*` or `?` occur that are not escaped. In a text that people type a question mark at the end is none.
+/// Whether `*` or `?` occur that are not escaped. In lenient text a question mark at the end does not count.
 fn has_wildcard(raw: &str, typed: bool) -> bool {
     let raw = if typed { raw.trim_end_matches('?') } else { raw };
     let mut escaped = false;

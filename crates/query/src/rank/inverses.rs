@@ -70,7 +70,7 @@ impl Best {
     pub(crate) fn add(&mut self, maxima: Maxima, inverse: &Inverse) {
         for pair in maxima.pairs() {
             let ratio = f32::from(pair.frequency) * inverse[pair.class() as usize];
-            // Not a number, of a pair that is none where any length is worth the same, it is not above anything.
+            // NaN, for an empty pair where all lengths are worth the same, is not above anything.
             self.ratio = if ratio > self.ratio { ratio } else { self.ratio };
         }
         self.frequency = self.frequency.max(u32::from(maxima.frequency()));

@@ -7,7 +7,7 @@ use crate::top::Top;
 /// The first matches in the order of a field.
 #[derive(Debug)]
 pub struct First {
-    /// Of all segments; of the one at hand where keywords order them, which are numbers there.
+    /// Of all segments; of the current one where keywords order them, which are numbers there.
     pub(super) top: Top<Sorted>,
     /// What `top` has found.
     pub(super) found: Vec<Sorted>,

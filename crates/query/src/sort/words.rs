@@ -115,7 +115,7 @@ impl Words {
         &self.found
     }
 
-    /// The keyword with a key of theirs.
+    /// The keyword with one of their keys.
     pub(crate) fn word(&self, key: u64) -> &[u8] {
         word_of(&self.bytes, key)
     }

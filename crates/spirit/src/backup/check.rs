@@ -57,13 +57,13 @@ pub struct Report {
     pub segments: u64,
     /// Of those, segments that are merged.
     pub merged_segments: u64,
-    /// Rows of theirs.
+    /// Rows of these segments.
     pub rows: u64,
-    /// Rows of theirs that are dead, or never were documents.
+    /// Rows of these segments that are dead, or never were documents.
     pub dead_rows: u64,
-    /// Terms of theirs, counted in each segment that has them.
+    /// Terms of these segments, counted in each segment that has them.
     pub terms: u64,
-    /// Postings of theirs.
+    /// Postings of these segments.
     pub postings: u64,
     /// Bytes of texts, as they were given.
     pub text_bytes: u64,
@@ -180,7 +180,7 @@ fn check_image(image: &Image) -> Result<Report, OpenError> {
     Ok(report)
 }
 
-/// What is wrong with the list of fields. Whoever has the index open may be writing over the older one.
+/// What is wrong with the list of fields. The process that has the index open may be writing over the older one.
 fn check_fields(image: &Image) -> Vec<Corrupt> {
     let (region, generation_min) = (&image.region, image.root.fields);
     let list = match read_beside_writer(region, generation_min) {

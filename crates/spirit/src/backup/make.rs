@@ -1,4 +1,4 @@
-//! A backup of an index: its state at one point of its operation order, in one file, made by reading alone while whoever has the
+//! A backup of an index: its state at one point of its operation order, in one file, made by reading alone while the process that has the
 //! index open goes on. `docs/backup.md` has the protocol, with its argument.
 
 use std::path::Path;
@@ -47,9 +47,9 @@ pub struct Backup {
     pub bytes: u64,
     /// Engraved segments.
     pub segments: u64,
-    /// Rows of theirs.
+    /// Rows of these segments.
     pub rows: u64,
-    /// Rows of theirs that are dead, or never were documents.
+    /// Rows of these segments that are dead, or never were documents.
     pub dead_rows: u64,
     /// Operations that no segment has, and that opening the restored index replays.
     pub log_operations: u64,
@@ -71,7 +71,7 @@ pub fn backup(directory: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Back
     backup_watched(directory, out, &mut |_| {})
 }
 
-/// The same; `progress` is told how far it is, often.
+/// The same; `progress` is called often, with how far it is.
 pub fn backup_watched(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,

@@ -34,9 +34,9 @@ use crate::storage::trust::{CLOSED, OPEN};
 pub struct Restored {
     /// Engraved segments.
     pub segments: u64,
-    /// Rows of theirs.
+    /// Rows of these segments.
     pub rows: u64,
-    /// Rows of theirs that are dead, or never were documents.
+    /// Rows of these segments that are dead, or never were documents.
     pub dead_rows: u64,
     /// Operations that no segment has, and that opening the index replays.
     pub log_operations: u64,
@@ -54,7 +54,7 @@ pub fn restore(
     restore_watched(path, directory, &mut |_| {})
 }
 
-/// The same; `progress` is told how far it is, often.
+/// The same; `progress` is called often, with how far it is.
 pub fn restore_watched(
     path: impl AsRef<Path>,
     directory: impl AsRef<Path>,
@@ -163,7 +163,7 @@ impl Maker<'_> {
         reader: &mut FrameReader<'_>,
     ) -> Result<(), BackupError> {
         let start = PARTS_START + number as u64 * self.contents.root.nvm_bytes;
-        // Nobody goes by the file before it is synced as a whole.
+        // Nobody relies on the file before it is synced as a whole.
         let tier = Tier {
             file: file.clone(),
             start,

@@ -108,7 +108,7 @@ fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, Ba
     let list = list.map_err(|what| damaged(&image.path(), &what))?;
     let schema = Schema::from_list(&list.bytes, image.options.analyzer, true);
     let schema = schema.map_err(|error| {
-        let why = format!("its list of fields is none: {error}");
+        let why = format!("its list of fields is not valid: {error}");
         OpenError::Root { path: image.path(), why }
     })?;
     let logged = is_logged(root).then_some(Logged {

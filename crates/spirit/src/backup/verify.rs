@@ -1,4 +1,4 @@
-//! Whether a backup is whole: all its checksums; then each segment, put into memory by itself, and the log, by the rules of
+//! Whether a backup is whole: all its checksums; then each segment, put into memory on its own, and the log, by the rules of
 //! [`check`](crate::check()).
 
 use std::fs::File;
@@ -33,7 +33,7 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Report, BackupError> {
     verify_watched(path, &mut |_| {})
 }
 
-/// The same; `progress` is told how far it is, often.
+/// The same; `progress` is called often, with how far it is.
 pub fn verify_watched(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(Progress),
@@ -83,7 +83,7 @@ pub(crate) fn read_all(
 /// The fields of a backup.
 fn schema_of(path: &Path, contents: &Contents) -> Result<Schema, BackupError> {
     Schema::from_list(&contents.fields, Analyzer::default(), true).map_err(|error| {
-        let why = format!("its list of fields is none: {error}");
+        let why = format!("its list of fields is not valid: {error}");
         BackupError::Damaged { path: path.into(), why }
     })
 }

@@ -18,7 +18,7 @@ pub enum OpenError {
     Memory(GeometryError),
     /// A thread could not be started.
     Thread(std::io::Error),
-    /// The index's file could not be had.
+    /// The index's file could not be made or opened.
     File(HeapFileError),
     /// The index's file is not one, or not one that this version reads.
     Root {
@@ -77,7 +77,7 @@ pub enum OpenError {
     /// What the index holds does not fit in the memory that it is opened with, or a text that its log only refers to cannot be read
     /// again.
     Recovery(AddError),
-    /// A field that was asked for cannot be had.
+    /// An unknown field, or one of another kind.
     Field(FieldError),
     /// A setting is out of its range.
     Setting {
@@ -108,7 +108,7 @@ impl fmt::Display for OpenError {
             }
             OpenError::Durability { path, medium } => write!(
                 f,
-                "{}: on {medium}, level os cannot be had, since what is in memory goes with the machine: use level process, \
+                "{}: on {medium}, level os is not available, since what is in memory goes with the machine: use level process, \
                  or a directory on a disk",
                 path.display()
             ),
@@ -190,7 +190,7 @@ pub enum AddError {
         /// A segment's bytes.
         segment_bytes: u64,
     },
-    /// A field of the document cannot be had, or its value is none of the field's.
+    /// A field of the document is unknown, or its value does not fit it.
     Field(FieldError),
     /// The key is empty or longer than a key may be.
     Key {
@@ -230,11 +230,11 @@ pub enum AddError {
     },
     /// An application's offset is kept only where what is acknowledged survives a crash.
     OffsetNotKept,
-    /// The heap is full, or the disk behind it, and the index was told to refuse rather than to wait or to drop.
+    /// The heap is full, or the disk behind it, and the policy is to refuse rather than to wait or to drop.
     HeapFull,
     /// The key table of an index in memory is full, or a group's own keys fill the part of it that they fall on.
     KeysFull,
-    /// The disk did not keep what it was told to. The index answers queries and takes nothing more; what it acknowledged is
+    /// The disk failed to keep data. The index answers queries and takes nothing more; what it acknowledged is
     /// there after the next start, and this operation may be.
     SyncFailed,
     /// The file does not hold what was stored there. The index answers queries whose answers are sure, and takes nothing more;
@@ -294,7 +294,7 @@ impl fmt::Display for AddError {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")
             }
             AddError::SyncFailed => f.write_str(
-                "the disk failed to keep what it was told to; the index answers queries and takes nothing more: mend the \
+                "the disk failed to keep data; the index answers queries and takes nothing more: mend the \
                  disk and open the index again",
             ),
             AddError::Damaged { what } => {

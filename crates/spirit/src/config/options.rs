@@ -172,8 +172,8 @@ impl Options {
         self
     }
 
-    /// How long [`Hits`](crate::Hits) may be kept while the index waits for their memory; then they are given up, which
-    /// who comes back to them is told by [`LeaseExpired`](crate::LeaseExpired). Whole milliseconds. Default 10 s.
+    /// How long [`Hits`](crate::Hits) may be kept while the index waits for their memory; after that they are invalidated,
+    /// and later calls return [`LeaseExpired`](crate::LeaseExpired). Millisecond precision. Default 10 s.
     pub fn reader_lease(mut self, lease: Duration) -> Self {
         self.reader_lease = lease;
         self
@@ -207,7 +207,7 @@ impl Options {
 
     /// How posting lists are stored in the second tier: [raw](Postings::Raw) as in DRAM, the default, or
     /// [packed](Postings::Packed), which takes less than half the room and makes queries of old documents slower. An index that
-    /// exists goes on as it was, if it is not told; another choice counts for what is engraved from then on.
+    /// exists keeps its choice unless another is given, which counts for what is engraved from then on.
     pub fn postings(mut self, postings: Postings) -> Self {
         self.postings = Some(postings);
         self

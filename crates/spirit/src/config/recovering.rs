@@ -1,4 +1,4 @@
-//! How far a start is, and what it did: for whoever waits for it, and for whoever asks afterwards.
+//! How far a start is, and what it did: for anyone who waits for it, and for anyone who asks afterwards.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl StartReport {
     }
 }
 
-/// Who is told how far a start is.
+/// The callback for the progress of a start.
 #[derive(Clone)]
 pub(crate) struct Watcher(Arc<dyn Fn(Recovering) + Send + Sync>);
 

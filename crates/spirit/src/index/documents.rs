@@ -15,7 +15,7 @@ impl Index {
     /// starts afterwards, on any thread, finds it.
     ///
     /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first value, unless the index is
-    /// [strict](crate::Options::strict). A document with a value that is none of its field's is refused whole.
+    /// [strict](crate::Options::strict). A document with a value that does not fit its field is refused whole.
     pub fn add_document(&self, document: &Document<'_>) -> Result<Option<u64>, AddError> {
         let engine = self.engine()?;
         let fields = encode(engine, document)?;

@@ -158,13 +158,13 @@ impl Engine {
         self.executors.iter().for_each(Executor::settle);
     }
 
-    /// Refuses a document of so many bytes if that is too long.
+    /// Refuses a document of this many bytes if that is too long.
     pub(crate) fn check_length(&self, bytes: usize) -> Result<(), AddError> {
         let bytes_max = self.options.document_bytes_max;
         if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
     }
 
-    /// Held while whoever has drawn an automatic number waits for the ingest role that it decides.
+    /// Held while a thread that has drawn an automatic number waits for the ingest role that it decides.
     pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }

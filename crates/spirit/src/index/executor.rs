@@ -156,7 +156,7 @@ impl Executor {
             if self.shared.is_poisoned() {
                 return Err(self.shared.refusal());
             }
-            // A stage that is at work does it without being told.
+            // A stage that is at work does it anyway.
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
             if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
@@ -179,7 +179,7 @@ impl Executor {
         if self.shared.is_poisoned() { Err(self.shared.refusal()) } else { Ok(()) }
     }
 
-    /// Takes the ingest role, waiting for whoever has it.
+    /// Takes the ingest role, waiting for its holder.
     pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, AddError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());

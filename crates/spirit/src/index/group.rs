@@ -1,6 +1,6 @@
 //! Groups: documents and the application's offset, all of them or none, whatever executors the documents go to.
 //!
-//! Whoever adds a group holds the ingest roles of all executors. Each executor's part is placed: rows and keys, which nobody sees and
+//! Anyone who adds a group holds the ingest roles of all executors. Each executor's part is placed: rows and keys, which nobody sees and
 //! which can be taken back. Then the parts are logged, that of the first executor last, and with it the offset: that this record is
 //! durable is what makes the group be there. Then the parts kill what they replace and become visible.
 //!
@@ -36,7 +36,7 @@ impl Index {
         documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
         offset: &[u8],
     ) -> Result<u64, AddAllError> {
-        // Whoever makes them may ask the index itself.
+        // Anyone who makes them may ask the index itself.
         let documents = documents.into_iter().map(|(key, text)| (key, Contents::text(text)));
         self.add_contents(&documents.collect::<Vec<_>>(), offset)
     }
@@ -67,7 +67,7 @@ impl Index {
         added
     }
 
-    /// The offset of the last [group](Self::add_group) that came about, in this process or before.
+    /// The offset of the last [group](Self::add_group) that took effect, in this process or before.
     pub fn offset(&self) -> Result<Option<Vec<u8>>, AddError> {
         match self.executors().first() {
             Some(first) => Ok(first.role()?.offset().map(Vec::from)),

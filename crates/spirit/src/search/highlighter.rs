@@ -35,7 +35,7 @@ pub struct Highlighter {
     /// Whose values are marked.
     field: FieldId,
     snippets_max: usize,
-    /// The bytes of the text at hand.
+    /// The bytes of the current text.
     text: Vec<u8>,
 }
 

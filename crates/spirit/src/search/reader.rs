@@ -32,7 +32,7 @@ pub struct Reader<'i> {
     seat: Seat,
     memory: Memory,
     parser: Parser,
-    /// How often the schema had grown when the parser was told of it.
+    /// How often the schema had grown when the parser got it.
     growths: u64,
     pub(crate) query: Query,
 }
@@ -69,7 +69,7 @@ impl<'i> Reader<'i> {
         Ok(&self.query)
     }
 
-    /// Parses `text` as [`search_text`](Self::search_text) does: for whoever asks several things of one query.
+    /// Parses `text` as [`search_text`](Self::search_text) does: for anyone who asks several things of one query.
     pub fn parse_text(&mut self, text: &str) -> Result<Query, ParseError> {
         self.parse(text).cloned()
     }

@@ -144,7 +144,7 @@ impl Search {
 pub struct Limits {
     /// How long it may take. Default: as long as it takes.
     pub timeout: Option<Duration>,
-    /// When another thread sets it, the query at hand ends, and so does each that follows until it is cleared.
+    /// When another thread sets it, the current query ends, and so does each that follows until it is cleared.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// Terms that its prefixes, wildcards, fuzzy words and ranges of words may stand for, counted in each segment. Default: 1,048,576.
     pub expansions: u32,

@@ -12,7 +12,7 @@ use crate::search::hit_error::HitError;
 use crate::search::hits::Hits;
 use crate::stages::lease::LeaseExpired;
 
-/// The text of a hit cannot be had.
+/// The text of a hit cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextError {

@@ -59,7 +59,7 @@ pub(crate) struct FlushStage {
     sorter: TermSorter,
     /// What goes to the second tier, if there is one.
     placement: Option<Placement>,
-    /// Whoever ingests.
+    /// The ingest role.
     role: Arc<Mutex<Ingester>>,
     /// The root of the index's file, if it has one.
     root: Option<Arc<OpenRoot>>,
@@ -71,7 +71,7 @@ pub(crate) struct FlushStage {
     log_is_full: bool,
     /// It does what nobody has asked for too.
     has_begun: bool,
-    /// Whoever waits until everything before is done.
+    /// Callers that wait until everything before is done.
     waiting: Vec<SyncSender<()>>,
     tasks: Receiver<Task>,
 }
@@ -258,7 +258,7 @@ impl FlushStage {
         let rewrites = self.rewrite.is_some() && !self.rewrite_is_blocked;
         let is_under_way = rewrites || !self.dropped.is_empty();
         if !made && !is_under_way && !self.is_reclaiming() {
-            // The ingest role waits, and is told that there is nothing to wait for.
+            // The ingest role waits, and there is nothing to wait for.
             self.shared.note_stuck();
         }
     }
@@ -266,7 +266,7 @@ impl FlushStage {
     /// Answers those who wait for all that was asked for before: it is done, or cannot be.
     fn answer_waiting(&mut self) {
         for done in self.waiting.drain(..) {
-            // Who no longer waits need not be told.
+            // A caller that no longer waits has dropped its channel.
             let _ = done.send(());
         }
     }
@@ -315,7 +315,7 @@ impl FlushStage {
         self.placement.as_ref().map_or(flushed, Placement::in_dram)
     }
 
-    /// What there is to do besides flushing: garbage, and segments that are mostly dead. Goes on until there is
+    /// Does what is due besides flushing: garbage, and segments that are mostly dead. Goes on until there is
     /// nothing, or readers have to leave first.
     fn tend(&mut self) {
         self.enforce_leases();

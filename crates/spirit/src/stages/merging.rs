@@ -17,7 +17,7 @@ const AFTER_SYNCED: usize = 8;
 
 /// Segments on their way into the merged dictionary.
 pub(crate) struct Merging {
-    /// So many come together before they are merged.
+    /// This many come together before they are merged.
     after: usize,
     /// Segments that the start found are merged at once.
     begins_with_found: bool,

@@ -220,7 +220,7 @@ impl Placement {
     fn advance_merging(&mut self, shared: &Shared) -> bool {
         let merged = self.merging.advance(&shared.memory);
         if merged.is_none() {
-            // Whoever adds is told.
+            // The next add returns the error.
             let _ = shared.refuse_damage();
         }
         shared.add(Gauge::Merged, merged.unwrap_or(0) as u64);

@@ -63,7 +63,7 @@ impl Recovery {
             recovery.less_room = store.has_less_dram();
             recovery.source = options.source.clone();
             let (closed, numbers) = (store.was_closed(), &shared.numbers);
-            // The first executor's log says which groups came about.
+            // The first executor's log says which groups took effect.
             let group = numbers.group.load(Relaxed);
             let schema = shared.fields.current();
             recovery.found = replay::scan(

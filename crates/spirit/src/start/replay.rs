@@ -101,7 +101,7 @@ impl Found {
         }
     }
 
-    /// Operations of the record before, from `sequence` on, did not come about; it ended in front of `before.0`, and behind the group
+    /// Operations of the record before, from `sequence` on, did not take effect; it ended in front of `before.0`, and behind the group
     /// `before.1`.
     fn cancel(&mut self, sequence: u64, before: (u64, u64)) {
         if sequence < before.0 {
@@ -142,7 +142,7 @@ pub(crate) struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// Ingests what the log holds; `watch` is told behind each record where that ends and how many operations of it came
+    /// Ingests what the log holds; `watch` is called after each record with where that ends and how many operations of it came
     /// about.
     pub(crate) fn run(
         &self,
@@ -188,7 +188,7 @@ impl Replay<'_> {
         Ok(None)
     }
 
-    /// The record came about, and with it its offset, if it has one. One that has brought no rows gets one, so that there is a
+    /// The record took effect, and with it its offset, if it has one. One that has brought no rows gets one, so that there is a
     /// segment behind which the offset is logged anew.
     fn note_offset(
         &self,
@@ -205,7 +205,7 @@ impl Replay<'_> {
     }
 
     /// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not
-    /// come about.
+    /// take effect.
     fn apply(
         &self,
         role: &mut Ingester,

@@ -1,4 +1,4 @@
-//! The schema of an open index: read by all, grown by one at a time, and kept before anything goes by what it grew.
+//! The schema of an open index: read by all, grown by one at a time, and durable before anything relies on a new field.
 //!
 //! A document's values are encoded against the schema before its executor is asked for, so what reaches an ingest role names
 //! fields that are durable already. A document that is refused leaves the schema as it was; one that is refused later, by an
@@ -111,7 +111,7 @@ impl Fields {
 
     fn set(&self, schema: Schema) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(schema);
-        // Release: whoever sees it finds the schema grown, which a lock guards anyway.
+        // Release: anyone who sees it finds the schema grown, which a lock guards anyway.
         self.growths.fetch_add(1, Release);
     }
 

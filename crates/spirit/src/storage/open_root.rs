@@ -175,7 +175,7 @@ pub(crate) fn reading(root: &Root) -> ClockReading {
 
 impl Gate for OpenRoot {
     fn pass(&self) -> Result<(), String> {
-        // Whoever comes meanwhile waits.
+        // Anyone who comes meanwhile waits.
         let state = &mut *self.state();
         if !state.said && state.failure.is_none() {
             state.failure = self.write_open(state).map_err(|error| error.to_string()).err();

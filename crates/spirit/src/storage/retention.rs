@@ -12,7 +12,7 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use crate::config::clock::Clock;
 use crate::config::options::Options;
 
-/// A segment covers one in so many of the time that documents are kept.
+/// A segment covers one in this many of the time that documents are kept.
 const SEGMENTS: u64 = 16;
 
 /// How long documents are kept.

@@ -36,7 +36,7 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// The documents for which these numbers were drawn were refused. Unless somebody drew behind them, the next ones get them.
     pub(crate) fn give_back(&self, unused: Range<u64>) {
-        // Whoever did keeps what is behind: then these are left out for ever.
+        // Another thread that drew keeps its numbers: then these are left out for ever.
         let Range { start, end } = unused;
         let _ = self.documents.compare_exchange(end, start, Relaxed, Relaxed);
     }
@@ -201,7 +201,7 @@ impl Shared {
         self.is_poisoned() || self.has_disk_failed()
     }
 
-    /// What whoever comes to a poisoned pipeline is told.
+    /// The error of all operations on a poisoned pipeline.
     pub(crate) fn refusal(&self) -> AddError {
         match self.damage.get() {
             Some(what) => AddError::Damaged { what: what.clone() },
@@ -255,7 +255,7 @@ impl Shared {
         self.stops_waiting.load(Acquire)
     }
 
-    /// How much of it there was. Whoever looks for room looks here first.
+    /// How much of it there was. Anyone who looks for room looks here first.
     pub(crate) fn progress(&self) -> u64 {
         self.progress.load(Acquire)
     }
@@ -286,7 +286,7 @@ impl Shared {
         self.is_stuck() && self.waited.load(Acquire) == self.progress() + 1
     }
 
-    /// So many more rows than were counted had died before the start.
+    /// This many more rows than were counted had died before the start.
     pub(crate) fn correct_deleted(&self, more: i64) {
         self.gauge(Gauge::Deleted).fetch_add(more.cast_unsigned(), Relaxed);
     }

@@ -1,6 +1,6 @@
 //! The ingest role: text in, postings out, visible before `add` returns.
 //!
-//! Whoever holds the role is the executor's only writer. Documents are collected into a batch (tokens cut,
+//! Anyone who holds the role is the executor's only writer. Documents are collected into a batch (tokens cut,
 //! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
 //! the versions that they replace, then one store that makes all of it visible.
 
@@ -116,7 +116,7 @@ pub(crate) struct Ingester {
     arrivals: Option<Arrivals>,
     /// The index closes.
     is_closing: bool,
-    /// The sequence number of the delete at hand.
+    /// The sequence number of the current delete.
     delete_sequence: u64,
     /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
     replaced: VecDeque<Replaced>,
@@ -307,7 +307,7 @@ impl Ingester {
         }
     }
 
-    /// Of the documents that were taken and logged, `settled` came about.
+    /// Of the documents that were taken and logged, `settled` took effect.
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
@@ -406,7 +406,7 @@ impl Ingester {
         Ok(found)
     }
 
-    /// A row that never is a document, for an operation that is none, or has none: the segment that has it ends behind the
+    /// A row that never is a document, for an operation without a document: the segment that has it ends behind the
     /// operation's record.
     fn append_dead(&mut self, sequence: u64) -> Result<u64, AddError> {
         loop {

@@ -51,7 +51,7 @@ pub(crate) struct Journal {
     offset: Option<Offset>,
     /// The log had room the last time, and the disk had none for it.
     is_unbacked: Cell<bool>,
-    /// While the log is replayed: where the record begins whose operations are at hand. Nothing is logged then.
+    /// While the log is replayed: where the current record begins. Nothing is logged then.
     replaying: Option<u64>,
 }
 
@@ -135,7 +135,7 @@ impl Journal {
         self.replaying.unwrap_or(self.writer.position())
     }
 
-    /// Where the log begins for whoever has all operations so far: there, or before it where the application's offset is.
+    /// Where the log begins for anyone who has all operations so far: there, or before it where the application's offset is.
     pub(crate) fn from(&self) -> u64 {
         self.offset.as_ref().map_or(self.end(), |offset| offset.at.min(self.end()))
     }
@@ -173,7 +173,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The last record has the application's offset, and came about.
+    /// The last record has the application's offset, and took effect.
     pub(crate) fn note_offset(&mut self, bytes: &[u8], number: u64) {
         let (at, end) = (self.last, self.writer.position());
         self.offset = Some(Offset { bytes: bytes.into(), number, at, end });
@@ -337,7 +337,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Logs that the operations just logged from `sequence` on did not come about.
+    /// Logs that the operations just logged from `sequence` on did not take effect.
     pub(crate) fn cancel(
         &mut self,
         shared: &Shared,

@@ -1,10 +1,10 @@
-//! Documents that wait for the ingest role, and how whoever has the role takes them along.
+//! Documents that wait for the ingest role, and how the thread that has the role takes them along.
 //!
 //! A thread that finds the role taken does not sleep on a lock: it leaves its document in a slot, and the
 //! holder ingests it in a batch with others that wait (flat combining), so `add` from many threads costs no
 //! thread switch and short documents share their cache misses. The waiting thread looks now and then whether
 //! its document is in, and whether the role has become free; then it serves all that wait, itself included.
-//! Nobody can be left behind: whoever waits also tries to take the role.
+//! Nobody can be left behind: anyone who waits also tries to take the role.
 //!
 //! Slots are fixed. A thread that finds none free waits for the role itself.
 
@@ -66,7 +66,7 @@ impl Slot {
 pub(crate) struct Waiting {
     slots: Box<[Slot]>,
     /// Documents that wait, or are about to: the holder looks at the slots only if there are some. A hint, so
-    /// relaxed: whoever waits tries to take the role as well.
+    /// relaxed: anyone who waits tries to take the role as well.
     pending: AtomicU32,
     /// Bytes of their texts.
     pending_bytes: AtomicU64,
@@ -86,7 +86,7 @@ impl Waiting {
         }
     }
 
-    /// Adds a document through `role`, taking it or waiting for whoever has it. Says its number.
+    /// Adds a document through `role`, taking it or waiting for its holder. Says its number.
     pub(crate) fn add(
         &self,
         role: &Mutex<Ingester>,

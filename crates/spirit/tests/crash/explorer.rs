@@ -18,11 +18,11 @@ pub(crate) struct Effort {
     pub(crate) quota: Quota,
     /// Images of a cut in the models K, X and T.
     pub(crate) images: [usize; 3],
-    /// If there are at most so many, all of them.
+    /// If there are at most this many, all of them.
     pub(crate) all: usize,
-    /// After one image in so many the index goes on; 0: after none.
+    /// After one image in this many the index goes on; 0: after none.
     pub(crate) continued: u64,
-    /// The recovery of one image in so many is cut itself; 0: of none.
+    /// The recovery of one image in this many is cut itself; 0: of none.
     pub(crate) nested: u64,
 }
 

@@ -54,7 +54,9 @@ impl Questions {
         let Some(Model { documents, .. }) = models.first() else {
             let models: Vec<String> = expected.models.iter().map(Model::describe).collect();
             let models = models.join("\n");
-            return Err(format!("it holds {found:?}, which is none of\n{models}\nwith {floors:?}"));
+            return Err(format!(
+                "it holds {found:?}, which is not one of\n{models}\nwith {floors:?}"
+            ));
         };
         self.ask_all(reader, documents)?;
         ask_fields(index, reader, documents)?;
@@ -135,7 +137,7 @@ fn ask_fields(
         };
         let query = Query::of_term(field.id, tag.as_bytes()).unwrap();
         let found = loop {
-            // Whoever was stopped for longer than the lease asks again.
+            // Anyone who was stopped for longer than the lease asks again.
             if let Ok(found) = reader.search(&query, Search::newest(1000)).unwrap().keys() {
                 break found;
             }
@@ -192,7 +194,7 @@ fn expect_contents(reader: &mut Reader<'_>, documents: &[Document]) -> Result<()
         }
         while let Some(document) = newest_first.get(at) {
             match hits.document(at) {
-                // Whoever was stopped for longer than the lease asks again.
+                // Anyone who was stopped for longer than the lease asks again.
                 Err(TextError::Lease(_)) => break,
                 Err(error) => return Err(error.to_string()),
                 Ok(found) if (&found.text, &found.fields) != (&document.text, &document.fields) => {

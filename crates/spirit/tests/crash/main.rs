@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | `SPIRIT_CUTS` | how many cuts at least |
-//! | `SPIRIT_STATES` | of a short history's cut that leaves at most so many images all are looked at: 128; with 4096 ten minutes |
+//! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 128; with 4096 ten minutes |
 //! | `SPIRIT_SIM_SEED` | this run alone |
 
 mod explorer;
@@ -37,8 +37,8 @@ use tally::Tally;
 /// Images for each cut, in the mean. With those of the short histories, and of recoveries that are cut, they are 200,000 and
 /// more, of 10,000 cuts.
 const IMAGES_A_CUT: u64 = 15;
-/// Failures that are told in full.
-const TOLD: usize = 5;
+/// Failures that are printed in full.
+const PRINTED: usize = 5;
 /// Operations of a short history.
 const SHORT: usize = 10;
 
@@ -57,7 +57,7 @@ fn sum(results: impl IntoIterator<Item = (Tally, Option<String>)>) -> Tally {
         failures.extend(failure);
     }
     println!("{sum}");
-    failures.iter().take(TOLD).for_each(|failure| println!("{failure}\n"));
+    failures.iter().take(PRINTED).for_each(|failure| println!("{failure}\n"));
     assert!(failures.is_empty(), "{} runs have images that are wrong", failures.len());
     sum
 }

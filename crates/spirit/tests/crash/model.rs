@@ -73,7 +73,7 @@ impl Model {
         self.offset = Some(offset);
     }
 
-    /// How many parts of an operation may have come about when it is cut off.
+    /// How many parts of an operation may have take effect when it is cut off.
     pub(crate) fn possible(&self, operation: &Operation) -> Vec<usize> {
         match operation {
             Operation::Group(..) => vec![0, operation.parts()],

@@ -127,7 +127,7 @@ struct Calls<'t> {
     index: Option<Arc<Index>>,
     /// Flushes that nobody waits for yet.
     aside: Vec<JoinHandle<()>>,
-    /// Readers that keep what they found, until they are told.
+    /// Readers that keep what they found, until a message comes.
     holding: Vec<(Sender<()>, JoinHandle<()>)>,
 }
 
@@ -190,7 +190,7 @@ impl<'t> Calls<'t> {
             let mut reader = index.reader().unwrap();
             let hits = reader.search_text("*", Search::newest(10)).unwrap();
             held.send(()).unwrap();
-            // Told, or left: either way it is over.
+            // A message, or a closed channel: either way it is over.
             let _ = released.recv();
             drop(hits);
         });

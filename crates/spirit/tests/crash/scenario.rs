@@ -149,7 +149,7 @@ fn laps() -> Vec<Operation> {
     (0..110).map(|n| put(&format!("k{}", n % 7), &text(n))).collect()
 }
 
-/// So many terms that they share buckets of the merged dictionary and have no place in it together: some are in every
+/// This many terms that they share buckets of the merged dictionary and have no place in it together: some are in every
 /// segment, and those that are in one alone make way for others.
 fn many_words() -> Vec<Operation> {
     let common: String = (0..50).map(|word| format!("c{word} ")).collect();

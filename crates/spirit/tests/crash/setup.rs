@@ -25,7 +25,7 @@ pub(crate) struct Setup {
     pub(crate) executors: usize,
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
-    /// So many segments are merged together.
+    /// This many segments are merged together.
     pub(crate) merge_after: usize,
     /// Who waits for a reader waits no longer than this.
     pub(crate) reader_lease: Duration,

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// What is promised of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Promise {
-    /// A start refuses the file, or goes by something that says the same; `check` finds it.
+    /// A start refuses the file, or uses something that says the same; `check` finds it.
     Refused,
     /// `check` finds it. Answers may be wrong.
     Found,
@@ -287,7 +287,7 @@ impl<'a> Atlas<'a> {
         for node in (start..start + bytes).step_by(32) {
             let registered = self.word(node + 8) >> 32 > 0;
             let linked = merged && registered;
-            // Links and records of a segment that is not merged are written anew before anybody goes by them.
+            // Links and records of a segment that is not merged are written anew before anything relies on them.
             let moving = |yes| if linked { yes } else { Promise::Harmless };
             self.add("link", node, 8, moving(Promise::FoundOrHarmless));
             self.add("node", node + 8, 20, fixed);
@@ -342,7 +342,7 @@ impl<'a> Atlas<'a> {
         }
     }
 
-    /// The records from `position` on. One that is not valid is not told from the end by the engine, if none comes behind it.
+    /// The records from `position` on. The engine takes one that is not valid for the end, if none comes behind it.
     fn log(&mut self, mut position: u64) {
         let start = self.part + SLOTS * SLOT;
         loop {

@@ -42,5 +42,5 @@ fn nth(places: &[&Place], mut index: u64) -> Flip {
         }
         index -= place.len * 8;
     }
-    panic!("there are not so many bits")
+    panic!("there are fewer bits")
 }

@@ -57,9 +57,9 @@ pub(crate) enum Act {
     /// Several of one call, and as a group.
     Many(Vec<(Option<u8>, String, Vec<Given>)>, bool),
     Delete(u8),
-    /// So many documents with fields and without.
+    /// This many documents with fields and without.
     Fill(u16),
-    /// One with a value that is none of its field's.
+    /// One with a value that does not fit its field.
     Misfit,
     Flush,
     Ask(Box<Ask>),

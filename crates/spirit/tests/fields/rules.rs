@@ -30,7 +30,7 @@ fn a_strict_index_stays_strict() {
     let index = small(&directory).open().unwrap();
     assert_eq!(index.add_document(&unknown), Err(refused));
     index.close().unwrap();
-    // Whoever opens it may add to the fields; those that are there stay what they are.
+    // Anyone who opens it may add to the fields; those that are there stay what they are.
     let both =
         small(&directory).field("likes", FieldKind::Float).field("views", FieldKind::Keyword);
     let index = both.open().unwrap();
@@ -82,7 +82,7 @@ fn who_only_reads_learns_of_new_fields() {
     }
 }
 
-/// A list that a cut has torn is none, and the next start mends it. One that the root knows of is not missing for that.
+/// A torn list does not count, and the next start mends it. One that the root knows of is not missing for that.
 #[test]
 fn a_torn_list_of_fields_is_mended_and_a_damaged_one_is_refused() {
     let directory = Directory::new();

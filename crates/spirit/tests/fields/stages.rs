@@ -56,7 +56,7 @@ fn churn(index: &Index, documents: u64, chance: &mut Chance) {
     assert!(lengths > 0 && blocks > 0);
 }
 
-/// Of floating-point numbers equal ones are the same, and what is none is above all.
+/// Equal floating-point numbers are one value, and NaN is above all.
 #[test]
 fn what_is_no_number_is_above_all_numbers() {
     let index = tiny(1, 2 << 20).store(true).open().unwrap();

@@ -182,7 +182,7 @@ fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<
     Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Says, past what captures a test's output, that a proof could not be had here.
+/// Says, past what captures a test's output, that a proof could not run here.
 pub(crate) fn not_measured(what: &str, why: &str) {
     let _ = writeln!(io::stderr(), "NOT MEASURED: {what}: {why}");
 }

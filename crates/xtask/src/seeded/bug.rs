@@ -9,7 +9,7 @@ use crate::process::Line;
 pub(super) struct Tests {
     /// How long they go on, as far as that is asked of the environment.
     pub(super) environment: &'static [(&'static str, &'static str)],
-    /// What Cargo is told of where they are.
+    /// Where they are, as arguments of Cargo.
     pub(super) of: &'static str,
     /// The words in their names.
     pub(super) named: &'static str,

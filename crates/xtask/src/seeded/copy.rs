@@ -64,7 +64,7 @@ impl Copy {
     }
 }
 
-/// Writes a file, unless that is what it holds: Cargo goes by when it was changed.
+/// Writes a file, unless that is what it holds: Cargo looks at the time of change.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
     if std::fs::read(path).is_ok_and(|found| found == content) {
         return Ok(());

@@ -6,7 +6,7 @@ use super::bugs::tests;
 use super::query_bugs::of_query;
 
 const FUZZY: Tests = of_query("fuzzy");
-const OUTLINE: Tests = of_query("outline");
+const OUTLINE: Tests = of_query("prefix_filter");
 const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_all");
 
 pub(super) const BUGS: &[Bug] = &[
@@ -44,7 +44,7 @@ pub(super) const BUGS: &[Bug] = &[
     },
     Bug {
         name: "fuzzy-prefix",
-        what: "a prefix as long as the word is none",
+        what: "a prefix as long as the word does not count",
         file: "crates/query/src/fuzzy.rs",
         old: "behind.map_or(word.len(), |(at, _)| at)",
         new: "behind.map_or(0, |(at, _)| at)",
@@ -93,7 +93,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "outline-escape",
         what: "what an escape stands for is taken for two places of a wildcard",
-        file: "crates/query/src/outline.rs",
+        file: "crates/query/src/prefix_filter.rs",
         old: "Some(b'\\\\') => *rest.next().unwrap_or(&b'\\\\'),",
         new: "Some(b'\\\\') => b'\\\\',",
         found_by: OUTLINE,

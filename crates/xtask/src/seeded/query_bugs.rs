@@ -34,8 +34,8 @@ pub(super) const BUGS: &[Bug] = &[
     },
     Bug {
         name: "fresh-non-essential",
-        what: "in a fresh segment each non-essential term is too little by itself, but not all of them together",
-        file: "crates/query/src/evaluate/rank/fresh_any.rs",
+        what: "in a fresh segment each non-essential term is too little on its own, but not all of them together",
+        file: "crates/query/src/evaluate/rank/max_score_fresh.rs",
         old: "sum += weight(number);",
         new: "sum = weight(number);",
         found_by: tests("-p spirit --test best", "of_fresh_lists"),
@@ -178,7 +178,7 @@ pub(super) const BUGS: &[Bug] = &[
     },
     Bug {
         name: "snippet-bytes",
-        what: "a snippet has room for so many bytes, not characters",
+        what: "a snippet has room for this many bytes, not characters",
         file: "crates/query/src/highlight/fragments.rs",
         old: "self.marks[last].characters.end - self.marks[first].characters.start",
         new: "self.marks[last].bytes.end - self.marks[first].bytes.start",

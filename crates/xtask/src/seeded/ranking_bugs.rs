@@ -15,7 +15,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "beside-counted-twice",
         what: "what stands for a phrase beside other terms counts besides it",
-        file: "crates/query/src/evaluate/rank/met.rs",
+        file: "crates/query/src/evaluate/rank/candidate_check.rs",
         old: "of(&self.parts[phrase.end..lists],",
         new: "of(&self.parts[phrase.start..lists],",
         found_by: BEST,
@@ -23,7 +23,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "beside-near",
         what: "of a phrase whose words may be moved one word stands for all matches",
-        file: "crates/query/src/evaluate/rank/beside.rs",
+        file: "crates/query/src/evaluate/rank/and_with_phrase.rs",
         old: "let stands_for_it = !is_exact || Some(number) == rarest;",
         new: "let stands_for_it = Some(number) == rarest;",
         found_by: BEST,
@@ -31,7 +31,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "repeated-once",
         what: "a term that a query says twice is worth as much as one that it says once",
-        file: "crates/query/src/repeated.rs",
+        file: "crates/query/src/duplicate_terms.rs",
         old: "node.boost = (node.boost + boost).min(f32::MAX);",
         new: "node.boost = node.boost.max(boost);",
         found_by: tests("-p spirit --test oracle", "one_executor_is_the_naive_index"),
@@ -39,7 +39,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "repeated-counted",
         what: "of clauses that are counted those that say the same count once",
-        file: "crates/query/src/repeated.rs",
+        file: "crates/query/src/duplicate_terms.rs",
         old: "Kind::Clauses { minimum: 0 | 1 }",
         new: "Kind::Clauses { .. }",
         found_by: of_query("a_repeated_term_stands_once"),
@@ -47,7 +47,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "required-too-soon",
         what: "a term is required without which others are enough",
-        file: "crates/query/src/evaluate/rank/any.rs",
+        file: "crates/query/src/evaluate/rank/max_score.rs",
         old: "without(*own) * MORE <= limit",
         new: "without(*own) * 0.7 <= limit",
         found_by: BEST,
@@ -55,7 +55,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "met-lost-between",
         what: "of documents that have all terms one is lost where there is no room for more",
-        file: "crates/query/src/evaluate/rank/met.rs",
+        file: "crates/query/src/evaluate/rank/candidate_check.rs",
         old: "for ((to, sum), rank) in self.ranks.iter_mut().zip(&mut self.sums).zip(ranks) {",
         new: "for (rank, (to, sum)) in ranks.zip(self.ranks.iter_mut().zip(&mut self.sums)) {",
         found_by: BEST,
@@ -63,7 +63,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "met-parts-left",
         what: "what one list adds to a score is another document's",
-        file: "crates/query/src/evaluate/rank/met.rs",
+        file: "crates/query/src/evaluate/rank/candidate_check.rs",
         old: "part.0[kept] = part.0[at];",
         new: "let _ = part;",
         found_by: BEST,
@@ -103,10 +103,10 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "floor-of-most",
         what: "what was joined of two postings passes for a document",
-        file: "crates/query/src/evaluate/rank/floor.rs",
-        old: "maxima.are_postings() && self.gate.is_open(word)",
-        new: "self.gate.is_open(word)",
-        found_by: of_query("floor"),
+        file: "crates/query/src/evaluate/rank/threshold_seed.rs",
+        old: "maxima.are_postings() && self.filter.is_open(word)",
+        new: "self.filter.is_open(word)",
+        found_by: of_query("threshold_seed"),
     },
     Bug {
         name: "ties-of-executors",
@@ -143,7 +143,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "floor-itself",
         what: "documents are left out that score as much as is promised, and no more",
-        file: "crates/query/src/evaluate/rank/floor.rs",
+        file: "crates/query/src/evaluate/rank/threshold_seed.rs",
         old: "(self.highest[self.lowest] / MORE).next_down()",
         new: "self.highest[self.lowest] * MORE",
         found_by: LIST_ENDS,
@@ -159,7 +159,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "required-missing",
         what: "among the best are documents without a term that is required",
-        file: "crates/query/src/evaluate/rank/lists_in_turn.rs",
+        file: "crates/query/src/evaluate/rank/term_at_a_time.rs",
         old: "*left &= of_group.fold(0, |has, list| has | shared[*list][number]);",
         new: "*left &= of_group.fold(u64::MAX, |has, list| has | shared[*list][number]);",
         found_by: BEST,
@@ -167,7 +167,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "turn-twice",
         what: "a document is among the best once for each of its terms",
-        file: "crates/query/src/evaluate/rank/lists_in_turn.rs",
+        file: "crates/query/src/evaluate/rank/term_at_a_time.rs",
         old: "*left &= if number < turn.number { !bits } else { u64::MAX };",
         new: "*left &= if number + 1 < turn.number { !bits } else { u64::MAX };",
         found_by: BEST,
@@ -175,7 +175,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "several-beside",
         what: "what has several essential terms is held to what the heaviest of them is worth alone",
-        file: "crates/query/src/evaluate/rank/any.rs",
+        file: "crates/query/src/evaluate/rank/max_score.rs",
         old: "        [highest + next, all]",
         new: "        [highest, all]",
         found_by: BEST,

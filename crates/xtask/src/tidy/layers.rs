@@ -41,7 +41,7 @@ const LAYERS: [(&str, May); 12] = [
         ]),
     ),
     ("spirit-cli", May::Use(&["spirit"])),
-    // Measures each layer by itself too.
+    // Measures each layer alone too.
     ("spirit-bench", May::UseAnything),
     // Held against the engine, so nothing of the engine is in it but the tree that a query is written down in.
     ("spirit-oracle", May::Use(&["spirit-query"])),

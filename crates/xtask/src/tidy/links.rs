@@ -64,7 +64,7 @@ fn without_code(line: &str) -> String {
     kept.map(|(_, part)| *part).collect()
 }
 
-/// Whether a link in the file `from` to `target` is none of our business, or leads to a file or folder.
+/// True if a link in the file `from` to `target` leads out of the project, or to a file or folder of it.
 fn leads(from: &str, target: &str, paths: &[String]) -> bool {
     let file = target.split('#').next().unwrap_or_default();
     if file.is_empty() || has_scheme(file) {

@@ -121,7 +121,7 @@ fn character_len(rest: &str) -> usize {
     }
 }
 
-/// Length of `#"..."#` after the `r` of a raw string; 0 if that is none, as in `r#type`.
+/// Length of `#"..."#` after the `r` of a raw string; 0 if it is no string, as in `r#type`.
 fn raw_len(rest: &str) -> usize {
     let hashes = rest.find(|c| c != '#').unwrap_or(rest.len());
     if !rest[hashes..].starts_with('"') {

@@ -11,6 +11,7 @@ mod modules;
 mod proofs;
 mod rust;
 mod text;
+mod words;
 
 use std::fmt;
 use std::io;
@@ -78,6 +79,9 @@ pub(crate) fn check(root: &Path) -> io::Result<Report> {
 fn check_file(path: &str, content: &str, paths: &[String], report: &mut Report) {
     let findings = &mut report.findings;
     findings.extend(text::machine_paths(path, content));
+    if path.ends_with(".rs") || path.ends_with(".md") {
+        findings.extend(words::banned(path, content));
+    }
     if path.ends_with(".md") {
         findings.extend(links::dead(path, content, paths));
         return;

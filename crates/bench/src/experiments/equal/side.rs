@@ -26,7 +26,7 @@ pub(in crate::experiments) struct Side {
     pub(super) best: Vec<Outcome>,
 }
 
-/// All peers wanted that can be had.
+/// All wanted peers that are available.
 pub(in crate::experiments) fn peers(
     bench: &mut Bench,
     docs: &Path,

@@ -1,7 +1,7 @@
 //! What the processor counts, by way of the program `perf`.
 //!
 //! `perf stat` attaches itself to this process and is interrupted at the end; its rows are separated by commas. Virtual machines seldom have
-//! counters: then the reason is told, and nothing is measured.
+//! counters: then the reason is printed, and nothing is measured.
 
 use std::process::{Child, Command, Stdio};
 use std::thread;

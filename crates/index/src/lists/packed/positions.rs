@@ -1,4 +1,4 @@
-//! Where postings are in their documents: numbers of one width, any of which can be read by itself.
+//! Where postings are in their documents: numbers of one width, any of which can be read on its own.
 //!
 //! A stream of bits, lowest first: 8 bits say the *width*, 0 to 32, and then come the numbers, that many bits each,
 //! up to whole words of 4 bytes. A posting of frequency `f` below 255 has `f` numbers: its first position, and for each further one how far
@@ -42,7 +42,7 @@ impl<'a> Positions<'a> {
         Positions { place: Some((region, span.start())), ..Positions::new(words) }
     }
 
-    /// Looks at the pages of so many numbers from one on, before they are read.
+    /// Looks at the pages of this many numbers from one on, before they are read.
     fn look_at(&self, first: u64, count: u64) {
         let Some((region, start)) = self.place else { return };
         let word = |number: u64| {
@@ -100,14 +100,14 @@ impl<'a> Positions<'a> {
         PositionIter { positions: *self, at, left: count, next: 0 }
     }
 
-    /// Words that so many numbers of this width take.
+    /// Words that this many numbers of this width take.
     #[cfg(test)]
     fn words(&self, numbers: u64) -> usize {
         words_for(self.width, numbers)
     }
 }
 
-/// Words that the width and so many numbers take.
+/// Words that the width and this many numbers take.
 pub(super) fn words_for(width: u32, numbers: u64) -> usize {
     (WIDTH_BITS + numbers * width as u64).div_ceil(WORD_BITS) as usize
 }

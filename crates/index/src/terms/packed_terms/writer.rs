@@ -14,9 +14,9 @@ const BESIDE_BYTES_MAX: u64 = 16;
 #[derive(Debug, Default)]
 pub(crate) struct PackedTermsWriter {
     terms: u32,
-    /// Of all blocks but the one at hand.
+    /// Of all blocks but the current one.
     words: u32,
-    /// The last term, and the block at hand.
+    /// The last term, and the current block.
     last: Vec<u8>,
     block: Vec<u8>,
     prefixes: Vec<u64>,
@@ -50,7 +50,7 @@ impl PackedTermsWriter {
         self.terms as u64 | (self.words as u64) << 32
     }
 
-    /// Bytes that so many terms take at most, which have so many bytes themselves.
+    /// Bytes that this many terms take at most, which have this many bytes themselves.
     pub(crate) fn bytes_max(terms: u64, bytes: u64) -> u64 {
         let of_blocks = terms.div_ceil(BLOCK as u64) * 3 * WORD;
         Self::BLOCKS_AT + bytes + terms * BESIDE_BYTES_MAX + of_blocks

@@ -1,4 +1,4 @@
-//! Page checks beside a reader that goes by what the format says, byte by byte.
+//! Page checks against a reader that follows the format byte by byte.
 
 use proptest::prelude::*;
 use spirit_mem::Residency;

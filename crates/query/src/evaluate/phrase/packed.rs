@@ -13,28 +13,28 @@ use crate::evaluate::{Evaluation, Place, words_of};
 use crate::leaf::SCRATCH_WORDS;
 use crate::packed::Blocks;
 use crate::query::NodeId;
-use crate::sloppy::{Occurrence, SLOTS_MAX};
+use crate::slop::{Occurrence, SLOTS_MAX};
 
 /// Where in a leaf's scratch memory phrases have their blocks.
 const WORDS_AT: usize = SCRATCH_WORDS / 2;
 
-/// A phrase as packed lists have it: the terms of the query that it has, and their entries in the segment at hand.
+/// A phrase as packed lists have it: the terms of the query that it has, and their entries in the current segment.
 #[derive(Debug, Default)]
 pub(super) struct InLists {
     terms: Vec<u32>,
     entries: Vec<Entry>,
 }
 
-/// So many terms have their positions side by side in little room.
+/// This many terms have their positions side by side in little room.
 const FEW: usize = 4;
 
 impl<C> Evaluation<'_, C> {
-    /// Whether the lists of the segment at hand are packed by now, whatever the entries that were found lead to.
+    /// Whether the lists of the current segment are packed by now, whatever the entries that were found lead to.
     pub(super) fn is_packed(&self, place: &Place<'_>) -> bool {
         !place.is_fresh() && place.segment.is_packed()
     }
 
-    /// Fills a phrase with what packed lists have; none if one of its terms has no posting in the segment at hand.
+    /// Fills a phrase with what packed lists have; none if one of its terms has no posting in the current segment.
     pub(super) fn fill_lists(
         &self,
         place: &Place<'_>,

@@ -22,7 +22,7 @@ use crate::limits::Meter;
 use crate::query::NodeId;
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// Sets the bits of the documents of the segment at hand in which a phrase prefix occurs; none is set.
+    /// Sets the bits of the documents of the current segment in which a phrase prefix occurs; none is set.
     pub(in crate::evaluate) fn expand_phrase(
         &mut self,
         place: &Place<'_>,

@@ -1,4 +1,4 @@
-//! Which documents of a window may be among the best, told by bits.
+//! The documents of a window that may be among the best, as bits.
 //!
 //! Most postings say that a document has a term once. What that is worth depends on the document's length, so the documents that may be among the best are a
 //! list's bits ANDed with those of the documents that are [as short as it takes](crate::rank::longest): by the term itself, or with others. Postings
@@ -13,9 +13,9 @@ use crate::evaluate::window::{Bits, WORDS, is_empty};
 use crate::rank::inverses::ratio_for;
 use crate::rank::{MORE, longest, longest_below};
 
-/// So many postings that say a frequency of 2 or more are looked at together.
+/// This many postings that say a frequency of 2 or more are looked at together.
 const TOGETHER: usize = 2 * BLOCK;
-/// So many of those that are above the bar are taken together.
+/// This many of those that are above the bar are taken together.
 const ABOVE: usize = 32;
 
 /// Documents of a window that may score above a limit, a bit each.
@@ -129,7 +129,7 @@ impl Candidates {
     }
 
     /// Keeps, of those that may be among the best with others, what has two of the terms: of those seen, or one of other dense lists.
-    pub(super) fn keep_met<'o, 'l: 'o>(&mut self, others: impl Iterator<Item = &'o List<'l>>) {
+    pub(super) fn keep_in<'o, 'l: 'o>(&mut self, others: impl Iterator<Item = &'o List<'l>>) {
         let (Ranks { level, first, .. }, words) = (self.window, self.window.words());
         let mut twice = self.seen[1];
         others.for_each(|list| _ = list.set_bits(level, first, &mut twice[..words]));

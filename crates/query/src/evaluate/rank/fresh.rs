@@ -1,8 +1,8 @@
-//! The best documents in segments that are not registered yet: their lists have no maxima, and lengths are in rows.
+//! The best documents in fresh segments: their lists have no block maxima, and lengths are in rows.
 //!
-//! For a term and for [any of several](super::fresh_any), they are asked last, though they are the newest: what other segments have found is
-//! what a posting has to beat. Of a term's postings most are passed over by their frequencies, since a document is as long as its terms are
-//! frequent, and of the others most by a comparison of lengths.
+//! For one term and for an [OR](super::max_score_fresh), fresh segments come last, though they are the newest: other segments have raised the threshold
+//! by then. Most postings are skipped by their frequency, since a document is at least as long as its terms are frequent. Most others are skipped
+//! by one comparison of lengths.
 
 use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
 use spirit_index::ground::term::FieldId;
@@ -11,7 +11,7 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Frequencies};
 
-use super::gate::Gate;
+use super::block_filter::BlockFilter;
 use super::{Evaluation, Ranked};
 use crate::evaluate::{OUT, Place, words_of};
 use crate::leaf::END;
@@ -19,7 +19,7 @@ use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::score;
 
 impl<'a> Evaluation<'a, Ranked<'_>> {
-    /// Offers what may be among the best in the segments that are not registered.
+    /// Offers the documents of fresh segments that may be among the best.
     pub(super) fn rank_fresh(&mut self, plan: &RankedPlan) {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
@@ -32,13 +32,13 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             }
             match plan.way {
                 RankedWay::Term => self.rank_fresh_term(&place, terms[0] as usize),
-                RankedWay::Any => self.rank_fresh_any(&place, terms),
+                RankedWay::Any => self.rank_fresh_by_max_score(&place, terms),
                 _ => self.rank_segment(&place),
             }
         }
     }
 
-    /// The same as [`offer_scored`](Self::offer_scored) where lists are gone through as they come: each match behind those before.
+    /// Like [`offer_scored`](Self::offer_scored), for matches that come in the order of ranks.
     pub(super) fn offer_listed(&mut self, place: &Place<'_>, rank: u32, score: f32) {
         let plan = self.collector.plan;
         let mut excluded = plan.excluded().iter();
@@ -57,14 +57,14 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
-        // What the snapshot does not see may not be whole yet: how often it has the term cannot be asked.
+        // A document that the snapshot does not see may be incomplete: its frequencies are not read.
         if self.seek(place, term, place.first) == END {
             return;
         }
         let (level, bm25) = (self.settings.level, self.bm25(term));
         let lengths = RowLengths::of(place, self.field(term));
-        let mut gate = Gate::new(bm25, self.limit());
-        let (mut least, mut often) = (gate.least_frequency(), [0; OUT]);
+        let mut filter = BlockFilter::new(bm25, self.limit());
+        let (mut least, mut often) = (filter.least_frequency(), [0; OUT]);
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -78,14 +78,14 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             for word in &often[..found] {
                 let (rank, frequency) = (rank(*word), frequency(*word));
                 let length = lengths.length(rank);
-                if !gate.lets_pass(frequency, length) {
+                if !filter.lets_pass(frequency, length) {
                     continue;
                 }
                 let score = score_of(place, bm25, (rank, frequency), length);
                 if score > self.collector.top.threshold() {
                     self.offer_listed(place, rank, score);
-                    gate = Gate::new(bm25, self.limit());
-                    least = gate.least_frequency();
+                    filter = BlockFilter::new(bm25, self.limit());
+                    least = filter.least_frequency();
                 }
             }
         }

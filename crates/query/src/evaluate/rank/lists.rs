@@ -9,7 +9,7 @@ use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
-use super::gate::Gate;
+use super::block_filter::BlockFilter;
 use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
 use crate::rank::inverses::{Best, Inverse, OF_ANY};
@@ -71,7 +71,7 @@ impl Ahead {
     }
 }
 
-/// What a posting of `own` has to score by itself to be among the best, if lists of which this is ahead can add to it. `threshold` is the
+/// What a posting of `own` has to score on its own to be among the best, if lists of which this is ahead can add to it. `threshold` is the
 /// score to beat. What a list of another field adds does not depend on the same length.
 pub(super) fn bar<'o, 'l: 'o>(
     threshold: f32,
@@ -252,7 +252,7 @@ impl<'l> List<'l> {
         self.word(self.at).map_or(END, rank)
     }
 
-    /// Takes postings of the block at hand, from where it is to before a rank. None if there are no more.
+    /// Takes postings of the current block, from where it is to before a rank. None if there are no more.
     pub(super) fn take_block(&mut self, level: Level, end: u32) -> Option<(usize, Run<'l>)> {
         let block = self.at / BLOCK;
         let (run, from) = match &self.source {
@@ -267,7 +267,7 @@ impl<'l> List<'l> {
         (!run.is_empty()).then_some((block, run))
     }
 
-    /// Takes postings from where it is to before a rank: all of them, or those of the block at hand. None if there are no more.
+    /// Takes postings from where it is to before a rank: all of them, or those of the current block. None if there are no more.
     pub(super) fn take_run(&mut self, level: Level, end: u32) -> Option<Run<'l>> {
         let (run, from) = match &self.source {
             Source::Run(run) => (*run, self.at),
@@ -296,7 +296,7 @@ impl<'l> List<'l> {
         self.bits.map(|bits| kernel::probe_into(level, run, bits, self.base, out).found)
     }
 
-    /// Whether it cannot have a posting of a rank, told at a glance.
+    /// True if a glance shows that the list does not contain a rank.
     fn lacks(&self, wanted: u32) -> bool {
         self.bits.is_some_and(|bits| {
             let bit = wanted.wrapping_sub(self.base) as usize;
@@ -343,7 +343,7 @@ impl<'l> List<'l> {
         self.word(self.seek(level, wanted)).filter(|word| rank(*word) == wanted)
     }
 
-    /// Writes the postings at some ranks, which ascend and are not before where it is; 0, which is none, where it has none.
+    /// Writes the postings at some ranks, which ascend and are not before where it is; 0 where the list has none.
     pub(super) fn look_up_all(&self, level: Level, ranks: &[u32], out: &mut [u32]) {
         if let (Source::Run(run), Some(bits)) = (&self.source, self.bits) {
             kernel::look_up(level, run, bits, self.base, self.at, ranks, out);
@@ -363,9 +363,9 @@ impl<'l> List<'l> {
         Ahead { bound: bound(self.bm25, word), frequency }
     }
 
-    /// Whether postings of a block may be above a gate's threshold.
-    pub(super) fn may_pass(&self, block: usize, gate: &Gate) -> bool {
-        self.maxima.get(block).is_none_or(|word| gate.is_open(word.load(Relaxed)))
+    /// Whether postings of a block may be above a filter's threshold.
+    pub(super) fn may_pass(&self, block: usize, filter: &BlockFilter) -> bool {
+        self.maxima.get(block).is_none_or(|word| filter.is_open(word.load(Relaxed)))
     }
 
     /// The frequency that a posting of a block needs to be above a bar in the shortest document that may have the term so often; none if
@@ -379,7 +379,7 @@ impl<'l> List<'l> {
         (least <= u32::from(maxima.frequency())).then_some(least)
     }
 
-    /// The same of postings that say a frequency of 2 or more: told by pairs of a higher [ratio](Best) than it takes.
+    /// The same of postings that say a frequency of 2 or more: by pairs whose [ratio](Best) is high enough.
     pub(super) fn least_often(&self, block: usize, bar: Bar, ratio: f32) -> Option<u32> {
         let Some(maxima) = self.maxima_of(block) else {
             return self.least(block, bar).map(|least| least.max(OFTEN));

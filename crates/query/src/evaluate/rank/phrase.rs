@@ -19,7 +19,7 @@ use crate::evaluate::{Place, words_of};
 use crate::plan::TERMS_INLINE;
 use crate::query::{Kind, NodeId};
 use crate::rank::{MORE, Weight, score};
-use crate::sloppy::Occurrence;
+use crate::slop::Occurrence;
 
 /// A phrase in a segment, and what it is looked for in.
 pub(super) struct Search<'s> {
@@ -42,7 +42,7 @@ struct Candidates {
 }
 
 impl<'r> Evaluation<'_, Ranked<'r>> {
-    /// Offers what may be among the best of the documents with a phrase of these terms in the registered segments at hand.
+    /// Offers what may be among the best of the documents with a phrase of these terms in the registered segments of this part.
     pub(super) fn rank_phrase(&mut self, phrase: NodeId, terms: &[u32]) {
         self.each_meeting(terms, |this, place| this.rank_phrase_in(place, phrase, terms));
     }

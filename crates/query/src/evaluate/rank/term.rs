@@ -10,7 +10,7 @@ use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25, Lengths, Run};
 
 use super::Ranked;
-use super::gate::Gate;
+use super::block_filter::BlockFilter;
 use super::lists::BLOCK;
 use crate::evaluate::{Evaluation, Place};
 use crate::leaf::SCRATCH_WORDS;
@@ -23,10 +23,10 @@ struct Room {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of a term's documents in the registered segments at hand.
+    /// Offers what may be among the best of a term's documents in the registered segments of this part.
     pub(super) fn rank_term(&mut self, term: usize) {
         let bm25 = self.bm25(term);
-        self.raise_floor(term);
+        self.seed_threshold(term);
         let mut room = Room { words: [0; BLOCK], scores: [0.0; BLOCK] };
         let entries = self.scratch.leaves[term].entries(self.lists());
         for index in (0..self.scratch.leaves[term].left).rev() {
@@ -74,12 +74,12 @@ impl Evaluation<'_, Ranked<'_>> {
         (lengths, bm25): (Lengths<'_>, Bm25),
         room: &mut Room,
     ) {
-        let mut gate = Gate::new(bm25, self.limit());
+        let mut filter = BlockFilter::new(bm25, self.limit());
         for (block, maxima) in list.chunks(BLOCK).zip(maxima) {
             let maxima = maxima.load(Relaxed);
-            if gate.is_open(maxima) && self.meter.step() {
+            if filter.is_open(maxima) && self.meter.step() {
                 self.rank_block(place, (block, maxima), (lengths, bm25), room);
-                gate = gate.for_threshold(self.limit());
+                filter = filter.for_threshold(self.limit());
             }
         }
     }
@@ -94,11 +94,11 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let region = place.context.lists.region;
         let maxima = list.maxima(region);
-        let mut gate = Gate::new(bm25, self.limit());
+        let mut filter = BlockFilter::new(bm25, self.limit());
         let mut words = [0; PACKED_BLOCK];
         for number in 0..list.blocks() {
             let maxima = maxima.get(number).map(|maxima| maxima.load(Relaxed));
-            if maxima.is_none_or(|maxima| gate.is_open(maxima)) && self.meter.step() {
+            if maxima.is_none_or(|maxima| filter.is_open(maxima)) && self.meter.step() {
                 let count = list.unpack(region, self.settings.level, number, &mut words).count;
                 let block = kernel::run_of(&mut words[..count]);
                 match maxima {
@@ -107,7 +107,7 @@ impl Evaluation<'_, Ranked<'_>> {
                     }
                     None => self.rank_words(place, block, (lengths, bm25), room),
                 }
-                gate = gate.for_threshold(self.limit());
+                filter = filter.for_threshold(self.limit());
             }
         }
     }
@@ -140,7 +140,7 @@ impl Evaluation<'_, Ranked<'_>> {
             let bar = Bar::at(self.collector.top.threshold());
             let level = self.settings.level;
             let progress = kernel::score_above(level, list, lengths, bm25, bar, words, scores);
-            self.raise_floor_to(place, &scores[..progress.found]);
+            self.raise_threshold_to(place, &scores[..progress.found]);
             for (word, score) in words[..progress.found].iter().zip(&*scores) {
                 if *score > self.collector.top.threshold() {
                     self.offer_scored(place, rank(*word), *score);

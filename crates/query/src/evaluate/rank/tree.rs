@@ -18,7 +18,7 @@ use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best in the registered segments at hand.
+    /// Offers what may be among the best in the registered segments of this part.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
         self.each_registered(bounded, |this, place| {
             if this.promising(place.segment).is_some() {

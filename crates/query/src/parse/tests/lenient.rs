@@ -96,7 +96,7 @@ fn depth(query: &Query, node: NodeId) -> usize {
 }
 
 proptest! {
-    /// Whoever goes down a tree relies on it.
+    /// Anyone who goes down a tree relies on it.
     #[test]
     fn no_text_makes_a_deep_tree(parts in prop::collection::vec(0usize..14, 0..400)) {
         let parts = parts.iter().map(|part| {

@@ -103,7 +103,7 @@ impl Options {
         self
     }
 
-    /// Is told how far a start is that has to ingest again what no segment has: after each record of the log.
+    /// Is called with the progress of a start that replays the log: after each record.
     pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
         self.watcher = Some(Watcher::new(watch));
         self
@@ -167,7 +167,7 @@ impl Options {
         self
     }
 
-    /// Goes by clocks that a test sets, where documents are kept for a time.
+    /// Uses clocks that a test sets, where documents are kept for a time.
     #[doc(hidden)]
     pub fn clock(mut self, clock: &ManualClock) -> Self {
         self.clock = Some(clock.clone());

@@ -18,7 +18,7 @@ use crate::config::error::AddError;
 const GAP: u32 = 100;
 
 impl Collector<'_> {
-    /// Adds the fields of the document at hand, whose text has been cut. One that is refused leaves nothing in the batch.
+    /// Adds the fields of the current document, whose text has been cut. One that is refused leaves nothing in the batch.
     #[cold]
     pub(super) fn collect_fields(&mut self, text: &str, fields: &[u8]) -> Result<(), AddError> {
         let (bytes, bytes_max) = (text.len() + fields.len(), self.tokenizers.document_bytes_max());

@@ -1,4 +1,4 @@
-//! An executor's part of a group: documents that come about together with those in other executors and the application's offset,
+//! An executor's part of a group: documents that take effect together with those in other executors and the application's offset,
 //! all of them or none, whatever happens.
 //!
 //! A part is one record of the log, which is there or is not, and its rows lie in one segment. So it is tried whole: rows that

@@ -45,7 +45,7 @@ impl Ingester {
     }
 
     /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
-    /// for the one who waits: he is told that there is none.
+    /// for an operation that waits, so it gets an error.
     pub(crate) fn end_last_segment(&mut self) -> Result<(), AddError> {
         self.is_closing = true;
         if self.writer.rows() > 0 { self.seal() } else { Ok(()) }

@@ -1,7 +1,7 @@
-//! How high the best of a list score at least, told by its blocks' maxima before any posting is looked at.
+//! Raises the threshold by block maxima, before any posting is read.
 //!
-//! Unless some were joined, each of a block's pairs is another document of it. So if the best ten are wanted, the tenth best of all pairs is a score
-//! that ten documents have. Blocks that promise less need not be looked at, even the first ones.
+//! Unless pairs were joined, each (frequency, length) pair of a block's maxima belongs to a different document. So if ten documents are
+//! wanted, ten documents score at least as much as the tenth best pair. Blocks with a lower upper bound are skipped, even the first ones.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,36 +9,30 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel::Bm25;
 
-use super::gate::Gate;
+use super::block_filter::BlockFilter;
+use super::tuning::{RARER_WEIGHT, SEED_HITS_MAX, SEED_LANES};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::RANKED_INLINE;
 use crate::rank::{MORE, score};
 
-/// So many matches at most are worth it.
-const WANTED_MAX: usize = 128;
-/// A term with so many times the weight of another is much rarer.
-const MUCH: f32 = 4.0;
-/// Groups of scores of which the highest is taken.
-const LANES: usize = 16;
-
-/// The best that documents with a term are certain to score, as many as are wanted.
-struct Floor {
-    highest: [f32; WANTED_MAX],
+/// The highest scores that documents with a term are certain to have, as many as are wanted.
+struct ThresholdSeed {
+    highest: [f32; SEED_HITS_MAX],
     wanted: usize,
     /// The index of the lowest of them.
     lowest: usize,
-    /// What it takes to be above that.
-    gate: Gate,
+    /// Lets blocks pass whose upper bound beats that.
+    filter: BlockFilter,
     bm25: Bm25,
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Raises what a match has to score by what the blocks of a term's lists promise, all those in the segments at hand; none was visited.
-    pub(super) fn raise_floor(&mut self, term: usize) {
+    /// Raises the threshold by the block maxima of a term's lists in the segments of this part, none of which was visited.
+    pub(super) fn seed_threshold(&mut self, term: usize) {
         let bm25 = self.bm25(term);
         // No posting scores more than the weight.
-        let Some(mut floor) = self.floor(bm25).filter(|floor| floor.gate.threshold() < bm25.weight)
+        let Some(mut seed) = self.seed(bm25).filter(|seed| seed.filter.threshold() < bm25.weight)
         else {
             return;
         };
@@ -58,13 +52,14 @@ impl Evaluation<'_, Ranked<'_>> {
                 Some(packed) => packed.maxima(region),
                 None => segment.flushed().maxima(entry).map_or(&[][..], |span| region.view(span)),
             };
-            floor.add(&place, maxima);
+            seed.add(&place, maxima);
         }
-        self.collector.top.raise(floor.level());
+        self.collector.top.raise(seed.level());
     }
 
-    /// The same of any of several terms, the rarest first. A term that is much more common promises less than documents with a rare one score.
-    pub(super) fn raise_floor_of_any(&mut self, terms: &[u32]) {
+    /// Like [`seed_threshold`](Self::seed_threshold), for an OR, the rarest terms first. A much more frequent term would seed less than documents
+    /// with a rare one score.
+    pub(super) fn seed_threshold_of_or(&mut self, terms: &[u32]) {
         let mut order = [0; RANKED_INLINE];
         let order = &mut order[..terms.len()];
         order.copy_from_slice(terms);
@@ -73,17 +68,17 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut highest = 0.0_f32;
         for term in order {
             let weight = weight(self, *term);
-            if weight * MUCH < highest {
+            if weight * RARER_WEIGHT < highest {
                 return;
             }
-            self.raise_floor(*term as usize);
+            self.seed_threshold(*term as usize);
             if self.has_enough(*term as usize) {
                 highest = highest.max(weight);
             }
         }
     }
 
-    /// Whether a term has as many postings in the segments at hand as documents are wanted.
+    /// True if a term has at least as many postings in the segments of this part as documents are wanted.
     fn has_enough(&self, term: usize) -> bool {
         let leaf = &self.scratch.leaves[term];
         let entries = leaf.entries(self.lists());
@@ -92,8 +87,8 @@ impl Evaluation<'_, Ranked<'_>> {
         wanted.is_some_and(|wanted| postings.sum::<u64>() >= wanted as u64)
     }
 
-    /// The same by what several documents of a segment score, if they are more than are wanted.
-    pub(super) fn raise_floor_to(&mut self, place: &Place<'_>, scores: &[f32]) {
+    /// Raises the threshold by the scores of a segment's documents, if they are more than are wanted.
+    pub(super) fn raise_threshold_to(&mut self, place: &Place<'_>, scores: &[f32]) {
         if let Some(wanted) = self.wanted_surely()
             && wanted < scores.len()
             && is_sure(place)
@@ -102,23 +97,23 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// How many are wanted, where it is certain that what scores enough is found.
+    /// The number of wanted documents; none if a document with a high enough score might not be offered.
     fn wanted_surely(&self) -> Option<usize> {
         let Ranked { top, skips, fading, plan, .. } = &self.collector;
         let is_sure = *skips && fading.is_none() && plan.excluded().is_empty();
-        top.first_page().filter(|k| is_sure && (1..=WANTED_MAX).contains(k))
+        top.first_page().filter(|k| is_sure && (1..=SEED_HITS_MAX).contains(k))
     }
 
-    /// A floor for a term; none where it is not certain that what blocks promise is found.
-    fn floor(&self, bm25: Bm25) -> Option<Floor> {
+    /// A seed for a term; none if a document that block maxima speak of might not be offered.
+    fn seed(&self, bm25: Bm25) -> Option<ThresholdSeed> {
         let wanted = self.wanted_surely()?;
-        let gate = Gate::new(bm25, self.collector.top.threshold().max(0.0));
-        Some(Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 })
+        let filter = BlockFilter::new(bm25, self.collector.top.threshold().max(0.0));
+        Some(ThresholdSeed { highest: [0.0; SEED_HITS_MAX], wanted, lowest: 0, filter, bm25 })
     }
 }
 
-impl Floor {
-    /// Takes note of a list's blocks, unless something can keep the documents that they speak of from being found.
+impl ThresholdSeed {
+    /// Adds a list's blocks, unless some of their documents might not be offered.
     fn add(&mut self, place: &Place<'_>, maxima: &[AtomicU64]) {
         if is_sure(place) {
             maxima.iter().for_each(|word| self.add_block(word.load(Relaxed)));
@@ -127,7 +122,7 @@ impl Floor {
 
     fn add_block(&mut self, word: u64) {
         let maxima = Maxima::from_word(word);
-        if maxima.are_postings() && self.gate.is_open(word) {
+        if maxima.are_postings() && self.filter.is_open(word) {
             maxima.pairs().into_iter().for_each(|pair| self.add_pair(pair));
         }
     }
@@ -137,27 +132,27 @@ impl Floor {
         if pair.frequency > 0 && sure > self.highest[self.lowest] {
             self.highest[self.lowest] = sure;
             self.lowest = index_of_lowest(&self.highest[..self.wanted]);
-            let lowest = self.highest[self.lowest].max(self.gate.threshold());
-            self.gate = self.gate.for_threshold(lowest);
+            let lowest = self.highest[self.lowest].max(self.filter.threshold());
+            self.filter = self.filter.for_threshold(lowest);
         }
     }
 
-    /// As many documents as are wanted score above it.
+    /// A score that as many documents beat as are wanted.
     fn level(&self) -> f32 {
-        // Scores may come out a little lower than what is computed from other lengths.
+        // A score may be lower by a rounding error than the one computed from the pair.
         (self.highest[self.lowest] / MORE).next_down()
     }
 }
 
-/// Whether nothing can keep documents of a segment from being found.
+/// True if all documents of a segment are visible and alive, so that all of them are offered.
 fn is_sure(place: &Place<'_>) -> bool {
     place.whole && !place.has_dead
 }
 
-/// What so many of some scores reach at least, nearly: of `LANES` groups of them, each has one that is as high as its highest.
+/// A lower bound on the `wanted`-th best score: the `wanted`-th of the maxima of [`SEED_LANES`] interleaved groups.
 fn reached_by(wanted: usize, scores: &[f32]) -> f32 {
-    let mut highest = [0.0_f32; LANES];
-    for group in scores.chunks(LANES) {
+    let mut highest = [0.0_f32; SEED_LANES];
+    for group in scores.chunks(SEED_LANES) {
         highest.iter_mut().zip(group).for_each(|(highest, score)| *highest = highest.max(*score));
     }
     highest.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -203,15 +198,15 @@ mod tests {
             (c0, c1) in (0.0f32..2.0, 0.0f32..0.3),
         ) {
             let bm25 = Bm25 { weight, c0, c1, term: 0 };
-            let gate = Gate::new(bm25, 0.0);
-            let mut floor = Floor { highest: [0.0; WANTED_MAX], wanted, lowest: 0, gate, bm25 };
+            let filter = BlockFilter::new(bm25, 0.0);
+            let mut seed = ThresholdSeed { highest: [0.0; SEED_HITS_MAX], wanted, lowest: 0, filter, bm25 };
             for block in &blocks {
-                floor.add_block(Maxima::of(block.iter().copied()).word());
+                seed.add_block(Maxima::of(block.iter().copied()).word());
             }
             let scores = blocks.iter().flatten().map(|(f, l)| score(bm25, f32::from(*f), u32::from(*l)));
-            let above = scores.filter(|score| *score > floor.level()).count();
+            let above = scores.filter(|score| *score > seed.level()).count();
             prop_assert!(above >= wanted.min(blocks.iter().flatten().count()));
-            prop_assert!(wanted > 1 || floor.level() > 0.0 || blocks.iter().flatten().count() > 4);
+            prop_assert!(wanted > 1 || seed.level() > 0.0 || blocks.iter().flatten().count() > 4);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Which blocks of a list may hold a posting that scores above a threshold, told without a division.
+//! Tells blocks that may contain a posting above a threshold from those that cannot, without a division.
 //!
-//! A score is above it if what is below the line beside the frequency, which a document's length decides, is at most so many times the
-//! frequency. So most blocks are passed over by a multiplication and a comparison for each pair of their maxima; of those that are not it is asked
-//! what they are [bound](crate::rank::bound) by.
+//! BM25 gives `weight * f / (f + k)`, where `k` depends on the document's length. It beats the threshold if `k` is at most `times * f`. So most blocks
+//! are skipped by one multiplication and one comparison for each pair of their maxima. For the others the [upper bound](crate::rank::bound) is
+//! computed.
 
 use spirit_index::ground::posting::FREQUENCY_MAX;
 use spirit_index::lists::maxima::Maxima;
@@ -10,25 +10,25 @@ use spirit_kernel::Bm25;
 
 use crate::rank::{SLACK, bound};
 
-/// A threshold, and what it means for a term's postings.
+/// A threshold, and the limit for a term's postings that follows from it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gate {
+pub(super) struct BlockFilter {
     bm25: Bm25,
     threshold: f32,
-    /// What comes to the frequency below the line is at most so many times the frequency where a score is above the threshold.
+    /// A score beats the threshold only if `k` is at most this many times the frequency.
     times: f32,
 }
 
-impl Gate {
-    pub(super) fn new(bm25: Bm25, threshold: f32) -> Gate {
+impl BlockFilter {
+    pub(super) fn new(bm25: Bm25, threshold: f32) -> BlockFilter {
         let times = bm25.weight / threshold * (1.0 + SLACK) - 1.0 + SLACK;
-        Gate { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
+        BlockFilter { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
     }
 
-    /// The same for another threshold, or for that which it has.
+    /// The filter for another threshold.
     #[inline]
-    pub(super) fn for_threshold(self, threshold: f32) -> Gate {
-        if threshold == self.threshold { self } else { Gate::new(self.bm25, threshold) }
+    pub(super) fn for_threshold(self, threshold: f32) -> BlockFilter {
+        if threshold == self.threshold { self } else { BlockFilter::new(self.bm25, threshold) }
     }
 
     /// The threshold.
@@ -36,20 +36,20 @@ impl Gate {
         self.threshold
     }
 
-    /// No posting that is less frequent may score above it, as long as its document is at least: one that has nothing but the term.
+    /// The lowest frequency that may beat the threshold, in the shortest possible document: one that contains nothing but the term.
     pub(super) fn least_frequency(&self) -> u32 {
         let passes = |frequency: &u32| self.lets_pass(*frequency, *frequency);
         (1..FREQUENCY_MAX).find(passes).unwrap_or(FREQUENCY_MAX)
     }
 
-    /// Whether a posting with this frequency in a document of this length may score above it.
+    /// True if a posting with this frequency in a document of this length may beat the threshold.
     #[inline(always)]
     pub(super) fn lets_pass(&self, frequency: u32, length: u32) -> bool {
         let beside = self.bm25.c0 + self.bm25.c1 * length as f32;
         beside <= frequency as f32 * self.times || frequency == FREQUENCY_MAX
     }
 
-    /// Whether a block with these maxima may hold a posting that scores above it.
+    /// True if a block with these maxima may contain a posting that beats the threshold.
     #[inline]
     pub(super) fn is_open(&self, word: u64) -> bool {
         let pairs = Maxima::from_word(word).pairs();
@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What its bound would let through is let through, and nothing else.
+        /// Exactly those blocks pass whose upper bound beats the threshold.
         #[test]
         fn what_a_block_is_bound_by_decides(
             postings in proptest::collection::vec((1u8..40, 1u16..400), 1..9),
@@ -81,7 +81,7 @@ mod tests {
             let bm25 = Bm25 { weight, c0, c1, term: 0 };
             let bound = bound(bm25, word);
             for threshold in [-1.0, 0.0, bound, bound * share, bound.next_down()] {
-                prop_assert_eq!(Gate::new(bm25, threshold).is_open(word), bound > threshold);
+                prop_assert_eq!(BlockFilter::new(bm25, threshold).is_open(word), bound > threshold);
             }
         }
     }

@@ -1,16 +1,20 @@
-//! The best documents with any of several terms, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it: in each window the terms
-//! that cannot lift a document above what was found by themselves, all of them together, are *non-essential*.
+//! The best documents of an OR, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it. In each window the lists whose upper bounds
+//! together do not beat the threshold are *non-essential*: a document that only they contain is skipped.
 //!
-//! A term without which all others together are not enough is *required*: of a window in which few documents have all of these nothing else is
-//! looked at. Of the others it is told by bits [which documents](super::candidates) may be among the best. Where
-//! few are left each is looked up in all lists; where many are, the lists are added up, and non-essential ones are looked up for
-//! those which they may lift. Lists so sparse that windows would have little in them go [in turn](super::lists_in_turn).
+//! A term is *required* if all others together cannot beat the threshold. If at most [`REQUIRED_LOOKED_UP_MAX`] documents of a window contain all
+//! required terms, only they are looked up. Otherwise bits tell [which documents](super::candidates) may be among the best. If few
+//! candidates remain, each is looked up in all lists. If many remain, the essential lists are added up, and non-essential lists are looked up for
+//! sums that they may lift above the threshold. Sparse lists are processed [term at a time](super::term_at_a_time).
 
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Level};
 
 use super::candidates::Candidates;
 use super::lists::{Ahead, List, bar};
+use super::tuning::{
+    CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX, SIFTED_ONCE_MAX,
+    UNSIFTED_MAX,
+};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, aligned, ones};
 use crate::evaluate::{OUT, Place};
@@ -18,50 +22,37 @@ use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
 
-/// So few documents with all required terms are looked up at once,
-const LOOKED_UP: u64 = 48;
-/// So few documents of a window are looked up one by one at once, whichever terms they have,
-const VERY_FEW: u64 = 8;
-/// so few if they have two of them,
-const FEW: u64 = 32;
-/// and so few if their scores would have to be added up otherwise.
-const MANY: u64 = 128;
-/// To look up a candidate takes as long as to look at so many postings.
-const WORTH: usize = 16;
-/// A list with a posting in so many rows or fewer is dense.
-const DENSE: u32 = 32;
-
 /// The lists of a segment, in the order of the query's terms.
 struct Streams<'l> {
     lists: [List<'l>; RANKED_INLINE],
     len: usize,
-    /// Those with the lowest bounds in the window first.
+    /// The lists' numbers, ascending by upper bound in the window.
     order: [usize; RANKED_INLINE],
-    /// What each can be in the window at best.
+    /// Each list's upper bound in the window.
     ahead: [Ahead; RANKED_INLINE],
-    /// Those without which all others together are not enough, a bit each.
+    /// The required lists, a bit each.
     required: u32,
-    /// How many of `order` are non-essential, and above what they add together.
+    /// How many of `order` are non-essential, and the sum of their upper bounds.
     others: usize,
     others_bound: f32,
 }
 
 /// A window.
 struct InWindow {
-    /// Its ranks: from the first to one past the last.
+    /// Its ranks, from the first to one past the last.
     first: u32,
     end: u32,
-    /// The documents with all terms that it takes, if it takes any, and how many these are.
+    /// The documents that contain all required terms, and their number; none if no term is required.
     required: Option<(Bits, u64)>,
 }
 
 impl InWindow {
-    /// Those documents, if they are so few that they are looked up, and no list is gone through.
+    /// Returns the documents with all required terms if they are few enough to be looked up one by one.
     fn few(&self) -> Option<Bits> {
-        self.required.filter(|(_, count)| *count <= LOOKED_UP).map(|(bits, _)| bits)
+        self.required.filter(|(_, count)| *count <= REQUIRED_LOOKED_UP_MAX).map(|(bits, _)| bits)
     }
 
-    /// Keeps documents with all terms that it takes.
+    /// Keeps the documents that contain all required terms.
     fn keep_required(&self, level: Level, bits: &mut [u64]) {
         if let Some((required, _)) = &self.required {
             kernel::and_window(level, bits, required);
@@ -70,16 +61,16 @@ impl InWindow {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with any of some terms in the registered segments at hand.
-    pub(super) fn rank_any(&mut self, terms: &[u32]) {
+    /// Offers the documents of an OR that may be among the best, in the registered segments of this part.
+    pub(super) fn rank_by_max_score(&mut self, terms: &[u32]) {
         let oldest = self.part.oldest;
-        self.raise_floor_of_any(terms);
+        self.seed_threshold_of_or(terms);
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
             let Some(place) = self.promising(segment) else { continue };
-            // Lent, since what lists are read in is not to be seen to change; it is back before leaves are opened again.
+            // Moved out while lists borrow from it, and put back before the next segment's leaves are opened.
             let words = std::mem::take(&mut self.scratch.words);
             let mut streams = Streams {
                 lists: [List::NONE; RANKED_INLINE],
@@ -97,7 +88,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 }
             }
             if streams.are_sparse(END - place.base) {
-                self.rank_one_by_one(&place, &mut streams.lists[..streams.len], &[]);
+                self.rank_term_at_a_time(&place, &mut streams.lists[..streams.len], &[]);
             } else {
                 self.rank_streams(&place, &mut streams);
             }
@@ -108,13 +99,13 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
         let level = self.settings.level;
         let mut scores = std::mem::take(&mut self.scratch.scores);
-        // What a document had to score when too many of a window might have.
+        // The threshold at which a window had too many candidates: a lower one is not tried again.
         let mut too_low = 0.0;
         let mut start = place.first;
         loop {
             streams.lists[..streams.len].iter_mut().for_each(|list| list.go_to(level, start));
             let next = streams.lists[..streams.len].iter().map(List::rank).min();
-            // Ends, also where a list is damaged and leads back.
+            // Terminates: `start` grows in each round. A damaged list may lead back to a lower rank.
             let is_within = |rank: &u32| *rank < END && start < END;
             let Some(next) = next.filter(|rank| is_within(rank) && self.meter.step()) else {
                 break;
@@ -139,7 +130,7 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = scores;
     }
 
-    /// A window in which few documents may be among the best; says whether that is so.
+    /// Looks up a window's candidates one by one, if they are few; returns false if they are too many.
     fn rank_few(
         &mut self,
         place: &Place<'_>,
@@ -152,12 +143,12 @@ impl Evaluation<'_, Ranked<'_>> {
             window.keep_required(level, &mut found);
             found
         });
-        if kernel::count_bits(level, &candidates) > MANY {
+        if kernel::count_bits(level, &candidates) > CANDIDATES_MAX {
             return false;
         }
         for bit in ones(&candidates) {
             let rank = window.first + bit as u32;
-            // In the order of the terms, so that a document's score does not depend on what else there is.
+            // Summed in the order of the terms: the same document has the same score in every evaluator.
             let mut score = 0.0;
             for list in &mut streams.lists[..streams.len] {
                 if let Some(word) = list.find(level, rank) {
@@ -171,7 +162,7 @@ impl Evaluation<'_, Ranked<'_>> {
         true
     }
 
-    /// A window in which many documents may be among the best: essential lists are added up.
+    /// Adds up the essential lists of a window, and offers the documents whose sums may beat the threshold.
     fn rank_sum(
         &mut self,
         place: &Place<'_>,
@@ -194,8 +185,8 @@ impl Evaluation<'_, Ranked<'_>> {
         window.keep_required(level, bits);
         let (mut out, mut from) = ([0; OUT], 0);
         while from < scores.len() {
-            // What is added up in another order may come out a little lower, by a part of the whole: what is left of the
-            // threshold may be as small as that.
+            // A sum in another order may be lower by a rounding error, which is relative to the whole threshold, not to what is
+            // left of it here.
             let threshold = self.collector.top.threshold();
             let needed = threshold.min(threshold / MORE) - streams.others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
@@ -207,7 +198,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// A document whose essential lists give it `score`.
+    /// Offers a document whose essential lists sum up to `score`, if the others can lift it above the threshold.
     fn rank_candidate(&mut self, place: &Place<'_>, streams: &Streams<'_>, rank: u32, score: f32) {
         let level = self.settings.level;
         let (mut score, mut left) = (score, streams.others_bound);
@@ -224,7 +215,7 @@ impl Evaluation<'_, Ranked<'_>> {
         if score * MORE <= self.collector.top.threshold() {
             return;
         }
-        // In the order of the terms, so that a document's score does not depend on what else there is.
+        // Summed in the order of the terms: the same document has the same score in every evaluator.
         let mut exact = 0.0;
         for list in &streams.lists[..streams.len] {
             if let Some(word) = list.look_up(level, rank) {
@@ -238,20 +229,20 @@ impl Evaluation<'_, Ranked<'_>> {
 }
 
 impl Streams<'_> {
-    /// Whether windows of so many rows would have little in them.
+    /// True if at most one list has a posting in every [`DENSE_ROWS`] rows: windows would be nearly empty.
     fn are_sparse(&self, rows: u32) -> bool {
-        let is_dense = |list: &&List<'_>| list.len() as u32 > rows / DENSE;
+        let is_dense = |list: &&List<'_>| list.len() as u32 > rows / DENSE_ROWS;
         self.lists[..self.len].iter().filter(is_dense).count() <= 1
     }
 
-    /// Looks at what is between where each list is and a rank.
+    /// Computes each list's upper bound from its position up to a rank.
     fn look_ahead(&mut self, last: u32) {
         for (ahead, list) in self.ahead.iter_mut().zip(&self.lists[..self.len]) {
             *ahead = list.ahead(last);
         }
     }
 
-    /// The documents of a window with all terms that it takes, if it takes any, and how many these are.
+    /// Returns the documents of a window that contain all required terms, and their number; none if no term is required.
     fn with_required(&self, level: Level, first: u32, end: u32) -> Option<(Bits, u64)> {
         if self.required == 0 {
             return None;
@@ -270,7 +261,7 @@ impl Streams<'_> {
         Some((all, kernel::count_bits(level, &all)))
     }
 
-    /// The documents of a window that may score above a limit.
+    /// Returns the documents of a window that may score above a limit.
     fn candidates(&self, level: Level, limit: f32, first: u32, end: u32) -> Bits {
         let mut found = Candidates::new(level, limit, first, end);
         let (others, essential) = self.order[..self.len].split_at(self.others);
@@ -285,19 +276,19 @@ impl Streams<'_> {
             found.add_several(&self.lists[0], self.weights(essential), rest);
         }
         if !others.is_empty() {
-            if kernel::count_bits(level, &found.all()) <= VERY_FEW {
+            if kernel::count_bits(level, &found.all()) <= UNSIFTED_MAX {
                 return found.all();
             }
-            // Most of these have one of the terms only.
+            // Most candidates contain only one term. Where all other lists are bitmaps, an AND drops them.
             let others = others.iter().map(|list| &self.lists[*list]);
             if others.clone().all(List::is_dense) {
-                found.keep_met(others);
-                if kernel::count_bits(level, &found.all()) <= FEW {
+                found.keep_in(others);
+                if kernel::count_bits(level, &found.all()) <= SIFTED_ONCE_MAX {
                     return found.all();
                 }
             }
-            // What it takes to tell must not be more than what it spares.
-            let most = kernel::count_bits(level, &found.all()) as usize * WORTH;
+            // Give up as soon as sifting has read more postings than looking up the candidates would cost.
+            let most = kernel::count_bits(level, &found.all()) as usize * POSTINGS_A_LOOK_UP;
             for other in &self.order[..self.others] {
                 let bar = self.bar_of(*other, limit);
                 if found.see(&self.lists[*other], bar, most).is_none() {
@@ -312,24 +303,24 @@ impl Streams<'_> {
         found.all()
     }
 
-    /// What a posting of a list has to score by itself.
+    /// The score that a posting of a list must reach alone.
     fn bar_of(&self, own: usize, limit: f32) -> Bar {
         self.bar_beside(own, &self.order[..self.len], limit)
     }
 
-    /// The same if only some of the other lists can add to it.
+    /// Like [`bar_of`](Self::bar_of), if only some of the other lists can add to it.
     fn bar_beside(&self, own: usize, others: &[usize], limit: f32) -> Bar {
         let others = others.iter().filter(|other| **other != own);
         bar(limit, &self.lists[own], others.map(|other| (&self.lists[*other], self.ahead[*other])))
     }
 
-    /// Whether all terms are of the same field: where a document has several, they are worth their sum by one length.
+    /// True if all terms are of one field: then one document length bounds the sum of several terms.
     fn are_of_one_field(&self) -> bool {
         let lists = &self.lists[..self.len];
         lists.iter().all(|list| list.field == lists[0].field)
     }
 
-    /// The sum of the weights of any two of some terms that have postings in the window at most, and that of all of them.
+    /// Returns the highest sum of two weights, and the sum of all, of lists that have postings in the window.
     fn weights(&self, lists: &[usize]) -> [f32; 2] {
         let (mut highest, mut next, mut all) = (0.0_f32, 0.0_f32, 0.0);
         for list in lists.iter().filter(|list| self.ahead[**list].frequency > 0) {
@@ -341,8 +332,7 @@ impl Streams<'_> {
         [highest + next, all]
     }
 
-    /// Divides the lists into those that are essential to score more than `limit` and others; says whether that can be
-    /// done at all.
+    /// Divides the lists into essential and non-essential ones; returns false if all together cannot beat `limit`.
     fn divide(&mut self, limit: f32) -> bool {
         let order = &mut self.order[..self.len];
         order.iter_mut().enumerate().for_each(|(number, place)| *place = number);

@@ -1,15 +1,15 @@
-//! Terms that clauses ask for more than once: `to be or not to be`.
+//! Terms that a query contains more than once: `to be or not to be`.
 //!
-//! Each time such a term adds the same to a score, so it stands once, where it stands first, with what its boosts come to; as Lucene
-//! rewrites a disjunction. One list is gone through instead of two. Where matching clauses are counted, each counts for itself.
+//! Each occurrence adds the same to a score. So the first one stays, with the sum of the boosts, as Lucene rewrites a disjunction: one list is read
+//! instead of two. Where matching clauses are counted, each occurrence stays a clause.
 
 use crate::query::{Kind, NONE, Node, NodeId, Query};
 
-/// Clauses of more than so many, which are not ranked list by list, stay as they are: each would be compared with each.
+/// Nodes with more clauses stay as they are, since each clause is compared with each. They are not ranked list by list anyway.
 const CLAUSES: usize = 32;
 
 impl Query {
-    /// Takes repeated terms together. All clauses have their minimum by now.
+    /// Joins duplicate terms. All clauses have their minimum by now.
     pub(crate) fn join_repeated(&mut self) {
         for parent in 0..self.nodes.len() as NodeId {
             let is_counted =

@@ -1,7 +1,7 @@
-//! The best documents with any of several terms in a segment that is not registered yet, by MaxScore as in [registered ones](super::any).
+//! The best documents of an OR in a fresh segment, by MaxScore as in [registered segments](super::max_score).
 //!
-//! A window at a time the lists of essential terms are written down: which documents they have, and how often. Of non-essential terms that
-//! is done for those documents only, or for all if there are many. What none of the terms would lift by itself has to have two of them.
+//! Window by window, the documents and frequencies of the essential lists are tallied. Non-essential lists are looked up for these documents, or read
+//! if there are many. If no term alone can beat the threshold, a document must contain two.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,6 +10,7 @@ use spirit_index::ground::term::FieldId;
 use spirit_kernel as kernel;
 
 use super::fresh::{RowLengths, score_of};
+use super::tuning::FRESH_LOOKED_UP_MAX;
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{Place, words_of};
@@ -17,20 +18,17 @@ use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::{MORE, score};
 
-/// So few documents of a window are looked up in a list; for more it is gone through.
-const LOOKED_UP: u64 = 64;
-
-/// What the documents of a window have of each of several terms.
+/// The frequencies of several terms in the documents of a window.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// By the term's number: which of the documents have it,
+    /// For each term, the documents that contain it.
     bits: Box<[Bits]>,
-    /// and how often they do, as their postings say.
+    /// For each term, its frequency in each document.
     frequencies: Box<[u8]>,
 }
 
 impl Tally {
-    /// With room for as many terms as there are.
+    /// With room for the most terms that a query has.
     pub(in crate::evaluate) fn with_room() -> Tally {
         let bits = vec![[0; WORDS]; RANKED_INLINE].into_boxed_slice();
         let frequencies = vec![0; RANKED_INLINE * RANKS as usize].into_boxed_slice();
@@ -42,19 +40,19 @@ impl Tally {
         self.frequencies[number * RANKS as usize + bit] = frequency as u8;
     }
 
-    /// How often a document has a term; none if it has not.
+    /// The frequency of a term in a document; none if the document does not contain it.
     fn frequency(&self, number: usize, bit: usize) -> Option<u32> {
         let has = self.bits[number][bit / 64] >> (bit % 64) & 1 == 1;
         has.then(|| u32::from(self.frequencies[number * RANKS as usize + bit]))
     }
 }
 
-/// Terms in the order of their weights, and which of them are essential to score more than a limit.
+/// Terms in the order of their weights, divided into non-essential and essential ones.
 struct Split {
-    /// Numbers of terms, those with the lowest weights first.
+    /// The terms' numbers, ascending by weight.
     order: [usize; RANKED_INLINE],
     len: usize,
-    /// How many of them are non-essential.
+    /// How many of `order` are non-essential.
     others: usize,
 }
 
@@ -69,8 +67,8 @@ impl Split {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with any of some terms in a fresh segment, in which they are open.
-    pub(super) fn rank_fresh_any(&mut self, place: &Place<'_>, terms: &[u32]) {
+    /// Offers the documents of an OR that may be among the best, in a fresh segment whose lists are open.
+    pub(super) fn rank_fresh_by_max_score(&mut self, place: &Place<'_>, terms: &[u32]) {
         let mut tally = std::mem::take(&mut self.scratch.tally);
         let mut start = place.first;
         loop {
@@ -102,7 +100,7 @@ impl Evaluation<'_, Ranked<'_>> {
         split
     }
 
-    /// Writes down what the documents of a window have, as far as that is needed; returns those that may be among the best.
+    /// Tallies a window as far as needed; returns the documents that may be among the best.
     fn tally(
         &mut self,
         place: &Place<'_>,
@@ -122,7 +120,7 @@ impl Evaluation<'_, Ranked<'_>> {
             }
         }
         let essential = once;
-        let are_few = kernel::count_bits(level, &essential) <= LOOKED_UP;
+        let are_few = kernel::count_bits(level, &essential) <= FRESH_LOOKED_UP_MAX;
         for number in split.others().iter().rev() {
             let term = terms[*number] as usize;
             if are_few {
@@ -138,7 +136,7 @@ impl Evaluation<'_, Ranked<'_>> {
         alone
     }
 
-    /// Writes down what a term's list has in a window.
+    /// Tallies a term's whole list in a window.
     fn note_all(
         &mut self,
         place: &Place<'_>,
@@ -166,7 +164,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Writes down what it has of some documents.
+    /// Tallies a term's list for some documents of a window.
     fn note_each(
         &mut self,
         place: &Place<'_>,
@@ -197,7 +195,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut lengths = RowLengths::of(place, FieldId::TEXT);
         for bit in ones(candidates) {
             let rank = first + bit as u32;
-            // A document is as long as its terms are frequent: of most it is told without a look at its length, which is a cache miss.
+            // A document is at least as long as its terms are frequent. That rules out most without reading the length, a cache miss.
             let most = |(number, term): (usize, &u32)| {
                 let bm25 = self.bm25(*term as usize);
                 match tally.frequency(number, bit) {
@@ -210,7 +208,7 @@ impl Evaluation<'_, Ranked<'_>> {
             if most * MORE <= self.collector.top.threshold() {
                 continue;
             }
-            // In the order of the terms, so that a document's score does not depend on what else there is.
+            // Summed in the order of the terms: the same document has the same score in every evaluator.
             let mut score = 0.0;
             for (number, term) in terms.iter().enumerate() {
                 let Some(frequency) = tally.frequency(number, bit) else { continue };
@@ -225,7 +223,7 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-/// Adds to what some lists have, and to what two of them have.
+/// Adds a list's documents to those of any list, and to those of two.
 fn add_seen(own: &Bits, once: &mut Bits, twice: &mut Bits) {
     for ((own, once), twice) in own.iter().zip(once).zip(twice) {
         *twice |= *once & own;

@@ -1,17 +1,17 @@
-//! The best documents with all of several terms: blocks of the shortest list for which the maxima of all lists together say that
-//! there may be one. Dense lists are met by their bits, a window at a time. If some of the terms are to make [a phrase](super::beside), that is asked of
-//! what is left.
+//! The best documents of an AND, by block maxima. A block of the shortest list is skipped if the upper bounds of all lists there do not beat the
+//! threshold. Dense lists are intersected as bitmaps, window by window. If some terms make a [phrase](super::and_with_phrase), candidates are checked
+//! for it last.
 
 use std::ops::Range;
 
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Run};
 
-use super::beside::Beside;
+use super::and_with_phrase::WithPhrase;
+use super::candidate_check::CandidateCheck;
 use super::candidates::Candidates;
 use super::lists::{Ahead, BLOCK, List, bar};
-use super::met::Met;
-use super::tuning::LOOKED_UP_ONE_BY_ONE;
+use super::tuning::{AND_LOOKED_UP_MAX, AND_RANKS_FIRST, LOOKED_UP_ONE_BY_ONE};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::evaluate::window::{RANKS, WORDS, aligned, ones};
@@ -19,25 +19,20 @@ use crate::leaf::END;
 use crate::plan::{Among, TERMS_INLINE};
 use crate::rank::MORE;
 
-/// Something of each term.
+/// A value for each term.
 type Parts<T> = [T; TERMS_INLINE];
 
-/// So many documents of a window are looked up sooner than a list is gone through to tell which of them may be among the best.
-const LOOKED_UP: u64 = 48;
-/// Ranks of the first window of dense lists.
-const RANKS_FIRST: u32 = 512;
-
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with all of some terms, of which some may have to make a phrase, in the registered
-    /// segments at hand.
-    pub(super) fn rank_all(&mut self, terms: &[u32], phrase: Option<Among>) {
+    /// Offers the documents of an AND that may be among the best, in the registered segments of this part. `phrase`: some of the terms
+    /// must make a phrase.
+    pub(super) fn rank_and(&mut self, terms: &[u32], phrase: Option<Among>) {
         self.each_meeting(terms, |this, place| match phrase {
             None => this.rank_meeting(place, terms),
             Some(among) => this.rank_meeting_with_phrase(place, terms, among),
         });
     }
 
-    /// Visits the registered segments at hand in which all of some terms have lists, these open.
+    /// Visits the registered segments of this part in which all terms have lists, and opens these.
     pub(super) fn each_meeting(&mut self, terms: &[u32], visit: impl Fn(&mut Self, &Place<'_>)) {
         self.scratch.ahead.begin();
         let mut more = true;
@@ -60,48 +55,48 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// A segment in which all terms have lists.
+    /// Ranks a segment in which all terms have lists.
     fn rank_meeting(&mut self, place: &Place<'_>, terms: &[u32]) {
-        // Lent, since what lists are read in is not to be seen to change.
+        // Moved out while lists borrow from it.
         let words = std::mem::take(&mut self.scratch.words);
-        let mut met = std::mem::take(&mut self.scratch.met);
+        let mut check = std::mem::take(&mut self.scratch.candidate_check);
         let mut lists = [List::NONE; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {
             *list = self.list(place, *term as usize, &words);
         }
-        self.rank_lists_of_all(place, &mut lists[..terms.len()], &mut met, &mut None);
-        self.scratch.met = met;
+        self.rank_lists_of_and(place, &mut lists[..terms.len()], &mut check, &mut None);
+        self.scratch.candidate_check = check;
         self.scratch.words = words;
     }
 
-    /// Offers what may be among the best of the documents that are in all of some lists, and in which `phrase` is, if there is one.
-    pub(super) fn rank_lists_of_all(
+    /// Offers the documents that are in all lists, contain `phrase` if there is one, and may be among the best.
+    pub(super) fn rank_lists_of_and(
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
-        met: &mut Met,
-        phrase: &mut Option<Beside<'_>>,
+        check: &mut CandidateCheck,
+        phrase: &mut Option<WithPhrase<'_>>,
     ) {
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         let order = &mut order[..lists.len()];
         order.sort_unstable_by_key(|list| lists[*list].len());
         if lists.iter().all(List::is_dense) {
-            self.rank_windows_of_all(place, (lists, order), met, phrase);
+            self.rank_windows_of_and(place, (lists, order), check, phrase);
         } else {
-            self.rank_blocks_of_all(place, (lists, order), met, phrase);
+            self.rank_blocks_of_and(place, (lists, order), check, phrase);
         }
     }
 
-    /// Goes through windows, of which the first are small, since anything may be among the best there.
-    fn rank_windows_of_all(
+    /// Ranks dense lists window by window. The first windows are small: they raise the threshold for the others.
+    fn rank_windows_of_and(
         &mut self,
         place: &Place<'_>,
         (lists, order): (&mut [List<'_>], &[usize]),
-        met: &mut Met,
-        phrase: &mut Option<Beside<'_>>,
+        check: &mut CandidateCheck,
+        phrase: &mut Option<WithPhrase<'_>>,
     ) {
         let level = self.settings.level;
-        let (mut start, mut ranks) = (place.first, RANKS_FIRST);
+        let (mut start, mut ranks) = (place.first, AND_RANKS_FIRST);
         loop {
             lists.iter_mut().for_each(|list| list.go_to(level, start));
             let next = lists.iter().map(List::rank).fold(start, u32::max);
@@ -118,19 +113,19 @@ impl Evaluation<'_, Ranked<'_>> {
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) {
                 let window = (first..start, &ahead);
-                self.rank_window_of_all(place, (lists, order), window, met, phrase);
+                self.rank_window_of_and(place, (lists, order), window, check, phrase);
             }
         }
     }
 
     /// Offers the documents of a window of dense lists.
-    fn rank_window_of_all(
+    fn rank_window_of_and(
         &mut self,
         place: &Place<'_>,
         (lists, order): (&[List<'_>], &[usize]),
         (ranks, ahead): (Range<u32>, &Parts<Ahead>),
-        met: &mut Met,
-        phrase: &mut Option<Beside<'_>>,
+        check: &mut CandidateCheck,
+        phrase: &mut Option<WithPhrase<'_>>,
     ) {
         let (level, shortest, others) = (self.settings.level, order[0], &order[1..]);
         let mut common = [u64::MAX; WORDS];
@@ -139,7 +134,7 @@ impl Evaluation<'_, Ranked<'_>> {
             list.set_bits(level, ranks.start, &mut own[..ranks.len().div_ceil(64)]);
             kernel::and_window(level, &mut common, &own);
         }
-        if kernel::count_bits(level, &common) > LOOKED_UP {
+        if kernel::count_bits(level, &common) > AND_LOOKED_UP_MAX {
             let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
             let bar = bar(self.limit(), &lists[shortest], ahead_of);
             let mut found = Candidates::new(level, self.limit(), ranks.start, ranks.end);
@@ -147,50 +142,56 @@ impl Evaluation<'_, Ranked<'_>> {
             kernel::and_window(level, &mut common, &found.all());
         }
         let mut bits = ones(&common);
-        while met.begin(bits.by_ref().map(|bit| ranks.start + bit as u32)) > 0 {
-            self.keep_met(lists, order, met, ahead);
-            self.offer_met(place, met, lists.len(), phrase);
+        while check.begin(bits.by_ref().map(|bit| ranks.start + bit as u32)) > 0 {
+            self.check_candidates(lists, order, check, ahead);
+            self.offer_checked(place, check, lists.len(), phrase);
         }
     }
 
-    /// Keeps those of some documents that have all terms and may be among the best. `ahead` is what each of the lists that they were not looked up in
-    /// yet, `order`, may add to a score.
-    fn keep_met(&self, lists: &[List<'_>], order: &[usize], met: &mut Met, ahead: &Parts<Ahead>) {
+    /// Looks up candidates in the lists of `order`, and keeps those that are in all and may be among the best. `ahead` has the upper bound of
+    /// each list.
+    fn check_candidates(
+        &self,
+        lists: &[List<'_>],
+        order: &[usize],
+        check: &mut CandidateCheck,
+        ahead: &Parts<Ahead>,
+    ) {
         for (number, list) in order.iter().enumerate() {
             let rest: f32 = order[number + 1..].iter().map(|list| ahead[*list].bound).sum();
             let may_pass = |score: f32| !self.is_beaten((score + rest) * MORE);
-            if met.is_empty() {
+            if check.is_empty() {
                 return;
             }
-            met.keep_in(self.settings.level, (*list, &lists[*list]), may_pass);
+            check.keep_in(self.settings.level, (*list, &lists[*list]), may_pass);
         }
     }
 
-    /// Offers documents that all lists have.
-    fn offer_met(
+    /// Offers candidates that are in all lists.
+    fn offer_checked(
         &mut self,
         place: &Place<'_>,
-        met: &Met,
+        check: &CandidateCheck,
         lists: usize,
-        phrase: &mut Option<Beside<'_>>,
+        phrase: &mut Option<WithPhrase<'_>>,
     ) {
         if let Some(phrase) = phrase {
-            return self.offer_beside(place, met, lists, phrase);
+            return self.offer_with_phrase(place, check, lists, phrase);
         }
-        for (rank, score) in met.scored(lists) {
+        for (rank, score) in check.scored(lists) {
             if score > self.collector.top.threshold() {
                 self.offer_scored(place, rank, score);
             }
         }
     }
 
-    /// Goes through the blocks of the shortest list. `order` are the lists, the shortest first.
-    fn rank_blocks_of_all(
+    /// Ranks the blocks of the shortest list. `order` has the lists' numbers, the shortest first.
+    fn rank_blocks_of_and(
         &mut self,
         place: &Place<'_>,
         (lists, order): (&mut [List<'_>], &[usize]),
-        met: &mut Met,
-        phrase: &mut Option<Beside<'_>>,
+        check: &mut CandidateCheck,
+        phrase: &mut Option<WithPhrase<'_>>,
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
@@ -205,20 +206,21 @@ impl Evaluation<'_, Ranked<'_>> {
             let total: f32 = ahead[..lists.len()].iter().map(|ahead| ahead.bound).sum();
             if !self.is_beaten(total * MORE) && self.meter.step() {
                 let block = (number, lists[shortest].block_run(number));
-                self.meet_block_of_all((lists, order), block, &ahead, met);
-                self.keep_met(lists, others, met, &ahead);
-                self.offer_met(place, met, lists.len(), phrase);
+                self.take_candidates_of_block((lists, order), block, &ahead, check);
+                self.check_candidates(lists, others, check, &ahead);
+                self.offer_checked(place, check, lists.len(), phrase);
             }
         }
     }
 
-    /// The documents of a block that may be among the best, and are in the second list too if there are more than a few.
-    fn meet_block_of_all(
+    /// Takes the candidates of a block: postings whose upper bound beats the threshold. If there are many, they are intersected with the
+    /// second list too.
+    fn take_candidates_of_block(
         &self,
         (lists, order): (&[List<'_>], &[usize]),
         block: (usize, Run<'_>),
         ahead: &Parts<Ahead>,
-        met: &mut Met,
+        check: &mut CandidateCheck,
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
@@ -227,7 +229,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
         let bar = bar(self.limit(), &lists[shortest], ahead_of);
         let mut block = lists[shortest].sift(level, block, bar, &mut room);
-        // Most of these are not in the other list, and where that is dense it is told without their lengths.
+        // Most of these are not in the second list. Where that is dense, a probe of its bits drops them without reading their lengths.
         let mut common = [0; BLOCK];
         let probed = lists[others[0]].probe(level, block, &mut common);
         if let Some(count) = probed {
@@ -243,6 +245,6 @@ impl Evaluation<'_, Ranked<'_>> {
             let words = kernel::run_of(&mut words[..found]);
             kernel::score_run(level, words, lengths, bm25, &mut scores);
         }
-        met.begin_with(shortest, &words[..found], &scores);
+        check.begin_with(shortest, &words[..found], &scores);
     }
 }

@@ -1,5 +1,5 @@
-//! The best documents with several terms, of which some must be there, or one of a group, and others need not: their lists are gone
-//! through [in turn](super::lists_in_turn), until all of a group have been.
+//! The best documents with required terms, or one term of each required group, and optional ones. Lists are processed
+//! [term at a time](super::term_at_a_time), until all lists of one group are done.
 
 use crate::evaluate::{Evaluation, Place};
 use crate::plan::{Groups, RANKED_INLINE, TERMS_INLINE};
@@ -8,8 +8,8 @@ use super::Ranked;
 use super::lists::List;
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with some terms, one of each group, in the registered segments at hand. A term
-    /// is a group by itself.
+    /// Offers the documents with a term of each group that may be among the best, in the registered segments of this part. A required term is a group
+    /// of one.
     pub(super) fn rank_required(&mut self, terms: &[u32], groups: &Groups) {
         let (mut required, mut count) = ([0; TERMS_INLINE], 0);
         for group in groups.as_slice().iter().filter(|group| group.count_ones() == 1) {
@@ -30,9 +30,9 @@ impl Evaluation<'_, Ranked<'_>> {
         });
     }
 
-    /// The same in a segment where the terms' lists are open.
+    /// Like [`rank_required`](Self::rank_required), in a segment whose lists are open.
     fn rank_required_at(&mut self, place: &Place<'_>, terms: &[u32], groups: &Groups) {
-        // Lent, since what lists are read in is not to be seen to change.
+        // Moved out while lists borrow from it.
         let words = std::mem::take(&mut self.scratch.words);
         let mut lists = [List::NONE; RANKED_INLINE];
         let (mut count, mut there) = (0, [0; TERMS_INLINE]);
@@ -47,7 +47,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let there = &there[..groups.as_slice().len()];
         if there.iter().all(|group| *group != 0) {
-            self.rank_one_by_one(place, &mut lists[..count], there);
+            self.rank_term_at_a_time(place, &mut lists[..count], there);
         }
         self.scratch.words = words;
     }

@@ -1,8 +1,8 @@
-//! The best documents with any of several terms that are rare: list after list, the shortest first.
+//! The best documents of an OR of rare terms, term at a time: list after list, the shortest first.
 //!
-//! What was found by one list need not be found again, so a document that comes up later has none of the terms before: of the last and
-//! longest list only what is among the best by itself is looked at. Blocks and postings are passed over by what they and the
-//! lists behind can add. The order is not that of age, so of two documents that score the same the newer may come later.
+//! Documents that an earlier list contains are skipped: they were scored then. So in the last and longest list only postings that
+//! beat the threshold alone matter. Blocks and postings are skipped by the upper bounds of their list and of the lists after it.
+//! Documents do not come in the order of their age, so of two with the same score the newer may come later.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,7 +10,7 @@ use spirit_index::ground::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Level, Run};
 
-use super::gate::Gate;
+use super::block_filter::BlockFilter;
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
@@ -20,34 +20,34 @@ use crate::rank::MORE;
 /// Words of a block's bits.
 const WORDS: usize = BLOCK / 64;
 
-/// Nothing of any list.
+/// No bits of any list.
 const NONE: [[u64; WORDS]; RANKED_INLINE] = [[0; WORDS]; RANKED_INLINE];
 
-/// A list that is gone through.
+/// A list that is processed.
 #[derive(Clone, Copy)]
 struct Turn<'o> {
-    /// The lists' numbers: what was gone through before comes first,
+    /// The lists' numbers; those that were processed before come first.
     order: &'o [usize],
-    /// then the list itself.
+    /// The place of the list in `order`.
     number: usize,
-    /// The bits of lists: a document must be in one of each group.
+    /// A bit for each list of a group: a document must be in one list of each group.
     groups: &'o [u32],
 }
 
 impl<'o> Turn<'o> {
-    /// The lists before, the list, and those behind.
+    /// The lists before it, the list, and those after it.
     fn parts(self) -> (&'o [usize], usize, &'o [usize]) {
         let (before, later) = self.order.split_at(self.number);
         (before, later[0], &later[1..])
     }
 
-    /// The groups that the list is not in.
+    /// The groups that the list does not belong to.
     fn other_groups(self) -> impl Iterator<Item = u32> + 'o {
         let own = self.order[self.number];
         self.groups.iter().copied().filter(move |group| group >> own & 1 == 0)
     }
 
-    /// Whether no document is left: all lists of a group were gone through, and this is the last.
+    /// True if no document remains: this is the last list of a group.
     fn ends_a_group(self) -> bool {
         let done = self.order[..=self.number].iter().fold(0, |done, list| done | 1 << list);
         self.groups.iter().any(|group| group & !done == 0)
@@ -55,9 +55,8 @@ impl<'o> Turn<'o> {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of the documents with any of some terms, whose lists are in the order of the terms, and with
-    /// one of each group, which are the lists' bits.
-    pub(super) fn rank_one_by_one(
+    /// Offers the documents of an OR that may be among the best and are in one list of each group. `lists` are in the order of the terms.
+    pub(super) fn rank_term_at_a_time(
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
@@ -79,7 +78,7 @@ impl Evaluation<'_, Ranked<'_>> {
         self.collector.top.set_has_newer(had_newer);
     }
 
-    /// The documents of one list that none before has, and all that are required.
+    /// Offers the documents of one list that no list before contains and that are in one list of each group.
     fn rank_turn(&mut self, place: &Place<'_>, lists: &mut [List<'_>], turn: Turn<'_>) {
         let level = self.settings.level;
         let (_, own, later) = turn.parts();
@@ -88,10 +87,10 @@ impl Evaluation<'_, Ranked<'_>> {
             return;
         }
         let needed = |this: &Self| this.limit() / MORE - later_bound;
-        let mut gate = Gate::new(lists[own].bm25, needed(self));
+        let mut filter = BlockFilter::new(lists[own].bm25, needed(self));
         let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
         for number in 0..lists[own].len().div_ceil(BLOCK) {
-            if !lists[own].may_pass(number, &gate) {
+            if !lists[own].may_pass(number, &filter) {
                 continue;
             }
             let mut bound = lists[own].block(number).bound;
@@ -120,12 +119,12 @@ impl Evaluation<'_, Ranked<'_>> {
             let found = (kernel::run_of(&mut words[..progress.found]), &scores[..]);
             let bounds = ahead.map(|ahead| ahead.bound);
             self.rank_found(place, lists, turn, found, &bounds);
-            gate = gate.for_threshold(needed(self));
+            filter = filter.for_threshold(needed(self));
         }
     }
 
-    /// Offers postings of a list with what they score there, unless one of the lists before has the document or one that is required has not. Most have no
-    /// other term, which is told of all of them together. The lists behind add at most `bounds`.
+    /// Offers scored postings, skipping documents that an earlier list contains or that miss a required term. Most contain no other term;
+    /// one bitmap test shows which. Later lists add at most `bounds`.
     fn rank_found(
         &mut self,
         place: &Place<'_>,
@@ -136,7 +135,7 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return };
         let (level, (before, own, later)) = (self.settings.level, turn.parts());
-        // Documents that count, those with other terms, and those with each of them.
+        // Documents that remain, those with other terms, and those with each other term.
         let (mut left, mut any, mut shared) = ([u64::MAX; WORDS], [0; WORDS], NONE);
         for (number, other) in before.iter().chain(later).enumerate() {
             lists[*other].go_to(level, first);
@@ -175,8 +174,7 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-/// What a document scores, in the order of the terms, so that it does not depend on what else there is. It is known of one list and
-/// looked up in those that have it.
+/// The score of a document, summed in the order of the terms. One list's part is known; the other lists that contain it are looked up.
 fn sum_of(
     level: Level,
     lists: &[List<'_>],
@@ -197,7 +195,7 @@ fn sum_of(
     sum
 }
 
-/// Which postings of a run, of a block at most, are of documents that a list has from where it is on.
+/// Returns a bit for each posting of a run, of at most one block: set if `list` contains its document from its position on.
 fn shared_with(level: Level, list: &List<'_>, run: Run<'_>) -> [u64; WORDS] {
     let mut met = [0; BLOCK];
     let count = list.probe(level, run, &mut met);

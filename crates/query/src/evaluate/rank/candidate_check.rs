@@ -1,6 +1,5 @@
-//! Documents that all of several lists may have, looked up together.
-//!
-//! List after list says what its postings of them score, and leaves those that it has and that may still be among the best.
+//! Candidates of an AND, looked up together, list after list. After each list those remain that it contains and whose upper bound still beats the
+//! threshold.
 
 use std::ops::Range;
 
@@ -8,42 +7,40 @@ use spirit_index::ground::posting::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 
-use super::lists::{BLOCK, List};
+use super::lists::List;
+use super::tuning::CHECKED_TOGETHER;
 use crate::plan::TERMS_INLINE;
 
-/// So many documents are looked up together.
-pub(super) const TOGETHER: usize = BLOCK;
-
-/// Some documents, ascending by rank. It lies in scratch memory and is filled anew.
+/// Candidates, ascending by rank. It lies in scratch memory and is filled for each block or window.
 #[derive(Debug, Default)]
-pub(in crate::evaluate) struct Met {
+pub(in crate::evaluate) struct CandidateCheck {
     count: usize,
     ranks: Box<[u32]>,
-    /// What each list that was looked at adds to their scores, by the list's number,
-    parts: Box<[[f32; TOGETHER]]>,
-    /// which lists those are, a bit each,
+    /// What each list adds to their scores, by the list's number.
+    parts: Box<[[f32; CHECKED_TOGETHER]]>,
+    /// The lists that were looked up, a bit each.
     known: u32,
-    /// and their sum.
+    /// The sums of what these add.
     sums: Box<[f32]>,
     /// Their postings in the list that is looked at.
     words: Box<[u32]>,
 }
 
-impl Met {
-    pub(in crate::evaluate) fn with_room() -> Met {
-        Met {
-            ranks: Box::new([0; TOGETHER]),
-            parts: Box::new([[0.0; TOGETHER]; TERMS_INLINE]),
-            sums: Box::new([0.0; TOGETHER]),
-            words: Box::new([0; TOGETHER]),
-            ..Met::default()
+impl CandidateCheck {
+    pub(in crate::evaluate) fn with_room() -> CandidateCheck {
+        CandidateCheck {
+            ranks: Box::new([0; CHECKED_TOGETHER]),
+            parts: Box::new([[0.0; CHECKED_TOGETHER]; TERMS_INLINE]),
+            sums: Box::new([0.0; CHECKED_TOGETHER]),
+            words: Box::new([0; CHECKED_TOGETHER]),
+            ..CandidateCheck::default()
         }
     }
 
-    /// The documents at some ranks, as many as there is room for, of which nothing is known. Says how many.
+    /// Begins with documents that no list was looked up for; takes as many as there is room for, and returns their number.
     pub(super) fn begin(&mut self, ranks: impl Iterator<Item = u32>) -> usize {
         (self.count, self.known) = (0, 0);
-        // Room first: a rank that is taken where there is none is lost.
+        // The room is asked first: a rank that the iterator has given would be lost.
         for ((to, sum), rank) in self.ranks.iter_mut().zip(&mut self.sums).zip(ranks) {
             (*to, *sum) = (rank, 0.0);
             self.count += 1;
@@ -51,7 +48,7 @@ impl Met {
         self.count
     }
 
-    /// Those of some postings of a list, and what these score there.
+    /// Begins with the documents of some postings of a list, and their scores there.
     pub(super) fn begin_with(&mut self, list: usize, words: &[u32], scores: &[f32]) {
         self.begin(words.iter().map(|word| rank(*word)));
         self.parts[list][..self.count].copy_from_slice(&scores[..self.count]);
@@ -63,8 +60,7 @@ impl Met {
         self.count == 0
     }
 
-    /// Looks them up in a list, which is not behind the first of them; keeps those that it has if `may_pass` says so of what they score by the
-    /// lists so far.
+    /// Looks the candidates up in a list, which is not past the first of them. Keeps those that it contains and whose sum `may_pass`.
     pub(super) fn keep_in(
         &mut self,
         level: Level,
@@ -97,12 +93,12 @@ impl Met {
         self.count = kept;
     }
 
-    /// Where they are.
+    /// Their ranks.
     pub(super) fn ranks(&self) -> &[u32] {
         &self.ranks[..self.count]
     }
 
-    /// What lists add to the score of one of them, in their order, where some make a phrase: what that scores is added in their place.
+    /// The score of one of them, summed in the order of the lists. The lists of `phrase` count as the phrase, which scores `score`.
     pub(super) fn score_with(
         &self,
         at: usize,
@@ -110,13 +106,13 @@ impl Met {
         phrase: Range<usize>,
         score: f32,
     ) -> f32 {
-        let of = |parts: &[[f32; TOGETHER]], sum: f32| {
+        let of = |parts: &[[f32; CHECKED_TOGETHER]], sum: f32| {
             parts.iter().fold(sum, |sum, part| sum + part[at])
         };
         of(&self.parts[phrase.end..lists], of(&self.parts[..phrase.start], 0.0) + score)
     }
 
-    /// Each with its score: what the lists add, in their order, so that it does not depend on what else there is.
+    /// Each candidate with its score, summed in the order of the lists: the same document has the same score in every evaluator.
     pub(super) fn scored(&self, lists: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let score = move |at: usize| self.parts[..lists].iter().map(|part| part[at]).sum();
         self.ranks[..self.count].iter().enumerate().map(move |(at, rank)| (*rank, score(at)))

@@ -1,4 +1,4 @@
-//! How a query's nodes are written in the query language, for whoever explains them.
+//! Writes a query's nodes in the query language, for plans and explanations.
 
 use std::ops::Bound;
 
@@ -88,7 +88,7 @@ impl Query {
         }
     }
 
-    /// The terms of a phrase of at least so many places, from the first one on: where a phrase begins in its own count says nothing.
+    /// The terms of a phrase of at least this many places, from the first one on: where a phrase begins in its own count says nothing.
     fn phrase_words(&self, id: NodeId, places: usize) -> Vec<Option<String>> {
         let mut words = vec![None; places];
         for child in self.children(id) {

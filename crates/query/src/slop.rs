@@ -1,4 +1,4 @@
-//! Terms near each other: how far those of a phrase were moved in a document.
+//! Slop: how far the terms of a phrase may be moved in a document.
 //!
 //! A term that is at position `p` of the document and at place `i` of the phrase is *shifted* by `p - i`. A match takes an
 //! occurrence of each of the phrase's terms, different ones for a term that is there twice; it is as *long* as the largest of its shifts is
