@@ -11,21 +11,8 @@ const ARGUED: [[&str; 2]; 1] = [
     ["crates/mem/src/proved.rs", "crates/mem/src/region.rs"],
 ];
 
-/// The circles of the modules in `crates/NAME/src`.
-pub(super) fn check(files: &[(String, String)]) -> Vec<Finding> {
-    let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
-    for (path, content) in files {
-        let Some((name, inside)) =
-            path.strip_prefix("crates/").and_then(|below| below.split_once("/src/"))
-        else {
-            continue;
-        };
-        crates.entry(name).or_default().add(inside, path, content);
-    }
-    crates.values().flat_map(of_crate).collect()
-}
-
-fn of_crate(modules: &Modules) -> Vec<Finding> {
+/// The circles of a crate's modules.
+pub(super) fn check(modules: &Modules) -> Vec<Finding> {
     let uses = modules.uses();
     let mut leads: BTreeMap<&Path, BTreeSet<&Path>> = BTreeMap::new();
     for used in &uses {
@@ -117,7 +104,8 @@ mod tests {
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> = files.iter().map(|(p, c)| ((*p).to_owned(), (*c).to_owned())).collect();
-        check(&files).iter().map(ToString::to_string).collect()
+        let crates = Modules::of_crates(&files);
+        crates.values().flat_map(check).map(|finding| finding.to_string()).collect()
     }
 
     #[test]

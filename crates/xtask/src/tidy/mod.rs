@@ -9,6 +9,7 @@ mod links;
 mod masked;
 mod modules;
 mod proofs;
+mod rooms;
 mod rust;
 mod text;
 mod words;
@@ -19,6 +20,7 @@ use std::path::Path;
 
 use crate::files;
 use masked::Masked;
+use modules::Modules;
 
 /// Something to change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +71,10 @@ pub(crate) fn check(root: &Path) -> io::Result<Report> {
             report.findings.extend(proofs::missing(path, &content, beside));
         }
     }
-    report.findings.extend(circles::check(&sources));
+    for (name, modules) in &Modules::of_crates(&sources) {
+        report.findings.extend(circles::check(modules));
+        report.findings.extend(rooms::upwards(name, modules));
+    }
     report.findings.extend(layers::check(root)?);
     report.findings.sort();
     Ok(report)

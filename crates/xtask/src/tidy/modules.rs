@@ -40,6 +40,18 @@ pub(super) struct Use {
 const HOPS_MAX: usize = 8;
 
 impl Modules {
+    /// The modules of each crate, by its folder's name; `files` are paths and contents.
+    pub(super) fn of_crates(files: &[(String, String)]) -> BTreeMap<&str, Modules> {
+        let mut crates: BTreeMap<&str, Modules> = BTreeMap::new();
+        for (path, content) in files {
+            let below = path.strip_prefix("crates/").and_then(|below| below.split_once("/src/"));
+            if let Some((name, inside)) = below {
+                crates.entry(name).or_default().add(inside, path, content);
+            }
+        }
+        crates
+    }
+
     /// Adds the file at `inside`, a path below the crate's `src`.
     pub(super) fn add(&mut self, inside: &str, file: &str, source: &str) {
         let Some(stem) = inside.strip_suffix(".rs") else { return };
