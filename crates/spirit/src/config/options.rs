@@ -38,9 +38,9 @@ pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
 /// Settings of an index. Start from [`Options::default`].
 ///
-/// An index in a [directory](Options::directory) keeps what it was made with: executors, sizes of the second tier and of
-/// segments, mode and durability, analyzer, positions, stored texts, fields and whether there may be others, longest document, what happens when it is full. Opening it again
-/// takes those from there, whatever is said here; DRAM, readers and policies may be others each time.
+/// An index in a [directory](Options::directory) keeps the options that it was made with: executors, sizes of the second tier and of
+/// segments, mode, durability, analyzer, positions, stored texts, fields, strictness, longest document, and what happens when it is
+/// full. Opening it again uses those, whatever is set here. DRAM, readers and policies may differ each time.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) dram_bytes: u64,
@@ -143,10 +143,10 @@ const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
-    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB; of an index that is there, what its
-    /// segments need if that is more. With less, fresh segments are smaller, down to an eighth, and the file has
-    /// slots for fewer documents. One exception: a start takes up to
-    /// eight times as much if the log needs it, on a full disk or for a document that is too large for a smaller segment.
+    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB, or what the segments of an existing index need
+    /// if that is more. With less, fresh segments are smaller, down to an eighth, and the file has slots for fewer documents. One
+    /// exception: a start takes up to eight times as much if the log needs it, on a full disk or for a document that is too large for a
+    /// smaller segment.
     pub fn dram_bytes(mut self, bytes: u64) -> Self {
         self.dram_bytes = bytes;
         self.is_dram_given = true;
@@ -160,7 +160,7 @@ impl Options {
         self
     }
 
-    /// Pipelines side by side; documents are routed by key. Default 1.
+    /// Pipelines that run in parallel. Documents are routed by key. Default 1.
     pub fn executors(mut self, executors: usize) -> Self {
         self.executors = executors;
         self
@@ -179,8 +179,7 @@ impl Options {
         self
     }
 
-    /// Is called once a second while memory waits for a reader: of this process, or of another one that may have been
-    /// stopped.
+    /// Calls `watch` once a second while memory waits for a reader, of this process or of another one that may have been stopped.
     pub fn while_waiting(mut self, watch: impl Fn(LateReader) + Send + Sync + 'static) -> Self {
         self.late_watcher = Some(LateWatcher::new(watch));
         self
@@ -192,14 +191,14 @@ impl Options {
         self
     }
 
-    /// Whether the order of tokens is kept. Default yes.
+    /// Keeps the positions of tokens, which phrases need. Default yes.
     pub fn positions(mut self, keep: bool) -> Self {
         self.positions = keep;
         self
     }
 
-    /// Whether the documents' texts are kept, so that [`Hits::texts`](crate::Hits::texts) gives them back. Default no. A segment is full
-    /// when its texts are as long as a segment; a document whose text alone is longer is refused.
+    /// Stores the documents' texts, which [`Hits::texts`](crate::Hits::texts) returns. Default no. A segment is full when its texts reach
+    /// the segment size; a document with a longer text is refused.
     pub fn store(mut self, keep: bool) -> Self {
         self.store = keep;
         self
@@ -227,7 +226,7 @@ impl Options {
         self
     }
 
-    /// Whether a document with a field that is not in the schema is refused, instead of bringing it along. Default no.
+    /// Refuses documents with fields that are not in the schema. Default no: such fields are added.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
@@ -239,12 +238,12 @@ impl Options {
         self
     }
 
-    /// How long documents are kept after their arrival. No answer has one after that, at most a sixteenth of the time later; its
-    /// segment is dropped soon. An index in a directory keeps arrivals, so they hold over restarts, and processes
-    /// that only read use them too. In an index in memory, documents that were rewritten together go when the newest of them does.
+    /// How long documents are kept after their arrival. At most a sixteenth of that time later, no answer contains them, and their segment is
+    /// dropped soon. An index in a directory stores arrivals, so they hold over restarts and in processes that only
+    /// read. In an index in memory, documents that were rewritten together go when the newest of them does.
     ///
-    /// The time goes on by the monotonic clock while the index is open, and by the wall clock while it is not; setting the latter has an
-    /// effect only if that is done while the index is closed. Default: for as long as there is room.
+    /// Time is measured by the monotonic clock while the index is open, and by the wall clock while it is closed. So setting the wall clock
+    /// has an effect only while the index is closed. Default: as long as there is room.
     pub fn retain(mut self, age: Duration) -> Self {
         self.retain = Some(age);
         self
@@ -256,7 +255,7 @@ impl Options {
         self
     }
 
-    /// Whether all memory is made resident at start. Default: on first touch.
+    /// Makes all memory resident at start. Default no: on first touch.
     pub fn prefault(mut self, prefault: bool) -> Self {
         self.residency = if prefault { Residency::Prefault } else { Residency::OnTouch };
         self
@@ -268,7 +267,7 @@ impl Options {
         self
     }
 
-    /// The vector unit to use, for comparison; one that the machine lacks is not. Default: the widest there is.
+    /// The widest vector unit to use, for comparison. Default: the widest that the machine has.
     pub fn vectors(mut self, level: Level) -> Self {
         self.vectors = level;
         self

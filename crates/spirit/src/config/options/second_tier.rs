@@ -26,67 +26,63 @@ const DRAM_A_SLOT: u64 = 16 << 10;
 const SLOTS_A_SEGMENT: u64 = 2;
 
 impl Options {
-    /// Keeps the index in `directory`, which is made if there is none; if there is an index it is opened. Without a
+    /// Keeps the index in `directory`. A directory that does not exist is made; an index that is there is opened. Without a
     /// directory the index is in memory, and its mode is [`Mode::Volatile`].
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Opens the index in the [directory](Self::directory) for reading only, whether or not another process is writing it;
-    /// what adds or deletes is refused with [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
+    /// Opens the index in the [directory](Self::directory) for reading only, beside a writer or without one. Operations that
+    /// change it return [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
     ///
-    /// Queries find what the writer has acknowledged, from its memory, which this process maps: at most 32 processes at once, with 31
-    /// readers each. When the writer has ended they go on with what it acknowledged, and with the next writer as soon as it
-    /// stores something. Without a writer this process makes a copy of its own: the file, mapped so that nothing is stored in it, and
-    /// the log, in as much DRAM as the writer had. That needs read permission only; nobody is kept out, and nothing is
-    /// changed: [fields](Self::field) that are named and not there are not added.
+    /// Beside a writer this process maps the writer's memory, so queries find what the writer has acknowledged. At most 32 processes can do so at once, with
+    /// 31 readers each. When the writer ends, queries go on with what it acknowledged, and move to the next writer as soon as that
+    /// stores something. Without a writer this process makes a private copy: it maps the file, and replays the log into as much DRAM as the writer
+    /// had. That needs read permission only, and keeps nobody out. Nothing is changed: unknown [fields](Self::field) are not added.
     ///
-    /// Results that are kept are given up after the *writer's* [`reader_lease`](Self::reader_lease), or when another writer has
-    /// started. A query of a process that is stopped for three leases is let go of, and asked again when it goes on.
+    /// Results that are kept are invalidated after the *writer's* [`reader_lease`](Self::reader_lease), or when another writer
+    /// starts. If this process is stopped for three leases in the middle of a query, the query is repeated when it goes on.
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
     }
 
-    /// What survives. Default for an index in a directory: [`Mode::Crash`].
+    /// What survives the end of the process or of the machine. Default for an index in a directory: [`Mode::Crash`].
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// What an acknowledged operation survives in [`Mode::Crash`]. Default: the end of the process.
+    /// What an acknowledged operation survives in [`Mode::Crash`]. Default: [`Durability::Process`].
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The second tier for the whole index, in bytes: a hard cap on its file, which grows as it is needed. Default: as much as
-    /// the disk has in all, if DRAM can describe its segments (128 GiB for each GiB of DRAM); at least eight times the DRAM,
-    /// and at most 256 GiB an executor.
+    /// Size of the second tier for the whole index, in bytes: a hard cap on its file, which grows as needed. Default: the size of
+    /// the disk, but at most 128 GiB for each GiB of DRAM and 256 GiB an executor, and at least eight times the DRAM.
     pub fn nvm_bytes(mut self, bytes: u64) -> Self {
         self.nvm_bytes = Some(bytes);
         self
     }
 
-    /// The part of the second tier that holds operations of segments not engraved yet, in bytes: how much a start after
-    /// a crash ingests again at most. Default: sixteen segments, or a quarter of the tier if that is less.
+    /// Size of the log, in bytes. It holds the operations of segments that are not engraved yet, which a start after a crash
+    /// replays. Default: sixteen segments, or a quarter of the second tier if that is less.
     pub fn log_bytes(mut self, bytes: u64) -> Self {
         self.log_bytes = Some(bytes);
         self
     }
 
-    /// How long an operation waits for those of other threads to be written and synced together with it: worth it where many
-    /// threads add one document at a time and a sync is dear. Default: not at all; then those share a sync that come while
-    /// the last one is under way. Of this start only.
+    /// Group commit: wait up to this long for other threads before syncing. Useful if many threads add one document at a time and a sync is
+    /// slow. Default 0: operations that arrive during a sync share the next one. Not persisted.
     pub fn group_wait(mut self, time: Duration) -> Self {
         self.group_wait = time;
         self
     }
 
-    /// Bytes of texts after which such a group is written without waiting for more, and a batch of [`add_all`] is: a smaller one is
-    /// acknowledged earlier, and with 0 each document is one. Default: 256 KiB, or a sixteenth of the log if that is less, which
-    /// is the most. Of this start only.
+    /// Write a group once it holds this many bytes of text, or a batch of [`add_all`]. Smaller: earlier acknowledgement. 0: one document a
+    /// group. Default and maximum: 256 KiB, or a sixteenth of the log if that is less. Not persisted.
     ///
     /// [`add_all`]: crate::Index::add_all
     pub fn group_bytes(mut self, bytes: u64) -> Self {
@@ -94,7 +90,7 @@ impl Options {
         self
     }
 
-    /// Reads again what was [added from](crate::Index::add_from) a place, when a start finds it in the log: `read` is given that place.
+    /// Reads texts that were [added from](crate::Index::add_from) a place, when a start finds them in the log. `read` gets the place.
     pub fn source(
         mut self,
         read: impl Fn(&[u8]) -> std::io::Result<String> + Send + Sync + 'static,
@@ -103,65 +99,64 @@ impl Options {
         self
     }
 
-    /// Is called with the progress of a start that replays the log: after each record.
+    /// Calls `watch` with the progress of a start that replays the log, after each record.
     pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
         self.watcher = Some(Watcher::new(watch));
         self
     }
 
-    /// Whether the disk's space for the whole second tier is taken when the index is made. Default: ahead of need.
+    /// Reserves the disk space of the whole second tier when the index is made. Default no: in steps, ahead of need.
     pub fn reserve_full(mut self, full: bool) -> Self {
         self.reserve_full = full;
         self
     }
 
-    /// When segments are copied to the second tier. Default: as soon as they are flushed.
+    /// When segments are engraved: copied to the second tier. Default: as soon as they are flushed.
     pub fn engrave(mut self, policy: EngravePolicy) -> Self {
         self.engrave = policy;
         self
     }
 
-    /// When readers are sent to those copies. Default: when DRAM runs short.
+    /// When segments are committed: readers go to the copies. Default: when DRAM runs short.
     pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
         self.pointer_update = policy;
         self
     }
 
-    /// How many engraved segments come together, 1 to 16, before they are merged into the dictionary of the second tier: each
-    /// merge changes words all over it, of which a disk writes whole pages. Default: one; eight at
-    /// [`Durability::Os`] on a disk. Fewer are merged where their space is needed, and when the index closes. Queries find
-    /// everything at once either way.
+    /// Merge after this many engraved segments, 1 to 16. Each merge changes words all over the second tier's dictionary, and a disk
+    /// writes a whole page for each. Default 1; 8 at [`Durability::Os`] on a disk. Fewer are merged if their space is needed, and when the
+    /// index closes. Queries find all documents at once either way.
     pub fn merge_after(mut self, segments: usize) -> Self {
         self.merge_after = Some(segments);
         self
     }
 
-    /// Where the dictionary of merged segments is read. Default: in DRAM, as far as there is room.
+    /// Where queries read the dictionary of merged segments. Default: in DRAM, as far as there is room.
     pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
         self.dictionary = tier;
         self
     }
 
-    /// Whether each page of a segment in the file is compared with its checksum when this process reads it for the first time. A
-    /// query that comes upon a damaged one ends with [`SearchError::Corrupt`](crate::SearchError::Corrupt). Default: yes at
-    /// [`Durability::Os`], else no. Of this start only.
+    /// Compares each page of a segment in the file with its checksum when this process reads it for the first time. A query that meets a
+    /// damaged page returns [`SearchError::Corrupt`](crate::SearchError::Corrupt). Default: yes at [`Durability::Os`], else no. Not
+    /// persisted.
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = Some(verify);
         self
     }
 
-    /// Whether pages are compared with their checksums.
+    /// True if pages are compared with their checksums.
     pub(crate) fn verifies(&self) -> bool {
         self.verify.unwrap_or_else(|| self.is_os_level())
     }
 
-    /// Writes lines back and fences as persistent memory would need it, whatever the medium: to measure what it costs.
+    /// Writes back cache lines and fences as persistent memory needs it, on any medium. For measurements.
     pub fn force_barriers(mut self, force: bool) -> Self {
         self.force_barriers = force;
         self
     }
 
-    /// Writes down everything that is stored in the second tier: for proofs.
+    /// Records all stores to the second tier. For tests.
     pub fn trace(mut self, trace: Arc<Trace>) -> Self {
         self.trace = Some(trace);
         self
@@ -174,13 +169,13 @@ impl Options {
         self
     }
 
-    /// Whether an acknowledged operation is to survive the end of the operating system.
+    /// True if an acknowledged operation survives the end of the operating system.
     pub(crate) fn is_os_level(&self) -> bool {
         self.mode == Mode::Crash && self.durability == Durability::Os
     }
 
-    /// Whether operations go to the log until an engraved segment has them: for what survives a crash, and for what a full
-    /// second tier has no room for when the index closes. Where the oldest goes there is always room.
+    /// True if operations are logged until their segment is engraved: to survive a crash, or because a full second tier may have no room for
+    /// them when the index closes. With [`OnFull::DropOldest`] there is always room.
     pub(crate) fn is_logged(&self) -> bool {
         match self.mode {
             Mode::Volatile => false,
