@@ -3,7 +3,8 @@
 
 use std::io;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::fence;
 
 use spirit_mem::Span;
 
@@ -68,17 +69,17 @@ impl Source<'_> {
         loop {
             let Some(state) = self.state(position)? else { return Ok(None) };
             let copied = self.try_to_copy(position, state, point, early, frames);
+            // What was copied was loaded before the state is looked at again.
+            fence(Acquire);
             match (copied, self.state(position)?) {
                 (Err(CopyError::Out(error)), _) => return Err(CopyError::Out(error)),
                 (_, None) => {
                     frames.cut(place)?;
                     return Ok(None);
                 }
+                // It was merged meanwhile: its short-term block may have been given to another segment before it was copied.
+                (_, Some(now)) if now != state && tries.next().is_some() => frames.cut(place)?,
                 (Ok(copied), Some(_)) => return Ok(Some(copied)),
-                // What was wrong may be what merging it changed.
-                (Err(_), Some(now)) if now != state && tries.next().is_some() => {
-                    frames.cut(place)?;
-                }
                 (Err(error), Some(_)) => return Err(error),
             }
         }
