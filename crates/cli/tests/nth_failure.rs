@@ -43,7 +43,7 @@ const MADE: [&str; 10] = [
     "os",
 ];
 const DOCUMENTS: usize = 12;
-/// Of the first calls of a name each fails; behind them are pages of zeros, a call each, of which it is one in this many more.
+/// Each of the first calls of a name fails once. The calls after them write pages of zeros, and one in `STRIDE` of these fails.
 /// `SPIRIT_FAILURES` says after how many.
 const EACH: usize = 64;
 

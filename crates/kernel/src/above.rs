@@ -3,7 +3,7 @@
 //! When the scores of a window have been added up, few of them are good enough. They are compared 64 at a time, in
 //! step with the words of the bitmap that says which documents match at all.
 //!
-//! Not here: how sums take effect, see `score.rs`.
+//! Not here: how sums are computed, see `score.rs`.
 
 use crate::level::Level;
 

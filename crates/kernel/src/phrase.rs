@@ -102,7 +102,7 @@ impl Found {
     }
 }
 
-/// Calls `visit` for the blocks with an occurrence, up to that in which the first this many tokens end.
+/// Calls `visit` for the blocks with an occurrence, up to the one in which token number `tokens` ends.
 #[inline(always)]
 fn occurrences(
     level: Level,

@@ -200,7 +200,7 @@ impl FuzzyMatcher {
         entry.map_or(FAR, |entry| self.rows[self.known][entry])
     }
 
-    /// Where the first this many characters of the last term end.
+    /// The byte offset after the first `characters` of the last term.
     fn end_of(&self, characters: usize) -> usize {
         characters.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
     }

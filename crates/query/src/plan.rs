@@ -88,7 +88,7 @@ impl Plan {
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Blank => {}
-                // WithPhrase what must match it adds to a score, and to nothing else.
+                // Beside a required clause it adds to the score, and to nothing else.
                 _ if plain && must && node.occur == Occur::Should => {}
                 Kind::Term(term) => {
                     let bit = gathered.push(term)?;

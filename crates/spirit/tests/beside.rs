@@ -113,7 +113,7 @@ fn facets_add_up(reader: &mut Reader<'_>) -> u64 {
     assert_eq!(top + classes.others, documents);
     assert_eq!(classes.distinct, documents.min(CLASSES));
     assert_eq!(hundreds.iter().map(|(_, count)| count).sum::<u64>(), documents);
-    // With one thread that adds, those that are there are the first this many.
+    // With one thread that adds, the documents that are there are the first `count` ones.
     assert!(hundreds.iter().rev().skip(1).all(|(_, count)| *count == 100), "{hundreds:?}");
     assert!(stats.is_none_or(|stats| stats.max == documents as f64 - 1.0), "{stats:?}");
     documents

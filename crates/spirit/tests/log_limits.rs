@@ -225,7 +225,7 @@ fn largest(mode: Mode, on_full: OnFull) {
         format!("{word}{}", " ".repeat(bytes.saturating_sub(word.len())))
     };
     let mut taken = 0;
-    // Ever this many bytes between one large document and the next: each place of the ring is one's beginning.
+    // Different distances between large documents: one begins at each place of the ring.
     for gap in (0..LOG as usize).step_by(328) {
         for part in [gap.min(most), gap.saturating_sub(most).min(most), most, most] {
             match taken % 2 {

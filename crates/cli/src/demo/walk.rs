@@ -11,7 +11,7 @@ use crate::input::{Line, Lines};
 
 /// Folders of things that were made from the text beside them.
 const MADE: [&str; 2] = ["target", "node_modules"];
-/// A file with a zero byte among its first this many is no text.
+/// Bytes at a file's beginning that are read to tell text from binary: a zero byte means binary.
 const SNIFF_BYTES: u64 = 8 << 10;
 
 /// What was found.

@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at a document's lengths, of whose tokens this many were kept as were counted.
+    /// Compares a document's lengths with the counted tokens.
     fn lengths(&mut self, local: u32) -> Verdict {
         let said = self.rows.length(local).unwrap_or(0);
         self.length(local, self.rows.counted(local, said, self.counts[0]))?;

@@ -1,5 +1,5 @@
-//! What an executor's part held when its index was closed: where its log ended, and which segment was the newest. Zeros where
-//! they were differ from a shorter log, and from slots that were never used.
+//! The seal: where the log of an executor ended when the index was closed, and its newest segment. Without it, a zeroed log would look
+//! like a shorter one, and zeroed slots like slots that were never used.
 //!
 //! The seal is two words behind the count of buckets of the merged dictionary. It counts if the root says that the index is
 //! closed, and if it was ever written.

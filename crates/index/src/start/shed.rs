@@ -7,7 +7,7 @@ use crate::terms::dictionary::{Dictionary, TermId};
 
 /// Lines of the dictionary's table that one step looks at.
 const LINES: u64 = 512;
-/// The part of the entries that is shed at least: one in this many.
+/// At least one in `SHARE` entries is shed.
 const SHARE: u64 = 8;
 
 /// Entries before a boundary are being taken out.

@@ -332,11 +332,84 @@ impl<'a> Copier<'a> {
 mod tests {
     use super::*;
     use crate::{Options, Search};
+    use spirit_index::backup::frame::Sink;
+    use spirit_mem::Span;
+    use std::io::{self, Write};
     use std::sync::atomic::AtomicU64;
     use std::sync::atomic::Ordering::{Acquire, Release};
 
+    /// Bytes of a backup before its first frame.
+    const PREFACE_BYTES: usize = 16;
+
     const KEYS: u64 = 50;
     const ROUNDS: u64 = 400;
+
+    /// A sink in memory that does something when the first frame comes.
+    struct Interrupted<F> {
+        bytes: Vec<u8>,
+        act: Option<F>,
+    }
+
+    impl<F: FnOnce()> Write for Interrupted<F> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.bytes.extend_from_slice(bytes);
+            if self.bytes.len() > PREFACE_BYTES
+                && let Some(act) = self.act.take()
+            {
+                act();
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<F: FnOnce()> Sink for Interrupted<F> {
+        fn cut(&mut self, bytes: u64) -> io::Result<()> {
+            self.bytes.cut(bytes)
+        }
+    }
+
+    /// Its short-term block is another segment's then.
+    #[test]
+    fn a_segment_that_is_merged_while_it_is_copied_is_copied_again() {
+        let base = std::env::temp_dir().join(format!("spirit-merged-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&base);
+        let options = Options::default().directory(base.join("index")).merge_after(16);
+        let options = options.dram_bytes(16 << 20).nvm_bytes(16 << 20).segment_bytes(64 << 10);
+        let index = options.open().unwrap();
+        (0..500).for_each(|number| drop(index.add(&format!("all t{number}")).unwrap()));
+        index.flush().unwrap();
+        let memory = index.memories().next().unwrap();
+        assert_eq!((memory.merged(), memory.window().oldest), (0, 0));
+
+        let image = open(&base.join("index/heap")).unwrap();
+        let (root, region) = (image.read_root().unwrap(), image.part(0).unwrap());
+        let log = (root.salt as u32, root.incarnation as u32);
+        let source = Source::new(&region, root.settings().unwrap(), Some(log), false).unwrap();
+        let early = source.early_deaths().unwrap();
+        let mut point = source.point().unwrap();
+        source.read(&mut point).unwrap().unwrap();
+        let copied = |act: &dyn Fn()| {
+            let mut sink = Interrupted { bytes: Vec::new(), act: Some(act) };
+            let mut frames = FrameWriter::new(&mut sink).unwrap();
+            let copied = source.copy_segment(0, &point, &early, &mut frames).unwrap();
+            assert!(copied.is_some());
+            sink.bytes
+        };
+        let during = copied(&|| {
+            index.prepare_close().unwrap();
+            assert!(memory.merged() > 0);
+            let (entry, _) = memory.nvm().unwrap().sections(memory.region(), 0).unwrap();
+            let block = Span::<AtomicU64>::new(entry.short_start, entry.short_bytes / 8);
+            memory.region().view(block).iter().for_each(|word| word.store(u64::MAX, Release));
+        });
+        assert!(during == copied(&|| ()), "it has the terms of another segment");
+        drop(index);
+        std::fs::remove_dir_all(&base).unwrap();
+    }
 
     /// 2^32 rows are too many for a test, so all segments but the newest are taken for ones that are so far back that their
     /// stamps do not say which row they name.

@@ -12,7 +12,7 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use crate::config::clock::Clock;
 use crate::config::options::Options;
 
-/// A segment covers one in this many of the time that documents are kept.
+/// Segments in the time that documents are kept, at least.
 const SEGMENTS: u64 = 16;
 
 /// How long documents are kept.

@@ -548,4 +548,12 @@ pub(super) const BUGS: &[Bug] = &[
         new: "None => self.word(slot).swap(IDLE, AcqRel) != FREE,",
         found_by: tests("-p spirit-mem --lib", "a_query_whose_slot_was_revoked_is_told"),
     },
+    Bug {
+        name: "merged-while-copied",
+        what: "a segment that was merged while it was backed up is copied with the terms of another",
+        file: "crates/index/src/backup/segment.rs",
+        old: "(_, Some(now)) if now != state",
+        new: "(Err(_), Some(now)) if now != state",
+        found_by: tests("-p spirit --lib", "a_segment_that_is_merged_while_it_is_copied"),
+    },
 ];

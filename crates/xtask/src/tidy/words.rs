@@ -13,7 +13,7 @@ const BANNED: [(&str, &str); 14] = [
     ("so many", "this many, or the number's name"),
     ("by itself", "alone, on its own"),
     ("goes by", "uses, follows, relies on"),
-    // But "there is none" is plain.
+    // `has_phrase` allows "there is none".
     ("is none", "does not count, is not valid, is not one"),
     ("of theirs", "their"),
     ("has it that", "say it"),

@@ -91,7 +91,7 @@ pub(crate) fn pack_positions(
     first
 }
 
-/// Words that lists take at most whose postings, lists and positions are this many, with positions below `2^width`.
+/// An upper bound of the words for this many postings, lists and positions, with positions below `2^width`.
 pub(crate) fn words_max(postings: u64, lists: u64, positions: u64, width: u32) -> u64 {
     let blocks = postings / BLOCK as u64 + lists;
     // A tail's posting has up to five bytes; a block's are less. Each part may end within a word, a list begin behind one.

@@ -44,7 +44,7 @@ impl Room {
 
 /// Rows of a dropped segment whose keys are taken out under one lock.
 const KEY_SWEEP_ROWS: u32 = 256;
-/// A rewrite that found no room is not tried again before so large a part of the segments is new: one in this many. Where nothing
+/// A rewrite that found no room is repeated once one in `RETRY_SHARE` segments is new. Where nothing
 /// may be dropped it is tried again as soon as there is more room.
 const RETRY_SHARE: Position = 4;
 /// Entries of a term, on average, from which on segments are rewritten together though few of their
