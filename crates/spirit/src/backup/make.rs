@@ -380,7 +380,9 @@ mod tests {
         let options = Options::default().directory(base.join("index")).merge_after(16);
         let options = options.dram_bytes(16 << 20).nvm_bytes(16 << 20).segment_bytes(64 << 10);
         let index = options.open().unwrap();
-        (0..500).for_each(|number| drop(index.add(&format!("all t{number}")).unwrap()));
+        for number in 0..500 {
+            index.add(&format!("all t{number}")).unwrap();
+        }
         index.flush().unwrap();
         let memory = index.memories().next().unwrap();
         assert_eq!((memory.merged(), memory.window().oldest), (0, 0));
