@@ -1,4 +1,4 @@
-//! The test vectors of `docs/format.md`: computed by hand, apart from the code that they hold to the page.
+//! The test vectors of `docs/format-vectors.md`: computed by hand, apart from the code that they hold to the page.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};

@@ -130,7 +130,7 @@ mod tests {
         ]
     }
 
-    /// The vectors of `docs/format.md`: values are in files.
+    /// The vectors of `docs/format-vectors.md`: values are in files.
     #[test]
     fn values_are_those_of_the_format() {
         let mut bytes = Vec::new();

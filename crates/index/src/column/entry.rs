@@ -14,7 +14,7 @@ pub(crate) const HEAD_WORDS: u64 = 1;
 pub(crate) const ENTRY_WORDS: u64 = 4;
 /// Bytes of a row's number in a listed column.
 const LISTED_BYTES: u64 = size_of::<u32>() as u64;
-// As `docs/format.md` has them.
+// As `docs/format-columns-and-texts.md` has them.
 const _: () = assert!(HEAD_WORDS == 1 && ENTRY_WORDS == 4 && LISTED_BYTES == 4);
 const _: () = assert!(ValueKind::Keyword as u8 == 2 && ValueKind::Boolean as u8 == 6);
 

@@ -182,7 +182,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The vectors of `docs/format.md`: hashes are in files.
+    /// The vectors of `docs/format-vectors.md`: hashes are in files.
     #[test]
     fn hashes_are_those_of_the_format() {
         assert_eq!(hash_bytes(b""), 0xE28F_2B20_61A2_B984);

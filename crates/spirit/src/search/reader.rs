@@ -2,7 +2,7 @@
 //!
 //! A reader belongs to one thread at a time. Its queries take no lock, make no system call and allocate
 //! nothing: hits, scratch memory and the parser's buffers are reserved when the reader is made. The few
-//! exceptions are in `ARCHITECTURE.md`, at "The house".
+//! exceptions are in `docs/queries.md`, at "What allocates".
 
 mod explain;
 mod facets;
