@@ -4,18 +4,19 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Cursor, Direction, Document, Index, Options, Reader, Search, SearchError};
+use spirit::{Document, Index, Reader, Search, SearchError};
+use spirit::search::{Cursor, Direction};
 
 const DOCUMENTS: i64 = 200;
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let options = Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
+        let options = Index::builder().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
         let index = options.open().expect("these settings are good");
         for n in 0..DOCUMENTS {
             let document = Document::new().text("a b").field("n", n % 7);
-            index.add_document(&document).expect("the heap is large enough");
+            index.add(&document).expect("the heap is large enough");
             if n % 90 == 0 {
                 index.flush().expect("it goes on");
             }
@@ -25,7 +26,7 @@ fn index() -> &'static Index {
 }
 
 thread_local! {
-    static READER: RefCell<Reader<'static>> =
+    static READER: RefCell<Reader> =
         RefCell::new(index().reader().expect("a reader a thread"));
 }
 
@@ -43,7 +44,7 @@ pub fn cursors(data: &[u8]) {
                 Search::by_field(5, "n", Direction::Descending),
             ];
             for search in orders {
-                match reader.search_text(query, search.after(cursor.clone())) {
+                match reader.search(query, search.after(cursor.clone())) {
                     Ok(hits) => {
                         assert!(hits.len() <= 5);
                         hits.keys().expect("a moment ago");

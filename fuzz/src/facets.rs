@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{
-    Aggregate, Calendar, DateInterval, Document, Facet, FieldKind, Index, Options, Reader,
-    SearchError, TimeUnit,
-};
+use spirit::{Document, FieldKind, Index, Reader, SearchError};
+use spirit::facets::{Aggregate, DateInterval, Facet};
+use spirit::schema::{Calendar, TimeUnit};
 
 use crate::bytes::Bytes;
 
@@ -16,7 +15,7 @@ const QUERIES: [&str; 4] = ["*", "a", "b", "n:>3"];
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let options = Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
+        let options = Index::builder().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
         let options = options.field("tag", FieldKind::Keyword);
         let options = options.field("at", FieldKind::Time(TimeUnit::Milliseconds));
         let index = options.open().expect("these settings are good");
@@ -27,7 +26,7 @@ fn index() -> &'static Index {
             let document = Document::new().text(if n % 2 == 0 { "a" } else { "a b" });
             let document = document.field("n", far).field("x", x).field("at", far);
             let document = document.field("tag", &tag).field("flag", n % 3 == 0);
-            index.add_document(&document).expect("the heap is large enough");
+            index.add(&document).expect("the heap is large enough");
             if n % 50 == 0 {
                 index.flush().expect("it goes on");
             }
@@ -37,7 +36,7 @@ fn index() -> &'static Index {
 }
 
 thread_local! {
-    static READER: RefCell<Reader<'static>> =
+    static READER: RefCell<Reader> =
         RefCell::new(index().reader().expect("a reader a thread"));
 }
 
@@ -49,7 +48,7 @@ pub fn facets(data: &[u8]) {
     while !bytes.is_empty() && facets.len() < 5 {
         facets.push(facet(&mut bytes));
     }
-    READER.with_borrow_mut(|reader| match reader.aggregate_text(query, &facets) {
+    READER.with_borrow_mut(|reader| match reader.aggregate(query, &facets) {
         Ok(found) => {
             assert_eq!(found.len(), facets.len());
             facets.iter().zip(&found).for_each(|(facet, found)| check(facet, found));

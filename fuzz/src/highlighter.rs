@@ -3,20 +3,21 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Analyzer, Highlight, Index, Options, Reader, SearchError};
+use spirit::{Analyzer, Index, Reader, SearchError};
+use spirit::search::Highlight;
 
 use crate::bytes::Bytes;
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+        let options = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
         options.analyzer(Analyzer::English).open().expect("these settings are good")
     })
 }
 
 thread_local! {
-    static READER: RefCell<Reader<'static>> =
+    static READER: RefCell<Reader> =
         RefCell::new(index().reader().expect("a reader a thread"));
 }
 
@@ -29,7 +30,7 @@ pub fn highlighter(data: &[u8]) {
     let (query, text) = bytes.0.split_at(end);
     let (query, text) = (String::from_utf8_lossy(query), String::from_utf8_lossy(text));
     let how = Highlight::default().characters(characters).snippets(snippets).bytes_max(bytes_max);
-    let made = READER.with_borrow_mut(|reader| reader.highlighter_text(&query, how));
+    let made = READER.with_borrow_mut(|reader| reader.highlighter(&*query, how));
     let mut highlighter = match made {
         Ok(highlighter) => highlighter,
         Err(SearchError::Parse(_)) => return,

@@ -1,6 +1,6 @@
 //! Any bytes as a history: adds, puts, deletes and questions, on a tiny index and on the naive one.
 
-use spirit::{Analyzer, Clause, Index, OnFull, Options, Search};
+use spirit::{Analyzer, Clause, Index, OnFull, Search};
 use spirit_oracle::Oracle;
 
 use crate::bytes::Bytes;
@@ -22,7 +22,7 @@ pub fn operations(data: &[u8]) {
     let mut bytes = Bytes(data);
     let shape = bytes.byte();
     let executors = usize::from(shape % 3) + 1;
-    let index = Options::default()
+    let index = Index::builder()
         .dram_bytes((executors as u64) << 23)
         .segment_bytes(64 << 10)
         .executors(executors)
@@ -136,17 +136,20 @@ impl History<'_> {
         self.questions += 1;
         let (query, expected) = (asked.to_string(), self.oracle.search(asked));
         let mut reader = self.index.reader().expect("no other reader lives");
-        assert_eq!(reader.count_text(&query), Ok(expected.len() as u64), "count of {query}");
+        assert_eq!(reader.count(&query), Ok(expected.len() as u64), "count of {query}");
         for k in [1, 7, 10_000] {
             let hits =
-                reader.search_text(&query, Search::newest(k)).expect("it was a query a moment ago");
+                reader.search(&query, Search::newest(k)).expect("it was a query a moment ago");
             let first = &expected[..k.min(expected.len())];
             assert_eq!(hits.keys().expect("a moment ago"), first, "the newest {k} of {query}");
             if let Some(cursor) = hits.cursor().expect("a moment ago") {
                 drop(hits);
                 let search = Search::newest(3).after(cursor);
-                let next =
-                    reader.search_text(&query, search).expect("it was a query a moment ago").keys().expect("a moment ago");
+                let next = reader
+                    .search(&query, search)
+                    .expect("it was a query a moment ago")
+                    .keys()
+                    .expect("a moment ago");
                 assert_eq!(
                     next,
                     expected[first.len()..expected.len().min(first.len() + 3)],

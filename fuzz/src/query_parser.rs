@@ -4,16 +4,19 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{
-    Algorithm, Analyzer, Direction, Document, FieldKind, Index, Operator, Options, Reader, Search, SearchError, TimeUnit,
-};
+use spirit::lab::Algorithm;
+use spirit::{Analyzer, Document, FieldKind, Index, Lenient, Operator, Reader, Search, SearchError};
+use spirit::schema::TimeUnit;
+use spirit::search::Direction;
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let options = Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
+        let options = Index::builder().dram_bytes(4 << 20).segment_bytes(64 << 10).executors(2);
         let options = options.field("n", FieldKind::Integer).field("x", FieldKind::Float);
-        let options = options.field("at", FieldKind::Time(TimeUnit::Seconds)).field("tag", FieldKind::Keyword);
+        let options = options
+            .field("at", FieldKind::Time(TimeUnit::Seconds))
+            .field("tag", FieldKind::Keyword);
         let index = options.analyzer(Analyzer::Standard).open().expect("these settings are good");
         for n in 0..1500 {
             let text = format!("a b{} c{} a common w{n} Don't 10:30 example.org", n % 3, n % 40);
@@ -21,8 +24,11 @@ fn index() -> &'static Index {
                 0 => index.put(&format!("k{}", n % 60), &text),
                 1 => {
                     let tag = format!("t{}", n % 7);
-                    let document = Document::new().text(&text).field("n", n).field("x", f64::from(n % 9) / 2.0);
-                    index.add_document(&document.field("at", n * 86_400).field("tag", &tag)).map(drop)
+                    let document = Document::new()
+                        .text(&text)
+                        .field("n", n)
+                        .field("x", f64::from(n % 9) / 2.0);
+                    index.add(&document.field("at", n * 86_400).field("tag", &tag)).map(drop)
                 }
                 _ => index.add(&text).map(drop),
             }
@@ -33,7 +39,7 @@ fn index() -> &'static Index {
 }
 
 thread_local! {
-    static READERS: RefCell<[Reader<'static>; 2]> = RefCell::new([Operator::Or, Operator::And].map(|operator| {
+    static READERS: RefCell<[Reader; 2]> = RefCell::new([Operator::Or, Operator::And].map(|operator| {
         let mut reader = index().reader().expect("two readers a thread");
         reader.default_operator(operator);
         reader
@@ -46,8 +52,8 @@ pub fn query_parser(data: &[u8]) {
     READERS.with_borrow_mut(|readers| readers.iter_mut().for_each(|reader| ask(reader, &text)));
 }
 
-fn ask(reader: &mut Reader<'_>, text: &str) {
-    let counted = match reader.count_text(text) {
+fn ask(reader: &mut Reader, text: &str) {
+    let counted = match reader.count(text) {
         Ok(counted) => counted as usize,
         Err(SearchError::Parse(error)) => {
             assert!(text.is_char_boundary(error.offset), "{error:?} in {text:?}");
@@ -63,13 +69,20 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
     let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Finger), Some(Algorithm::Simd)];
     for algorithm in algorithms {
         let search = Search::newest(10_000).algorithm(algorithm);
-        let hits = reader.search_text(text, search).expect("it was a query a moment ago");
+        let hits = reader.search(text, search).expect("it was a query a moment ago");
         assert_eq!(hits.len(), counted, "hits of {text:?} with {algorithm:?}");
-        assert!(hits.sequences().expect("a moment ago").is_sorted_by(|a, b| a > b), "not newest first: {text:?}");
+        assert!(
+            hits.iter()
+                .map(|hit| hit.sequence())
+                .collect::<Result<Vec<_>, _>>()
+                .expect("a moment ago")
+                .is_sorted_by(|a, b| a > b),
+            "not newest first: {text:?}"
+        );
     }
-    let best = reader.search_text(text, Search::best(10_000)).expect("it was a query a moment ago");
+    let best = reader.search(text, Search::best(10_000)).expect("it was a query a moment ago");
     assert_eq!(best.len(), counted, "the best of {text:?}");
-    let scores: Vec<f32> = best.scores().expect("it was for the best").collect();
+    let scores: Vec<f32> = best.iter().filter_map(|hit| hit.score()).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
     drop(best);
     check_sorted(reader, text, counted);
@@ -77,21 +90,23 @@ fn ask(reader: &mut Reader<'_>, text: &str) {
 }
 
 /// All that are found are found in any order.
-fn check_sorted(reader: &mut Reader<'_>, text: &str, counted: usize) {
+fn check_sorted(reader: &mut Reader, text: &str, counted: usize) {
     for (field, direction) in [("n", Direction::Descending), ("at", Direction::Ascending)] {
         let search = Search::by_field(10_000, field, direction);
-        let hits = reader.search_text(text, search).expect("it was a query a moment ago");
+        let hits = reader.search(text, search).expect("it was a query a moment ago");
         assert_eq!(hits.len(), counted, "{text:?} by {field}");
     }
 }
 
 /// Every text is a query to who takes it leniently, by every evaluator; one that is refused gets a reason.
-fn check_lenient(reader: &mut Reader<'_>, text: &str, is_refused: bool) {
-    let (hits, warnings) = reader.search_typed(text, Search::newest(10_000)).expect("it never fails");
-    let found = hits.len();
+fn check_lenient(reader: &mut Reader, text: &str, is_refused: bool) {
+    let hits = reader.search(Lenient(text), Search::newest(10_000)).expect("it never fails");
+    let (found, warnings) = (hits.len(), hits.warnings().to_vec());
     drop(hits);
-    for search in [Search::best(10_000), Search::newest(10_000).windows(), Search::best(10_000).windows()] {
-        let (hits, _) = reader.search_typed(text, search).expect("it never fails");
+    for search in
+        [Search::best(10_000), Search::newest(10_000).windows(), Search::best(10_000).windows()]
+    {
+        let hits = reader.search(Lenient(text), search).expect("it never fails");
         assert_eq!(hits.len(), found, "leniently {text:?}");
     }
     assert!(!is_refused || !warnings.is_empty(), "nothing was wrong with {text:?}");

@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Document, FieldKind, Index, Options, Reader, TimeUnit};
+use spirit::{Builder, Document, FieldKind, Index, Reader};
+use spirit::schema::TimeUnit;
 use spirit_schema::{everything, format_time, parse_time, typed};
 
 /// Fields of each kind that has values which are no words.
@@ -19,15 +20,15 @@ const FIELDS: [(&str, FieldKind); 5] = [
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+        let options = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
         let declared =
-            |options: Options, (name, kind): (&str, FieldKind)| options.field(name, kind);
+            |options: Builder, (name, kind): (&str, FieldKind)| options.field(name, kind);
         let index = FIELDS.into_iter().fold(options, declared).open().expect("good settings");
         for n in 0..40_i64 {
             let document = Document::new().field("views", n % 5).field("score", n as f64 / 2.0);
             let document = document.field("at", n * 86_400_000).field("second", n * 86_400);
             let document = document.field("flag", n % 3 == 0);
-            index.add_document(&document).expect("the heap is large enough");
+            index.add(&document).expect("the heap is large enough");
             if n == 25 {
                 index.flush().expect("it goes on");
             }
@@ -37,7 +38,7 @@ fn index() -> &'static Index {
 }
 
 thread_local! {
-    static READER: RefCell<Reader<'static>> =
+    static READER: RefCell<Reader> =
         RefCell::new(index().reader().expect("a reader a thread"));
 }
 
@@ -59,10 +60,10 @@ pub fn values(data: &[u8]) {
     }
 }
 
-fn ask(reader: &mut Reader<'_>, name: &str, text: &str) {
+fn ask(reader: &mut Reader, name: &str, text: &str) {
     let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut count =
-        |query: &str| reader.count_text(query).unwrap_or_else(|why| panic!("{query}: {why}"));
+        |query: &str| reader.count(query).unwrap_or_else(|why| panic!("{query}: {why}"));
     let own = count(&format!("{name}:{quoted}"));
     assert_eq!(own, count(&format!("{name}:[{quoted} TO {quoted}]")), "{name}:{quoted}");
     assert_eq!(own, count(&format!("{name}:IN [{quoted} {quoted}]")), "{name}:{quoted}");

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use spirit::{Analyzer, Index, OnFull, Options, Query, Reader, Search, Stats};
+use spirit::stats::Stats;
+use spirit::{Analyzer, Builder, Index, OnFull, Query, Reader, Search};
 
 use crate::Fallible;
 use crate::corpus::Corpus;
@@ -49,9 +50,9 @@ pub(crate) fn heap_bytes(corpus: &Corpus) -> u64 {
 /// One executor with the analyzer that all engines share and segments of the default heap, whatever the heap: else
 /// a large heap would hold the corpus in a single segment that is never flushed. It refuses rather than forget
 /// documents.
-pub(crate) fn options(corpus: &Corpus) -> Options {
+pub(crate) fn options(corpus: &Corpus) -> Builder {
     let heap_bytes = heap_bytes(corpus);
-    Options::default()
+    Index::builder()
         .analyzer(Analyzer::Simple)
         .dram_bytes(heap_bytes)
         .segment_bytes(SEGMENT_BYTES.min(heap_bytes / HEAP_SEGMENTS_MIN))
@@ -61,7 +62,7 @@ pub(crate) fn options(corpus: &Corpus) -> Options {
 
 /// The same with segments as small beside the corpus as those of a heap that a stream has filled: it leaves all but the newest of
 /// about a dozen flushed, where one of the usual size would hold a small corpus fresh.
-pub(crate) fn stream_options(corpus: &Corpus) -> Options {
+pub(crate) fn stream_options(corpus: &Corpus) -> Builder {
     let most = SEGMENT_BYTES.min(heap_bytes(corpus) / HEAP_SEGMENTS_MIN);
     options(corpus).segment_bytes(segment_bytes(corpus, HEAP_SEGMENTS_MIN).min(most))
 }
@@ -75,7 +76,7 @@ pub(crate) fn segment_bytes(corpus: &Corpus, parts: u64) -> u64 {
 }
 
 /// An index of the whole corpus under automatic keys, with every full segment flushed.
-pub(crate) fn filled(options: Options, corpus: &Corpus) -> Fallible<Index> {
+pub(crate) fn filled(options: Builder, corpus: &Corpus) -> Fallible<Index> {
     let index = options.open()?;
     index.add_all(corpus.iter().map(|text| (None, text)))?;
     index.settle();
@@ -111,12 +112,12 @@ pub(crate) trait Ask: FnMut(&Query) -> usize {}
 impl<F: FnMut(&Query) -> usize> Ask for F {}
 
 /// How many documents a search finds; none if it cannot be done, which comparing answers shows.
-pub(crate) fn hits(reader: &mut Reader<'_>, query: &Query, search: Search) -> usize {
+pub(crate) fn hits(reader: &mut Reader, query: &Query, search: Search) -> usize {
     reader.search(query, search).map_or(0, |hits| hits.len())
 }
 
 /// The same of a count.
-pub(crate) fn count(reader: &mut Reader<'_>, query: &Query) -> usize {
+pub(crate) fn count(reader: &mut Reader, query: &Query) -> usize {
     reader.count(query).map_or(0, |count| count as usize)
 }
 

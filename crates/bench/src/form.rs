@@ -2,7 +2,9 @@
 
 use std::ops::Bound;
 
-use spirit::{Bool, Clause, Fuzzy, Query, Schema, Word};
+use spirit::query::{Bool, Fuzzy, Word};
+use spirit::schema::Schema;
+use spirit::{Clause, Query};
 use spirit_peer_protocol::{Clauses, Query as Tree, TEXT, Unsupported};
 
 /// The query, or what we lack for it, where documents have nothing but a text.

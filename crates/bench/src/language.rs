@@ -192,7 +192,7 @@ mod tests {
             let Some(text) = text(&query).ok().filter(|_| is_of_terms(&query)) else { continue };
             let matches = |document: &&Document| bm25.score(&query, document).unwrap().is_some();
             let expected = documents.iter().filter(matches).count() as u64;
-            assert_eq!(reader.count_text(&text).unwrap(), expected, "{text}");
+            assert_eq!(reader.count(&text).unwrap(), expected, "{text}");
             typed += 1;
         }
         assert!(typed > 50, "{typed}");

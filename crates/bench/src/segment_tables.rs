@@ -139,7 +139,8 @@ fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spirit::{Analyzer, DictionaryTier, Options, Query};
+    use spirit::settings::DictionaryTier;
+    use spirit::{Analyzer, Index, Query};
 
     use crate::scratch::Scratch;
 
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn probing_counts_what_the_index_counts() {
         let scratch = Scratch::new().unwrap();
-        let options = Options::default().analyzer(Analyzer::Simple).dram_bytes(64 << 20);
+        let options = Index::builder().analyzer(Analyzer::Simple).dram_bytes(64 << 20);
         let options = options.segment_bytes(1 << 20).directory(scratch.path());
         let options = options.nvm_bytes(64 << 20).dictionary(DictionaryTier::Nvm);
         let index = options.open().unwrap();

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spirit::{
-    Facet, Highlighter, HitError, Hits, Index, Query, Reader, Search, SearchError, Snippet, Total,
-};
+use spirit::facets::Facet;
+use spirit::search::{Highlighter, Snippet, Total};
+use spirit::{HitError, Hits, Index, Lenient, Query, Reader, Search, SearchError};
 
 use crate::args::{AnsweringArgs, QueryArgs};
 use crate::choice::Counting;
@@ -75,7 +75,7 @@ struct Hit {
 }
 
 /// A reader of `index` that reads queries and limits them as was asked for.
-pub(crate) fn reader<'i>(index: &'i Index, args: &QueryArgs) -> Result<Reader<'i>, Failure> {
+pub(crate) fn reader(index: &Index, args: &QueryArgs) -> Result<Reader, Failure> {
     let mut reader = index.reader().map_err(Failure::work)?;
     if let Some(operator) = args.default_operator {
         reader.default_operator(operator.into());
@@ -117,7 +117,7 @@ pub(crate) fn answer_all<W: Write>(
 /// Answers a query; once more if what was found went away before it was read.
 fn answer<'a>(
     index: &Index,
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     asked: Asked<'a>,
     args: &AnsweringArgs,
 ) -> Result<Answer<'a>, Unanswered> {
@@ -132,7 +132,7 @@ fn answer<'a>(
 
 fn answer_once<'a>(
     index: &Index,
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     asked: Asked<'a>,
     args: &AnsweringArgs,
 ) -> Result<Answer<'a>, Unanswered> {
@@ -144,12 +144,12 @@ fn answer_once<'a>(
     let highlighter = args
         .highlight()
         .zip(query.as_ref())
-        .map(|(how, query)| index.highlighter_in(field, query, how));
+        .map(|(how, query)| reader.highlighter_in(field, query, how));
     let mut highlighter = highlighter.transpose()?;
     let started = Instant::now();
-    let (hits, warnings) = match args.query.lenient {
-        true => reader.search_typed(asked.text, search.clone())?,
-        false => (reader.search_text(asked.text, search.clone())?, Vec::new()),
+    let hits = match args.query.lenient {
+        true => reader.search(Lenient(asked.text), search.clone())?,
+        false => reader.search(asked.text, search.clone())?,
     };
     let took = started.elapsed();
     let shown = hits.len().min(args.k);
@@ -175,6 +175,7 @@ fn answer_once<'a>(
         warnings: None,
         took,
     };
+    let warnings = hits.warnings().to_vec();
     drop(hits);
     if let Some(query) = &query {
         add_more(index, reader, query, &search, args, &mut answer)?;
@@ -199,17 +200,17 @@ fn search(args: &AnsweringArgs) -> Search {
     args.force(search)
 }
 
-fn parsed(reader: &mut Reader<'_>, text: &str, args: &AnsweringArgs) -> Result<Query, SearchError> {
+fn parsed(reader: &mut Reader, text: &str, args: &AnsweringArgs) -> Result<Query, SearchError> {
     match args.query.lenient {
-        true => Ok(reader.parse_typed(text).0),
-        false => Ok(reader.parse_text(text)?),
+        true => reader.parse(Lenient(text)),
+        false => reader.parse(text),
     }
 }
 
 /// Adds the explanations and the facets that were asked for.
 fn add_more(
     index: &Index,
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     query: &Query,
     search: &Search,
     args: &AnsweringArgs,
@@ -231,7 +232,7 @@ fn add_more(
 
 /// Adds how the query was evaluated and, where there are scores, why they are what they are.
 fn explain(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     query: &Query,
     search: &Search,
     answer: &mut Answer<'_>,
@@ -251,24 +252,20 @@ fn found(
     shown: usize,
     mut highlighter: Option<&mut Highlighter>,
 ) -> Result<Vec<Hit>, Unanswered> {
-    let text = |hit| {
-        let mut text = Vec::new();
-        hits.write_text(hit, &mut text)?;
-        Ok::<_, Unanswered>(String::from_utf8_lossy(&text).into_owned())
+    let (stored, is_sorted) = (index.settings().store, hits.is_sorted_by_field());
+    let hit = |hit: spirit::Hit<'_>| {
+        let text = || hit.text().map(str::to_owned);
+        let snippets = highlighter.as_mut().map(|highlighter| hit.snippets(highlighter));
+        Ok(Hit {
+            key: hit.key()?,
+            score: hit.score(),
+            sort: is_sorted.then(|| sort_value(hit.sort_value())),
+            text: stored.then(text).transpose()?,
+            snippets: snippets.transpose()?,
+            explanation: None,
+        })
     };
-    let keys = hits.keys()?;
-    let scores: Vec<f32> = hits.scores().map_or_else(Vec::new, Iterator::collect);
-    let sorts: Vec<_> =
-        hits.sort_values().map_or_else(Vec::new, |values| values.map(sort_value).collect());
-    let stored = index.options().get_store();
-    let hit = |(hit, key)| {
-        let text = stored.then(|| text(hit)).transpose()?;
-        let score = scores.get(hit).copied();
-        let snippets = highlighter.as_mut().map(|highlighter| hits.highlight(hit, highlighter));
-        let snippets = snippets.transpose()?;
-        Ok(Hit { key, score, sort: sorts.get(hit).cloned(), text, snippets, explanation: None })
-    };
-    keys.into_iter().take(shown).enumerate().map(hit).collect()
+    hits.iter().take(shown).map(hit).collect()
 }
 
 fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use spirit::{Algorithm, DictionaryTier, OnFull, Operator, Postings};
+use spirit::lab::Algorithm;
+use spirit::settings::{DictionaryTier, Postings};
+use spirit::{OnFull, Operator};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {

@@ -63,14 +63,9 @@ impl Chunk {
         self.places.len()
     }
 
-    /// Whether a document has fields.
-    pub(crate) fn has_fields(&self) -> bool {
-        !self.fields.is_empty()
-    }
-
     /// Documents with their fields, from `first` on.
-    pub(crate) fn documents(&self, first: usize) -> Vec<spirit::Document<'_>> {
-        (first..self.len()).map(|index| self.document(index)).collect()
+    pub(crate) fn documents(&self, first: usize) -> impl Iterator<Item = spirit::Document<'_>> {
+        (first..self.len()).map(|index| self.document(index))
     }
 
     /// The document at `index`.

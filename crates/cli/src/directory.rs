@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use spirit::{Index, LateReader, OpenError, Recovering};
+use spirit::settings::{LateReader, Recovering};
+use spirit::{Index, OpenError};
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use serde_json::Value;
-use spirit::DOCUMENT_BYTES_MAX;
+use spirit::settings::DOCUMENT_BYTES_MAX;
 
 use crate::object::{Given, Object};
 

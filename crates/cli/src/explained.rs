@@ -3,7 +3,8 @@
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use spirit::explain::{ClausePlan, Evaluator, Frequency, PartPlan, Source, Worth};
-use spirit::{Explanation, Occur, QueryPlan};
+use spirit::explain::{Explanation, QueryPlan};
+use spirit::query::Occur;
 
 /// How a query is evaluated: an array with an object for each executor.
 pub(crate) struct Planned(pub(crate) QueryPlan);

@@ -5,9 +5,9 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Value, json};
-use spirit::{
-    Aggregate, Calendar, DateInterval, Facet, FieldKind, Schema, Summary, TopTerms, format_time,
-};
+use spirit::FieldKind;
+use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
+use spirit::schema::{Calendar, Schema, format_time};
 
 /// Values that are named unless it is said how many.
 const TOP: usize = 10;

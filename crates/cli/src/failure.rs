@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use spirit::{BackupError, GeometryError, OpenError};
+use spirit::OpenError;
+use spirit::error::{BackupError, GeometryError};
 
 use crate::note::note;
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use spirit::{AddError, Index, Stats, disk_free};
+use spirit::settings::disk_free;
+use spirit::stats::Stats;
+use spirit::{Index, WriteError};
 
 use crate::interrupt::Interrupt;
 use crate::note::note;
@@ -35,7 +37,7 @@ enum Full<'a> {
 impl Full<'_> {
     fn of(index: &Index) -> Full<'_> {
         let stats = index.stats().unwrap_or_default();
-        let Some(directory) = index.options().get_directory() else {
+        let Some(directory) = index.directory() else {
             return Full::Memory(stats.dram_bytes);
         };
         match disk_free(directory) {
@@ -58,7 +60,7 @@ fn is_full(stats: &Stats, names: &[&str]) -> bool {
 }
 
 /// Why `index` takes nothing more.
-pub(crate) fn said(index: &Index, error: &AddError) -> String {
+pub(crate) fn said(index: &Index, error: &WriteError) -> String {
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
             "the disk that {} is on is full, {} are free: make room on it, and ingest the rest again; what was \

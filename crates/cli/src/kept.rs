@@ -4,7 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{Index, StartReport};
+use spirit::Index;
+use spirit::settings::StartReport;
 
 use crate::directory;
 use crate::failure::Failure;
@@ -48,7 +49,7 @@ impl Kept {
         let file = directory::file(directory);
         let metadata = file.metadata().map_err(|error| Failure::file(&file, &error))?;
         Ok(Kept {
-            durability: index.durability().to_string(),
+            durability: index.settings().durability.to_string(),
             medium: index.medium().map(|medium| medium.to_string()),
             file,
             reserved: metadata.blocks() * BLOCK_BYTES,

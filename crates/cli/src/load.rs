@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use spirit::{AddAllError, AddError, Index};
+use spirit::error::AddAllError;
+use spirit::{Batch, Index, WriteError};
 
 use crate::chunk::Chunk;
 use crate::document::{Format, Malformed};
@@ -164,10 +165,7 @@ impl<'a> Loader<'a> {
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
                 None if self.is_resumable => self.add_group(path, next),
-                None if self.chunk.has_fields() => {
-                    self.index.add_documents(&self.chunk.documents(next))
-                }
-                None => self.index.add_all(self.chunk.from(next)),
+                None => self.index.add_all(self.chunk.documents(next)),
             };
             let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
             self.count(next, added);
@@ -187,15 +185,12 @@ impl<'a> Loader<'a> {
         let mut count = self.chunk.len() - first;
         loop {
             let place = Place::new(path, self.chunk.line(first + count - 1));
-            let added = if self.chunk.has_fields() {
-                let documents = self.chunk.documents(first);
-                self.index.add_document_group(&documents[..count], &place.bytes())
-            } else {
-                self.index.add_group(self.chunk.from(first).take(count), &place.bytes())
-            };
-            match added {
-                Err(AddAllError { error, .. }) if count > 1 && is_of_group(&error) => count /= 2,
-                added => return added,
+            let place = place.bytes();
+            let batch: Batch<'_> = self.chunk.documents(first).take(count).collect();
+            match self.index.write(batch.offset(&place)) {
+                Ok(()) => return Ok(count as u64),
+                Err(error) if count > 1 && is_of_group(&error) => count /= 2,
+                Err(error) => return Err(AddAllError { added: 0, error }),
             }
         }
     }
@@ -203,11 +198,8 @@ impl<'a> Loader<'a> {
     /// Adds the document at `index` and acknowledges it.
     fn add_one(&mut self, index: usize) -> Result<Result<u64, AddAllError>, Failure> {
         let own = self.chunk.key(index);
-        let added = self.index.add_document(&self.chunk.document(index));
-        let key = added.map(|number| match (own, number) {
-            (Some(own), _) => own.to_owned(),
-            (None, number) => number.map_or(String::new(), |number| number.to_string()),
-        });
+        let added = self.index.add(self.chunk.document(index));
+        let key = added.map(|number| own.map_or_else(|| number.to_string(), str::to_owned));
         match (key, &mut self.acks) {
             (Err(error), _) => return Ok(Err(AddAllError { added: 0, error })),
             (Ok(key), Some(out)) => {
@@ -225,21 +217,21 @@ impl<'a> Loader<'a> {
         self.totals.documents += count as u64;
     }
 
-    fn not_added(&mut self, path: &Path, index: usize, error: &AddError) -> Result<(), Failure> {
+    fn not_added(&mut self, path: &Path, index: usize, error: &WriteError) -> Result<(), Failure> {
         let line = self.chunk.line(index);
         match error {
             // It waited for room until it was interrupted.
-            AddError::HeapFull if self.interrupt.is_asked() => self.interrupt.check(),
+            WriteError::HeapFull if self.interrupt.is_asked() => self.interrupt.check(),
             // Nothing that follows would fare better.
-            AddError::HeapFull | AddError::KeysFull => {
+            WriteError::HeapFull | WriteError::KeysFull => {
                 self.is_full = true;
                 Err(Failure::Work(place(path, line, &full::said(self.index, error))))
             }
-            AddError::SyncFailed
-            | AddError::Poisoned
-            | AddError::OffsetNotKept
-            | AddError::OffsetTooLong { .. }
-            | AddError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
+            WriteError::SyncFailed
+            | WriteError::Poisoned
+            | WriteError::OffsetNotKept
+            | WriteError::OffsetTooLong { .. }
+            | WriteError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
             _ => self.refuse(path, line, &error.to_string()),
         }
     }
@@ -258,14 +250,14 @@ impl<'a> Loader<'a> {
 }
 
 /// Whether fewer documents may be added together where these were not.
-fn is_of_group(error: &AddError) -> bool {
+fn is_of_group(error: &WriteError) -> bool {
     matches!(
         error,
-        AddError::GroupTooLarge { .. }
-            | AddError::GroupBeyondSegment { .. }
-            | AddError::DocumentTooLong { .. }
-            | AddError::Field(_)
-            | AddError::Key { .. }
+        WriteError::GroupTooLarge { .. }
+            | WriteError::GroupBeyondSegment { .. }
+            | WriteError::DocumentTooLong { .. }
+            | WriteError::Field(_)
+            | WriteError::Key { .. }
     )
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::path::Path;
 
 use clap::ValueEnum;
-use spirit::{Index, Options};
+use spirit::Index;
+use spirit::settings::Settings;
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::choice::{OnFullName, YesNo};
@@ -24,7 +25,7 @@ pub(crate) fn check(
     tier: &TierArgs,
 ) -> Result<(), Failure> {
     let name = directory.display();
-    let options = of_index(index.options(), args).into_iter().chain(of_tier(index, args, tier));
+    let options = of_index(&index.settings(), args).into_iter().chain(of_tier(index, args, tier));
     let options = options.chain(of_schema(index, args));
     for (option, differing) in options {
         if let Some((asked, made)) = differing {
@@ -44,7 +45,7 @@ pub(crate) fn check(
 /// Names the fields in the options of an asking command that the index lacks.
 pub(crate) fn tell_of_missing_fields(index: &Index, directory: &Path, args: &IndexArgs) {
     let schema = index.schema();
-    let analyzer = index.options().get_analyzer();
+    let analyzer = index.settings().analyzer;
     let asked = args.schema.iter().flat_map(|fields| fields.kinds(analyzer));
     for (name, kind) in asked.filter(|(name, _)| schema.by_name(name).is_none()) {
         let index = directory.display();
@@ -57,7 +58,7 @@ pub(crate) fn tell_of_missing_fields(index: &Index, directory: &Path, args: &Ind
 /// The first field that is of another kind. One that is not there joins the others.
 fn of_schema(index: &Index, args: &IndexArgs) -> [Compared; 2] {
     let schema = index.schema();
-    let analyzer = index.options().get_analyzer();
+    let analyzer = index.settings().analyzer;
     let asked = args.schema.iter().flat_map(|fields| fields.kinds(analyzer));
     let mut both = asked.filter_map(|(name, kind)| Some((name, kind, schema.by_name(name)?.kind)));
     let other = both.find(|(_, asked, made)| asked != made);
@@ -68,14 +69,14 @@ fn of_schema(index: &Index, args: &IndexArgs) -> [Compared; 2] {
     [("--schema", field), ("--strict-schema", strict)]
 }
 
-fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 7] {
+fn of_index(made: &Settings, args: &IndexArgs) -> [Compared; 7] {
     let yes_no = |yes| if yes { YesNo::Yes } else { YesNo::No };
-    let (positions, store) = (yes_no(made.get_positions()), yes_no(made.get_store()));
-    let on_full = OnFullName::from(made.get_on_full());
-    let segment = args.segment.zip(Some(Size(made.get_segment_bytes())));
+    let (positions, store) = (yes_no(made.positions), yes_no(made.store));
+    let on_full = OnFullName::from(made.on_full);
+    let segment = args.segment.zip(Some(Size(made.segment_bytes)));
     [
-        ("--executors", differing(args.executors.zip(Some(made.get_executors())))),
-        ("--analyzer", differing(args.analyzer.zip(Some(made.get_analyzer())))),
+        ("--executors", differing(args.executors.zip(Some(made.executors)))),
+        ("--analyzer", differing(args.analyzer.zip(Some(made.analyzer)))),
         ("--segment", differing(segment)),
         ("--positions", differing(args.positions.map(|p| (word(p), word(positions))))),
         ("--store", differing(args.store.map(|s| (word(s), word(store))))),
@@ -85,21 +86,21 @@ fn of_index(made: &Options, args: &IndexArgs) -> [Compared; 7] {
 }
 
 fn of_tier(index: &Index, args: &IndexArgs, tier: &TierArgs) -> [Compared; 3] {
-    let made = index.options();
+    let made = index.settings();
     // The engine divides the tier among the executors: what it made of the size is compared.
-    let asked = tier.added_to(args.options()).executors(made.get_executors());
-    let nvm = tier.nvm.map(|_| (Size(asked.get_nvm_bytes()), Size(made.get_nvm_bytes())));
+    let asked = tier.added_to(args.options()).executors(made.executors);
+    let nvm = tier.nvm.map(|_| (Size(asked.nvm_bytes_in_all()), Size(made.nvm_bytes)));
     [
-        ("--mode", differing(tier.mode.map(Into::into).zip(Some(index.mode())))),
-        ("--durability", differing(tier.durability.map(Into::into).zip(Some(index.durability())))),
+        ("--mode", differing(tier.mode.map(Into::into).zip(Some(made.mode)))),
+        ("--durability", differing(tier.durability.map(Into::into).zip(Some(made.durability)))),
         ("--nvm", differing(nvm)),
     ]
 }
 
 /// How long documents are kept.
-fn retained(made: &Options) -> String {
+fn retained(made: &Settings) -> String {
     let time = |age| humantime::format_duration(age).to_string();
-    made.get_retain().map_or("no --retain".into(), time)
+    made.retain.map_or("no --retain".into(), time)
 }
 
 /// What was asked for and what was made, if they are not the same.

@@ -4,7 +4,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde_json::{Number, Value};
-use spirit::{Direction, Parameters, Recency, StoredValue, format_time};
+use spirit::StoredValue;
+use spirit::schema::format_time;
+use spirit::search::{Direction, Parameters, Recency};
 
 /// The order of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +65,12 @@ impl Fade {
 
 impl Order {
     /// What the engine calls it.
-    pub(crate) fn with(&self, parameters: Parameters) -> spirit::Order {
+    pub(crate) fn with(&self, parameters: Parameters) -> spirit::search::Order {
         match self {
-            Order::Newest => spirit::Order::Newest,
-            Order::Bm25 => spirit::Order::Relevance(parameters),
+            Order::Newest => spirit::search::Order::Newest,
+            Order::Bm25 => spirit::search::Order::Relevance(parameters),
             Order::Field(field, direction) => {
-                spirit::Order::Field { field: field.as_str().into(), direction: *direction }
+                spirit::search::Order::Field { field: field.as_str().into(), direction: *direction }
             }
         }
     }

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{HitError, ParseError, QUERY_BYTES_MAX, SearchError, TextError};
+use spirit::query::{ParseError, QUERY_BYTES_MAX};
+use spirit::{HitError, SearchError};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -135,14 +136,8 @@ impl Unanswered {
 
 impl From<HitError> for Unanswered {
     fn from(error: HitError) -> Unanswered {
-        Unanswered::Hit(error)
-    }
-}
-
-impl From<TextError> for Unanswered {
-    fn from(error: TextError) -> Unanswered {
         match error {
-            TextError::Lease(expired) => Unanswered::Hit(expired.into()),
+            HitError::Lease(expired) => Unanswered::Hit(expired.into()),
             error => Unanswered::Failed(Failure::work(error)),
         }
     }

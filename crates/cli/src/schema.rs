@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
-use spirit::{Analyzer, FieldKind, Options};
+use spirit::{Analyzer, Builder, FieldKind};
 use toml::Value;
 
 /// Fields with their kinds, in order, no name twice. One without a kind is text, as the index's analyzer cuts it.
@@ -35,7 +35,7 @@ impl Fields {
     }
 
     /// `options` with these fields.
-    pub(crate) fn added_to(&self, options: Options) -> Options {
+    pub(crate) fn added_to(&self, options: Builder) -> Builder {
         self.0.iter().fold(options, |options, (name, kind)| match kind {
             Some(kind) => options.field(name, *kind),
             None => options.text_field(name),
@@ -66,7 +66,9 @@ impl FromStr for Fields {
 fn kind_of(kind: &str) -> Result<Option<FieldKind>, String> {
     match kind {
         "text" => Ok(None),
-        kind => kind.parse().map(Some).map_err(|error: spirit::UnknownKind| error.to_string()),
+        kind => {
+            kind.parse().map(Some).map_err(|error: spirit::schema::UnknownKind| error.to_string())
+        }
     }
 }
 
@@ -101,7 +103,7 @@ pub(crate) fn of_table(table: &toml::Table) -> Result<Fields, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spirit::TimeUnit;
+    use spirit::schema::TimeUnit;
 
     #[test]
     fn fields_are_typed_or_in_a_table() {

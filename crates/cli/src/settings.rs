@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use spirit::{Highlight, Index, Options, Parameters, Search};
+use spirit::search::{Highlight, Parameters};
+use spirit::{Builder, Index, Search};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
@@ -25,8 +26,8 @@ impl IndexArgs {
         IndexArgs { dram, ..self.clone() }
     }
 
-    pub(crate) fn options(&self) -> Options {
-        let mut options = Options::default();
+    pub(crate) fn options(&self) -> Builder {
+        let mut options = Index::builder();
         if let Some(analyzer) = self.analyzer {
             options = options.analyzer(analyzer);
         }
@@ -110,7 +111,7 @@ fn no_directory(mode: Option<Mode>) -> Failure {
 
 impl TierArgs {
     /// `options` with those of the second tier.
-    pub(crate) fn added_to(&self, mut options: Options) -> Options {
+    pub(crate) fn added_to(&self, mut options: Builder) -> Builder {
         if let Some(mode) = self.mode {
             options = options.mode(mode.into());
         }
@@ -193,7 +194,7 @@ impl AnsweringArgs {
 
     /// Fails if texts are to be highlighted that `index` does not have.
     pub(crate) fn check_texts(&self, index: &Index) -> Result<(), Failure> {
-        if self.highlight().is_none() || index.options().get_store() {
+        if self.highlight().is_none() || index.settings().store {
             return Ok(());
         }
         let name = match (self.highlight, self.snippet) {
@@ -230,7 +231,7 @@ impl AnsweringArgs {
     }
 
     /// The order that was asked for.
-    pub(crate) fn order(&self) -> spirit::Order {
+    pub(crate) fn order(&self) -> spirit::search::Order {
         let usual = Parameters::default();
         let (k1, b) = (self.k1.unwrap_or(usual.k1), self.b.unwrap_or(usual.b));
         self.order.with(Parameters { k1, b })

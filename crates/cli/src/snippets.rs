@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{IsTerminal, stdout};
 
 use serde::{Serialize, Serializer};
-use spirit::Snippet;
+use spirit::search::Snippet;
 
 /// What stands where the document's text goes on.
 const MORE: &str = "…";

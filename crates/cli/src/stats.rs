@@ -147,7 +147,7 @@ impl Stats {
             bytes: bytes(&stats.bytes),
             heap: heap(&stats),
             sections: sections.map(|(name, bytes)| Section { name, bytes }).collect(),
-            mode: index.mode().to_string(),
+            mode: index.settings().mode.to_string(),
             schema: fields
                 .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
                 .collect(),
@@ -225,7 +225,7 @@ impl Tier {
 }
 
 /// Newest state first, as the segments are.
-fn by_state(segments: &[spirit::SegmentStats]) -> Vec<Segments> {
+fn by_state(segments: &[spirit::stats::SegmentStats]) -> Vec<Segments> {
     let mut states: Vec<Segments> = Vec::new();
     for segment in segments {
         let known = states.iter().position(|known| known.state == segment.state);
@@ -243,7 +243,7 @@ fn by_state(segments: &[spirit::SegmentStats]) -> Vec<Segments> {
     states
 }
 
-fn bytes(bytes: &spirit::Bytes) -> Bytes {
+fn bytes(bytes: &spirit::stats::Bytes) -> Bytes {
     Bytes {
         postings: bytes.postings,
         fresh: bytes.fresh,
@@ -261,7 +261,7 @@ fn bytes(bytes: &spirit::Bytes) -> Bytes {
 /// What the engine calls partitions of the second tier begins so.
 const PERSISTENT: &str = "nvm ";
 
-fn heap(stats: &spirit::Stats) -> Heap {
+fn heap(stats: &spirit::stats::Stats) -> Heap {
     let (mut dram, mut persistent) = (Vec::new(), Vec::new());
     for of in &stats.partitions {
         let (tier, name) = match of.name.strip_prefix(PERSISTENT) {

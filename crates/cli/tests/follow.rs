@@ -95,11 +95,11 @@ fn replacing(range: std::ops::Range<u64>) -> impl Iterator<Item = String> {
 }
 
 /// The newest document, if what is found is a range of them, each once.
-fn newest_of_a_range(reader: &mut Reader<'_>) -> Option<u64> {
-    let found = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+fn newest_of_a_range(reader: &mut Reader) -> Option<u64> {
+    let found = reader.search("all", Search::newest(10_000)).unwrap().keys().unwrap();
     let all: Vec<u64> = found.iter().map(|key| key.parse().unwrap()).collect();
     assert!(all.windows(2).all(|pair| pair[0] == pair[1] + 1), "{all:?}");
-    let found = reader.search_text("all AND m3", Search::newest(10_000)).unwrap().keys().unwrap();
+    let found = reader.search("all AND m3", Search::newest(10_000)).unwrap().keys().unwrap();
     let of_seven: Vec<u64> = found.iter().map(|key| key.parse().unwrap()).collect();
     assert!(of_seven.windows(2).all(|pair| pair[0] == pair[1] + 7), "{of_seven:?}");
     assert!(of_seven.iter().all(|n| n % 7 == 3), "{of_seven:?}");
@@ -107,18 +107,22 @@ fn newest_of_a_range(reader: &mut Reader<'_>) -> Option<u64> {
 }
 
 /// Each key has one version, and the versions are the last ones of a prefix.
-fn check_versions(reader: &mut Reader<'_>) {
+fn check_versions(reader: &mut Reader) {
     loop {
-        let found = reader.search_text("all", Search::newest(10_000)).unwrap();
+        let found = reader.search("all", Search::newest(10_000)).unwrap();
         // A writer that has started meanwhile takes them away.
-        let (Ok(keys), Ok(sequences)) = (found.keys(), found.sequences()) else { continue };
+        let (Ok(keys), Ok(sequences)) =
+            (found.keys(), found.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>())
+        else {
+            continue;
+        };
         let distinct = keys.iter().collect::<HashSet<_>>().len();
         assert_eq!((distinct, keys.len() as u64), (keys.len(), KEYS), "{keys:?} {sequences:?}");
         break;
     }
-    assert_eq!(reader.count_text("all").unwrap(), KEYS);
+    assert_eq!(reader.count("all").unwrap(), KEYS);
     for key in ["k0", "k7"] {
-        assert_eq!(reader.count_text(&format!("key:{key}")).unwrap(), 1);
+        assert_eq!(reader.count(&format!("key:{key}")).unwrap(), 1);
     }
 }
 
@@ -132,7 +136,7 @@ impl Drop for AtEnd<'_> {
 }
 
 /// Does `work` while readers of two followers `look`, three each.
-fn beside(directory: &str, look: impl Fn(&mut Reader<'_>) + Sync, work: impl FnOnce()) {
+fn beside(directory: &str, look: impl Fn(&mut Reader) + Sync, work: impl FnOnce()) {
     let followers = [follow(directory), follow(directory)];
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -193,7 +197,7 @@ fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
     // Written in groups while another thread asks, then one by one, each asked for as soon as it is acknowledged.
     let (documents, alone) = (40_000, number_of("SPIRIT_READ_YOUR_WRITES").unwrap_or(2_000));
     let acknowledged = AtomicU64::new(3000);
-    let look = |reader: &mut Reader<'_>| {
+    let look = |reader: &mut Reader| {
         let before = acknowledged.load(Acquire);
         let newest = newest_of_a_range(reader).expect("there are some");
         assert!(newest + 1 >= before, "{newest} where {before} were acknowledged");
@@ -210,7 +214,7 @@ fn every_answer_has_what_was_acknowledged_while_segments_come_and_go() {
         writer.add(numbered(number..number + 1));
         assert_eq!(newest_of_a_range(&mut reader), Some(number));
     }
-    let dropped = reader.search_text("all", Search::newest(10_000)).unwrap().len() < 10_000;
+    let dropped = reader.search("all", Search::newest(10_000)).unwrap().len() < 10_000;
     assert!(dropped, "nothing was dropped: the test is not what it says");
     writer.end();
 }
@@ -293,7 +297,7 @@ fn each_key_has_one_version_while_writers_are_killed() {
     writer.add(replacing(0..4000));
     let follower = follow(&directory);
     let mut reader = follower.reader().unwrap();
-    wait_until(|| reader.count_text("all").unwrap() == KEYS);
+    wait_until(|| reader.count("all").unwrap() == KEYS);
     drop(reader);
     let mut writer = Some(writer);
     beside(&directory, check_versions, || {

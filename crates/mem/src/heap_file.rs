@@ -90,7 +90,14 @@ impl fmt::Display for HeapFileError {
     }
 }
 
-impl std::error::Error for HeapFileError {}
+impl std::error::Error for HeapFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            HeapFileError::System { reason, .. } => Some(reason),
+            HeapFileError::Locked { .. } | HeapFileError::ForeignOwner { .. } => None,
+        }
+    }
+}
 
 impl HeapFileError {
     /// True if the disk is full, or the user's quota is. Other errors mean that the disk failed.
@@ -199,6 +206,12 @@ impl HeapFile {
         let fd = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|e| HeapFileError::System { path: path.into(), action, reason: e.into() })?;
         Ok(File::from(fd))
+    }
+
+    /// Gives up the lock while the file stays open: others may write it from now on. Without a lock this does nothing.
+    pub fn unlock(&self) -> Result<(), HeapFileError> {
+        rustix::fs::flock(&self.file, FlockOperation::Unlock)
+            .map_err(|e| self.failed("unlock it", e.into()))
     }
 
     fn lock(&self) -> Result<(), HeapFileError> {

@@ -232,6 +232,27 @@ impl<A: Atom64> Pins<A> {
         self.word_at(index).compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
     }
 
+    /// Ends all reading of this process that began before the call: waits for readers that are pinned, and revokes what
+    /// others hold. A reader that pins later sees what the caller unlinked before the call.
+    pub fn drain(&self) {
+        let stamp = self.retire();
+        while !self.is_drained(stamp) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Revokes what readers of this process hold of the epoch `stamp` or an older one; true if none of them is pinned there.
+    pub fn is_drained(&self, stamp: u64) -> bool {
+        let is_gone = |slot: &Slot<A>| {
+            // An RMW, as in `horizon`: a pin that comes later reads from it, and sees what was unlinked.
+            let word = slot.0.fetch_add(0, AcqRel);
+            let is_older = word >= EPOCH_FIRST && word & EPOCH_MASK <= stamp;
+            let revoke = || slot.0.compare_exchange(word, REVOKED, AcqRel, Relaxed).is_ok();
+            !is_older || (word & HELD != 0 && revoke())
+        };
+        self.slots.iter().all(is_gone)
+    }
+
     /// Stamps what the caller has just unlinked. It may be reused once `horizon()` is above the stamp.
     pub fn retire(&self) -> u64 {
         let stamp = self.epoch.0.fetch_add(1, AcqRel);

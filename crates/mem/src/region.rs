@@ -89,7 +89,15 @@ impl fmt::Display for ReserveError {
     }
 }
 
-impl std::error::Error for ReserveError {}
+impl std::error::Error for ReserveError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReserveError::Map { reason, .. }
+            | ReserveError::MapFile { reason, .. }
+            | ReserveError::Prefault { reason, .. } => Some(reason),
+        }
+    }
+}
 
 /// A mapping of fixed size that any number of threads read and write through atomics.
 pub struct Region {

@@ -119,3 +119,45 @@ fn a_reader_that_resumes_never_reads_reused_memory() {
 fn reading_on_after_a_revocation_is_caught() {
     hold_against_a_writer(false);
 }
+
+/// The writer ends all reading while a reader asks, keeps what it found, and reads on. `drains`: whether it waits for that.
+fn close_against_a_reader(drains: bool) {
+    loom::model(move || {
+        let world = world();
+        let slot = world.pins.acquire().unwrap();
+        let reader = thread::spawn({
+            let world = world.clone();
+            move || {
+                world.pins.pin(&slot);
+                // Here the root says whether all is closed.
+                if world.root.load(Relaxed) == 0 {
+                    assert_eq!(world.cells[0].load(Relaxed), LIVE, "read memory that was reused");
+                    world.pins.hold(&slot);
+                    if world.pins.resume(&slot) {
+                        let value = world.cells[0].load(Relaxed);
+                        assert_eq!(value, LIVE, "read memory that was reused");
+                    }
+                }
+                world.pins.unpin(&slot);
+            }
+        });
+        world.root.store(1, Release);
+        let stamp = world.pins.retire();
+        if !drains || world.pins.is_drained(stamp) {
+            world.cells[0].store(REUSED, Relaxed);
+        }
+        reader.join().unwrap();
+    });
+}
+
+#[test]
+fn nothing_is_read_once_all_readers_are_drained() {
+    close_against_a_reader(true);
+}
+
+/// The test above can fail.
+#[test]
+#[should_panic(expected = "read memory that was reused")]
+fn closing_under_a_reader_is_caught() {
+    close_against_a_reader(false);
+}

@@ -8,7 +8,7 @@ use spirit_index::ground::posting::local;
 
 /// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct Address {
     /// The executor that holds it.
     pub executor: u32,
     /// Its segment there.
@@ -44,7 +44,7 @@ pub(crate) trait Collector: Limit {
 
 /// The newest `k`.
 pub(crate) struct Newest<'a> {
-    pub(crate) hits: &'a mut Vec<Hit>,
+    pub(crate) hits: &'a mut Vec<Address>,
     /// One past the last place in `hits` that may be filled.
     pub(crate) end: usize,
     pub(crate) executor: u32,
@@ -62,7 +62,7 @@ impl Collector for Newest<'_> {
 
     #[inline]
     fn take(&mut self, segment: SegmentId, local: u32) {
-        self.hits.push(Hit { executor: self.executor, segment, local });
+        self.hits.push(Address { executor: self.executor, segment, local });
     }
 
     fn skip(&mut self, _: u64) {}
@@ -71,7 +71,8 @@ impl Collector for Newest<'_> {
     fn take_list(&mut self, segment: SegmentId, list: &[AtomicU32]) {
         let (executor, wanted) = (self.executor, self.wanted().min(list.len()));
         // Room is looked for once.
-        let hit = |word: &AtomicU32| Hit { executor, segment, local: local(word.load(Relaxed)) };
+        let hit =
+            |word: &AtomicU32| Address { executor, segment, local: local(word.load(Relaxed)) };
         self.hits.extend(list[..wanted].iter().map(hit));
     }
 }

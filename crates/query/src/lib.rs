@@ -39,7 +39,7 @@ mod verdict;
 mod words;
 
 pub use clause::{Bool, Clause, TEXT, Word};
-pub use collect::Hit;
+pub use collect::Address;
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
@@ -82,7 +82,7 @@ pub fn newest(
     scratch: &mut Scratch,
     executor: u32,
     k: usize,
-    hits: &mut Vec<Hit>,
+    hits: &mut Vec<Address>,
 ) -> Result<(), Stop> {
     if k == 0 {
         return Ok(());

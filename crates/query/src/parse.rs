@@ -107,6 +107,11 @@ impl Parser {
         self
     }
 
+    /// Sets the meaning of two neighbouring words without an operator.
+    pub fn default_operator(&mut self, operator: Operator) {
+        self.operator = operator;
+    }
+
     /// From now on fields are those of `schema`, which has grown.
     pub fn renew(&mut self, schema: Arc<Schema>) {
         for field in schema.fields() {

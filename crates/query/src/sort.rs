@@ -17,7 +17,7 @@ use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
 use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::Segment;
 
-use crate::collect::{Hit, Limit};
+use crate::collect::{Address, Limit};
 use crate::top::Placed;
 
 pub use first::First;
@@ -124,7 +124,7 @@ pub struct Sorted {
     /// The document's sequence number.
     pub sequence: u64,
     /// The document.
-    pub hit: Hit,
+    pub hit: Address,
 }
 
 impl Placed for Sorted {
@@ -174,7 +174,7 @@ impl<'s> Sorting<'s> {
     }
 
     /// A match in a fresh segment, with its keyword.
-    pub(crate) fn offer_word(&mut self, word: Option<&[u8]>, sequence: u64, hit: Hit) {
+    pub(crate) fn offer_word(&mut self, word: Option<&[u8]>, sequence: u64, hit: Address) {
         self.first.words.offer(word, sequence, hit);
     }
 

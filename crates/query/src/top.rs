@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::collect::Hit;
+use crate::collect::Address;
 
 /// A match whose place among others is known: what is greater comes first.
 pub trait Placed: Copy {
@@ -21,7 +21,7 @@ pub struct Scored {
     /// The document's sequence number: of two with the same score the newer is better.
     pub sequence: u64,
     /// The document.
-    pub hit: Hit,
+    pub hit: Address,
 }
 
 impl Scored {
@@ -173,7 +173,7 @@ mod tests {
     use spirit_index::ground::ids::SegmentId;
 
     fn scored(score: u8, sequence: u64) -> Scored {
-        let hit = Hit { executor: 0, segment: SegmentId(0), local: sequence as u32 };
+        let hit = Address { executor: 0, segment: SegmentId(0), local: sequence as u32 };
         Scored { score: f32::from(score), sequence, hit }
     }
 

@@ -8,3 +8,9 @@ pub(crate) mod new_file;
 pub(crate) mod restore;
 pub(crate) mod salvage;
 pub(crate) mod verify;
+
+pub use check::{Finding, Report, check};
+pub use make::{Backup, Progress, backup, backup_watched};
+pub use restore::{Restored, restore, restore_watched};
+pub use salvage::{Missing, Salvaged, salvage, salvage_watched};
+pub use verify::{verify, verify_watched};

@@ -1,5 +1,6 @@
 //! Options, documents, the clock, and errors.
 
+pub(crate) mod batch;
 pub(crate) mod clock;
 pub(crate) mod document;
 pub(crate) mod durability;

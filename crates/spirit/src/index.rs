@@ -1,78 +1,97 @@
 //! The index, as its users see it: this process writes it, or follows another one that does.
 
-mod documents;
-pub(crate) mod engine;
-pub(crate) mod executor;
-mod follower;
-mod group;
+pub(crate) mod builder;
+pub(crate) mod settings;
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::fresh::batch::KEY_BYTES_MAX;
 use spirit_index::ground::roots::Gauge;
-use spirit_index::log::REFERENCE_BYTES_MAX;
-use spirit_index::memory::Memory;
 use spirit_mem::Medium;
+use spirit_query::{Operator, Parser};
 use spirit_schema::Schema;
 
-use crate::config::durability::{Durability, Mode};
-use crate::config::error::{AddError, OpenError};
+use crate::config::batch::Batch;
+use crate::config::document::Document;
+use crate::config::durability::Mode;
+use crate::config::error::{AddAllError, OpenError, WriteError};
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
+use crate::engine::Engine;
+use crate::engine::executor::Executor;
+use crate::engine::follower::Follower;
+use crate::engine::readable::Readable;
+use crate::search::error::TooManyReaders;
+use crate::search::pool::Pool;
+use crate::search::query_pool::{PoolError, QueryPool};
+use crate::search::reader::Reader;
+use crate::search::searcher::Searcher;
 use crate::storage::store::Store;
 use crate::storage::view::View;
-use crate::write::contents::Contents;
-use crate::write::ingest::{Committed, Ingester};
-use engine::Engine;
-use executor::Executor;
-use follower::Follower;
+use builder::Builder;
+use settings::Settings;
 
 /// A live index. Any number of threads may add, delete and search at once.
+///
+/// Dropping it closes it in an orderly way, as [`close`](Self::close) does.
 pub struct Index {
-    side: Side,
-    pub(crate) options: Options,
+    /// What writes it; none in a process that only reads.
+    engine: Option<Box<Engine>>,
+    pub(crate) readable: Arc<Readable>,
+    /// The idle desks of its searchers.
+    pool: Arc<Pool>,
 }
 
-/// What this process does with the index.
-enum Side {
-    Writes(Box<Engine>),
-    /// Follows another process that writes, or wrote.
-    Follows(Box<Follower>),
-}
-
-impl Options {
-    /// Reserves the memory and starts the stages.
-    pub fn open(self) -> Result<Index, OpenError> {
-        if self.read_only { Index::follow(self) } else { Index::write(self) }
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("settings", &self.settings()).finish_non_exhaustive()
     }
 }
 
 impl Index {
-    fn write(options: Options) -> Result<Index, OpenError> {
-        let engine = Box::new(Engine::open(options)?);
-        let options = engine.options.clone();
-        Ok(Index { side: Side::Writes(engine), options })
+    /// Opens the index in `directory`, or makes one there with the default settings.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Index, OpenError> {
+        Index::builder().directory(directory).open()
     }
 
-    fn follow(mut options: Options) -> Result<Index, OpenError> {
-        let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
-        let directory = directory.ok_or(OpenError::NothingToRead)?;
-        let follower = Follower::open(&directory, &mut options)?;
-        Ok(Index { side: Side::Follows(Box::new(follower)), options })
+    /// Makes an index in memory with the default settings. It is gone when it is dropped.
+    pub fn in_memory() -> Result<Index, OpenError> {
+        Index::builder().open()
+    }
+
+    /// Returns a builder of an index with other settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn with(mut options: Options) -> Result<Index, OpenError> {
+        if options.read_only {
+            let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
+            let directory = directory.ok_or(OpenError::NothingToRead)?;
+            let follower = Follower::open(&directory, &mut options)?;
+            return Ok(Index::of(None, Readable::followed(follower, options)));
+        }
+        let engine = Box::new(Engine::open(options)?);
+        let readable = Readable::written(&engine);
+        Ok(Index::of(Some(engine), readable))
+    }
+
+    fn of(engine: Option<Box<Engine>>, readable: Readable) -> Index {
+        let readable = Arc::new(readable);
+        Index { engine, pool: Arc::new(Pool::new(readable.clone())), readable }
     }
 
     /// What writes the index; none in a process that only reads.
     pub(crate) fn written(&self) -> Option<&Engine> {
-        match &self.side {
-            Side::Writes(engine) => Some(engine),
-            Side::Follows(_) => None,
-        }
+        self.engine.as_deref()
     }
 
-    /// The same, for an operation that is refused in such a process.
-    fn engine(&self) -> Result<&Engine, AddError> {
-        self.written().ok_or(AddError::ReadOnly)
+    /// Like [`written`](Self::written), for an operation that is refused in a process that only reads.
+    fn engine(&self) -> Result<&Engine, WriteError> {
+        self.written().ok_or(WriteError::ReadOnly)
     }
 
     pub(crate) fn executors(&self) -> &[Executor] {
@@ -81,110 +100,92 @@ impl Index {
 
     /// The current view.
     pub(crate) fn view(&self) -> Arc<View> {
-        match &self.side {
-            Side::Writes(engine) => engine.view.clone(),
-            Side::Follows(follower) => follower.view(),
+        self.readable.view()
+    }
+
+    /// Returns a searcher, which any number of threads can share.
+    pub fn searcher(&self) -> Searcher {
+        Searcher::new(self.pool.clone())
+    }
+
+    /// Returns a reader for one thread, with a slot and memory of its own.
+    pub fn reader(&self) -> Result<Reader, TooManyReaders> {
+        match Reader::new(self.readable.clone()) {
+            Ok(reader) => Ok(reader),
+            // Searchers may have left some idle.
+            Err(refused) => self.pool.take_idle().map(Reader::at).ok_or(refused),
         }
     }
 
-    /// The view of the writer that made `outdated` out of date.
-    pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
-        match &self.side {
-            Side::Writes(engine) => Ok(engine.view.clone()),
-            Side::Follows(follower) => follower.view_after(outdated),
-        }
+    /// Starts `threads` threads that answer questions, each with a reader of its own. `queue` questions can wait before the
+    /// next one blocks its caller.
+    pub fn query_pool(&self, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
+        QueryPool::start(&self.readable, threads, queue)
     }
 
-    /// True if it was opened for reading only.
-    pub fn is_read_only(&self) -> bool {
-        matches!(self.side, Side::Follows(_))
+    /// Returns a parser of queries for this index's fields, as they are now.
+    pub fn parser(&self, operator: Operator) -> Parser {
+        self.readable.parser(operator)
     }
 
-    /// Closes the index in an orderly way, as dropping it does; says if that could not be done.
-    pub fn close(mut self) -> Result<(), AddError> {
-        match &mut self.side {
-            Side::Writes(engine) => engine.shut(),
-            Side::Follows(_) => Ok(()),
-        }
-    }
-
-    /// Does beforehand what closing has to do, while the index can still be asked: where the oldest may be dropped, closing may drop
-    /// some. An index in memory only finishes what its stages have begun. Nothing is added any more.
-    pub fn prepare_close(&self) -> Result<(), AddError> {
-        self.written().map_or(Ok(()), Engine::prepare_close)
-    }
-
-    /// Adds a document under an automatic key, a number in decimal, and says which. When this returns, every query that
-    /// starts afterwards, on any thread, finds it.
+    /// Adds a document under an automatic key, a number in decimal, unless it has a [key](Document::key) of its own; returns the
+    /// number. When this returns, every query that starts afterwards, on any thread, finds the document.
     ///
-    /// The number is that of the documents which the index had accepted before, those with keys of their own included. No
-    /// two documents are ever given the same one. An index of several executors to which several threads add at once may
-    /// leave some out: those of documents that were refused, or that were on their way when the process was killed, once
-    /// another thread had a later one.
-    pub fn add(&self, text: &str) -> Result<u64, AddError> {
-        let engine = self.engine()?;
-        match &*engine.executors {
-            [only] => only.add(None, Contents::text(text)),
-            _ => add_numbered(engine, text),
-        }
+    /// The number counts the documents that the index had accepted before, those with keys of their own included. No two
+    /// documents are ever given the same one. An index of several executors to which several threads add at once may leave some
+    /// out: those of documents that were refused, or that were on their way when the process was killed, once another thread had
+    /// a later one.
+    ///
+    /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first value, unless the index is
+    /// [strict](Builder::strict). A document with a value that does not fit its field is refused whole.
+    #[inline]
+    pub fn add<'d>(&self, document: impl Into<Document<'d>>) -> Result<u64, WriteError> {
+        self.engine()?.add(&document.into())
     }
 
-    /// Adds a document under `key`, replacing the one that has this key, in one visible step.
-    pub fn put(&self, key: &str, text: &str) -> Result<(), AddError> {
-        self.engine()?.route(key).add(Some(key), Contents::text(text)).map(|_| ())
-    }
-
-    /// Adds documents in order; each is visible soon after it is taken from the iterator, all of them when
-    /// this returns. Faster than one at a time: their cache misses overlap.
-    pub fn add_all<'a>(
+    /// Adds a document under `key`. It replaces the one that has this key, in one visible step.
+    #[inline]
+    pub fn put<'d>(
         &self,
-        documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
+        key: &'d str,
+        document: impl Into<Document<'d>>,
+    ) -> Result<(), WriteError> {
+        self.engine()?.add(&document.into().key(key)).map(|_| ())
+    }
+
+    /// Adds a stream of documents in order; each is visible soon after it is taken from the iterator, all of them when
+    /// this returns. Returns their number. Faster than one at a time: their cache misses overlap.
+    pub fn add_all<'d, D: Into<Document<'d>>>(
+        &self,
+        documents: impl IntoIterator<Item = D>,
     ) -> Result<u64, AddAllError> {
-        let mut added = 0;
-        let engine = self.engine().map_err(|error| AddAllError { added, error })?;
-        if let [only] = &*engine.executors {
-            let mut role = only.role().map_err(|error| AddAllError { added, error })?;
-            let mut documents = documents.into_iter();
-            let mut collected = Ok(true);
-            while collected == Ok(true) {
-                collected = collect(&mut role, &mut documents);
-                commit(only, &mut role, &mut added)?;
-            }
-            return collected.map(|_| added).map_err(|error| AddAllError { added, error });
-        }
-        for (key, text) in documents {
-            let result = match key {
-                Some(key) => self.put(key, text),
-                None => add_numbered(engine, text).map(|_| ()),
-            };
-            result.map_err(|error| AddAllError { added, error })?;
-            added += 1;
-        }
-        Ok(added)
+        let engine = self.engine().map_err(|error| AddAllError { added: 0, error })?;
+        engine.add_all(documents.into_iter().map(Into::into))
     }
 
-    /// Adds a document, under `key` or else an automatic one, whose text can be read again at `place`: at most 64 bytes of the
-    /// application's own words, for a file and an offset in it, say. The log holds these instead of the text, until the
-    /// document's segment is in the second tier. A start that finds the place in the log asks the index's
-    /// [source](crate::Options::source), and fails if the text is not there any more. Says the automatic key.
-    pub fn add_from(
-        &self,
-        key: Option<&str>,
-        text: &str,
-        place: &[u8],
-    ) -> Result<Option<u64>, AddError> {
-        let engine = self.engine()?;
-        // Before a number is drawn that would be left out.
-        engine.check_length(text.len())?;
-        if place.len() > REFERENCE_BYTES_MAX {
-            return Err(AddError::ReferenceTooLong { bytes: place.len() });
-        }
-        add_here(engine, key, Contents { place: Some(place), ..Contents::text(text) })
+    /// Adds the documents of a batch in order, all of them or none. After a crash all of them are there and
+    /// [`offset`](Self::offset) returns the batch's, or none are: an application that goes on from there adds everything
+    /// exactly once.
+    ///
+    /// Queries see all documents of an executor at once. Those of several executors are seen within the time of a few stores,
+    /// and have the order of the executors, not of the batch. The documents for one executor must fit into a segment, and into
+    /// half of its log if it has one.
+    ///
+    /// # Errors
+    /// None of the documents was added, except with [`WriteError::SyncFailed`]: then the next start tells whether they are
+    /// there.
+    pub fn write(&self, batch: Batch<'_>) -> Result<(), WriteError> {
+        self.engine()?.write(&batch.documents, batch.offset)
     }
 
-    /// Deletes the document that has `key`. Says whether there was one. When this returns, no query that starts
+    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before.
+    pub fn offset(&self) -> Result<Option<Vec<u8>>, WriteError> {
+        self.written().map_or(Ok(None), Engine::offset)
+    }
+
+    /// Deletes the document that has `key`. Returns whether there was one. When this returns, no query that starts
     /// afterwards finds it.
-    pub fn delete(&self, key: &str) -> Result<bool, AddError> {
+    pub fn delete(&self, key: &str) -> Result<bool, WriteError> {
         let engine = self.engine()?;
         if key.is_empty() || key.len() > KEY_BYTES_MAX {
             // No document can have it.
@@ -196,11 +197,28 @@ impl Index {
     /// Flushes the segments being filled as well, full or not, and waits until that is done. Never needed for
     /// visibility: it is for a stream that pauses, since flushed segments answer fastest and take the least memory, and
     /// for measurements. Called often it makes many small segments.
-    pub fn flush(&self) -> Result<(), AddError> {
+    pub fn flush(&self) -> Result<(), WriteError> {
         let engine = self.engine()?;
         engine.executors.iter().try_for_each(Executor::flush)?;
         engine.settle();
         Ok(())
+    }
+
+    /// Waits until every full segment has been flushed. Never needed for visibility; benchmarks call it.
+    pub fn settle(&self) {
+        self.executors().iter().for_each(Executor::settle);
+    }
+
+    /// Closes the index in an orderly way, as dropping it does, and returns what went wrong. Its searchers and readers are
+    /// answered no more.
+    pub fn close(mut self) -> Result<(), WriteError> {
+        self.engine.as_deref_mut().map_or(Ok(()), Engine::shut)
+    }
+
+    /// Does beforehand what closing has to do, while the index can still be asked. An index that drops its oldest when it is
+    /// full may drop some. An index in memory only finishes what its stages have begun. Nothing is added any more.
+    pub fn prepare_close(&self) -> Result<(), WriteError> {
+        self.written().map_or(Ok(()), Engine::prepare_close)
     }
 
     /// True if an operation has found no room and waits, and the index can make none: until something is deleted, the disk has
@@ -210,30 +228,35 @@ impl Index {
     }
 
     /// Ends all waiting for room that cannot be made. Operations that wait for it, and later ones that
-    /// would, return [`AddError::HeapFull`]. For another thread: it lets an index that
+    /// would, return [`WriteError::HeapFull`]. For another thread: it lets an index that
     /// [waits](crate::OnFull::Wait) be closed while an operation waits.
     pub fn stop_waiting(&self) {
         self.executors().iter().for_each(|executor| executor.shared.stop_waiting());
     }
 
-    /// Waits until every full segment has been flushed. Never needed for visibility; benchmarks call it.
-    pub fn settle(&self) {
-        self.executors().iter().for_each(Executor::settle);
+    /// True if it was opened for reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.engine.is_none()
+    }
+
+    /// The directory that it is kept in, if it is.
+    pub fn directory(&self) -> Option<&Path> {
+        self.readable.options.directory.as_deref()
+    }
+
+    /// The settings that are in force: those that it was made with, if it was there.
+    pub fn settings(&self) -> Settings {
+        Settings::of(&self.readable.options)
+    }
+
+    /// The fields of its documents, as they are now. More may come with documents.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.view().fields.current()
     }
 
     /// What the start found and did.
     pub fn start_report(&self) -> StartReport {
         self.written().map(|engine| engine.start_report).unwrap_or_default()
-    }
-
-    /// What survives.
-    pub fn mode(&self) -> Mode {
-        self.options.mode
-    }
-
-    /// What an acknowledged operation survives in [`Mode::Crash`].
-    pub fn durability(&self) -> Durability {
-        self.options.durability
     }
 
     /// What the index's file lies on, if it has one.
@@ -242,29 +265,13 @@ impl Index {
         self.written().and_then(|engine| engine.store.as_ref()).map(Store::medium).or(followed)
     }
 
-    /// The fields of its documents, as they are now. More may come with documents.
-    pub fn schema(&self) -> Arc<Schema> {
-        self.view().fields.current()
-    }
-
-    /// What the index was opened with, or made with if it was there.
-    pub fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// The memory of each executor: for measurements of parts of it.
-    #[doc(hidden)]
-    pub fn memories(&self) -> impl Iterator<Item = &Memory> {
-        self.executors().iter().map(|executor| &executor.shared.memory)
-    }
-
-    /// Documents ever accepted: exactly, over the index's life.
+    /// The number of documents ever accepted: exactly, over the index's life.
     pub fn accepted(&self) -> u64 {
         self.gauges(Gauge::Accepted)
     }
 
-    /// Documents that were replaced or deleted, over the index's life. After a start that followed a kill it may be off by those of
-    /// the last moments, until the keys of all segments have been looked at in the background.
+    /// The number of documents that were replaced or deleted, over the index's life. After a start that followed a kill it may
+    /// be off by those of the last moments, until the keys of all segments have been looked at in the background.
     pub fn deleted(&self) -> u64 {
         self.gauges(Gauge::Deleted)
     }
@@ -273,68 +280,3 @@ impl Index {
         self.view().parts.iter().map(|part| part.memory.gauge(gauge).load(Relaxed)).sum()
     }
 }
-
-/// Adds under an automatic key when there are several executors: the number decides which. Within an executor
-/// automatic keys must ascend with the rows, so the role is taken in the order of the numbers; the ingestion
-/// itself goes on side by side.
-fn add_numbered(engine: &Engine, text: &str) -> Result<u64, AddError> {
-    engine.check_length(text.len())?;
-    let (executor, called, mut role) = engine.admit(None)?;
-    role.collector().collect(called, text)?;
-    let Committed { number, result, .. } = role.commit();
-    executor.serve(&mut role);
-    result.map(|()| number)
-}
-
-/// Adds a document in the executor that its key, or the number drawn for it, decides; says the automatic key.
-fn add_here(
-    engine: &Engine,
-    key: Option<&str>,
-    contents: Contents<'_>,
-) -> Result<Option<u64>, AddError> {
-    let (executor, called, mut role) = engine.admit(key)?;
-    role.collector().collect_document(called, contents)?;
-    let Committed { number, result, .. } = role.commit();
-    executor.serve(&mut role);
-    result.map(|()| key.is_none().then_some(number))
-}
-
-/// Cuts documents until the batch is full; says whether there may be more of them.
-#[inline]
-fn collect<'a>(
-    role: &mut Ingester,
-    documents: &mut impl Iterator<Item = (Option<&'a str>, &'a str)>,
-) -> Result<bool, AddError> {
-    let mut collector = role.collector();
-    while !collector.is_full() {
-        match documents.next() {
-            Some((key, text)) => collector.collect(key.into(), text)?,
-            None => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-fn commit(executor: &Executor, role: &mut Ingester, added: &mut u64) -> Result<(), AddAllError> {
-    let Committed { added: count, result, .. } = role.commit();
-    *added += count;
-    executor.serve(role);
-    result.map_err(|error| AddAllError { added: *added, error })
-}
-
-/// A document of many was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddAllError {
-    /// How many were added before it.
-    pub added: u64,
-    /// Why it was not.
-    pub error: AddError,
-}
-
-impl std::fmt::Display for AddAllError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "after {} documents: {}", self.added, self.error)
-    }
-}
-
-impl std::error::Error for AddAllError {}

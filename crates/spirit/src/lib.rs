@@ -5,89 +5,101 @@
 //! that starts afterwards, on any thread, finds the document whole.
 //!
 //! ```
-//! use spirit::{Options, Search};
+//! use spirit::{Index, Search};
 //!
-//! let index = Options::default().dram_bytes(64 << 20).open()?;
+//! let index = Index::in_memory()?; // or Index::open("chat"), in a directory
 //! index.add("The old man and the sea")?;
 //! index.put("moby", "The whale and the sea")?;
 //!
-//! let mut reader = index.reader()?;
-//! let hits = reader.search_text("sea AND NOT captain", Search::newest(10))?;
+//! let searcher = index.searcher();
+//! let hits = searcher.search("sea AND NOT captain", Search::newest(10))?;
 //! assert_eq!(hits.keys()?, ["moby", "0"]); // newest first; automatic keys count from 0
-//! drop(hits);
 //!
 //! index.put("moby", "Call me Ishmael")?; // the same key again replaces, in one visible step
-//! assert_eq!(reader.count_text("sea")?, 1);
+//! assert_eq!(searcher.count("sea")?, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Reader`] belongs to one thread. Its queries take no lock, make no system call and allocate nothing;
-//! what they find stays readable until the [`Hits`] are dropped, while the stream goes on; only who keeps them for longer
-//! than [`Options::reader_lease`] may find them gone. Memory is a hard cap: when the heap is full the index refuses documents,
-//! waits, or drops its oldest segment, as [`OnFull`] says.
+//! A [`Searcher`] is shared by any number of threads. A [`Reader`] belongs to one thread. Queries take no lock and make no system
+//! call; those of a reader allocate nothing. What they find stays readable until the [`Hits`] are dropped, while the stream goes
+//! on. An index that waits for that memory takes it back after [`Builder::reader_lease`]. Memory is a hard cap: when the heap is
+//! full the index refuses documents, waits, or drops its oldest segment, as [`OnFull`] says.
 #![forbid(unsafe_code)]
 
-mod backup;
+/// The README's programs compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
 mod config;
+mod engine;
 mod index;
-mod search;
 mod stages;
 mod start;
-mod stats;
 mod storage;
 mod write;
 
-/// What plans and explanations are made of: see [`Reader::plan`] and [`Reader::explain`].
-pub mod explain {
+pub mod backup;
+pub mod error;
+#[cfg(feature = "lab")]
+pub mod lab;
+pub mod search;
+pub mod stats;
+
+/// Queries: the language and its parser, and queries that programs build.
+pub mod query {
+    pub use crate::config::options::QUERY_BYTES_MAX;
+    pub use crate::search::into_query::{IntoQuery, Lenient, Parsing};
     pub use spirit_query::{
-        ClausePlan, Evaluator, ExecutorPlan, Expansion, Frequency, Lists, Meetings, PartPlan,
-        Source, Worth,
+        Bool, Clause, DISTANCE_MAX, Fuzzy, Occur, Operator, ParseError, Parser, Problem, Query,
+        TooLarge, WORDS_BYTES_MAX, Word,
     };
 }
 
-pub use backup::check::{Finding, Report, check};
-pub use backup::error::BackupError;
-pub use backup::make::{Backup, Progress, backup, backup_watched};
-pub use backup::restore::{Restored, restore, restore_watched};
-pub use backup::salvage::{Missing, Salvaged, salvage, salvage_watched};
-pub use backup::verify::{verify, verify_watched};
-#[doc(hidden)]
-pub use config::clock::ManualClock;
+/// Facets: counts, sums and percentiles over all documents that match.
+pub mod facets {
+    pub use spirit_query::{
+        Aggregate, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Summary, TopTerms,
+    };
+}
+
+/// Plans and explanations: see [`Searcher::plan`] and [`Searcher::explain`].
+pub mod explain {
+    pub use spirit_query::{
+        ClausePlan, Evaluator, ExecutorPlan, Expansion, Explanation, Frequency, Lists, Meetings,
+        PartPlan, QueryPlan, Source, Worth,
+    };
+}
+
+/// Fields of documents: their kinds, their values, and how text becomes terms.
+pub mod schema {
+    pub use spirit_schema::{
+        Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,
+        format_time, parse_time,
+    };
+    pub use spirit_text::Analyzer;
+}
+
+/// The values of a [`Builder`]'s settings, and what it tells while it opens an index.
+pub mod settings {
+    pub use crate::config::durability::{
+        DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate,
+    };
+    pub use crate::config::late_reader::LateReader;
+    pub use crate::config::on_full::OnFull;
+    pub use crate::config::options::DOCUMENT_BYTES_MAX;
+    pub use crate::config::recovering::{Recovering, StartReport};
+    pub use crate::index::settings::Settings;
+    pub use spirit_index::ground::geometry::Postings;
+    pub use spirit_mem::{Medium, disk_free};
+}
+
+pub use config::batch::Batch;
 pub use config::document::{Document, StoredDocument, StoredValue};
-pub use config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
-pub use config::error::{AddError, OpenError};
-pub use config::late_reader::LateReader;
-pub use config::on_full::OnFull;
-pub use config::options::{DOCUMENT_BYTES_MAX, Options};
-pub use config::recovering::{Recovering, StartReport};
-pub use index::{AddAllError, Index};
-pub use search::cursor::{Cursor, CursorError};
-pub use search::error::SearchError;
-pub use search::highlighter::Highlighter;
-pub use search::hit_error::HitError;
-pub use search::hits::Hits;
-pub use search::pool::{Answer, Pending, PoolError, QueryPool};
-pub use search::reader::Reader;
-pub use search::recency::Recency;
-pub use search::request::{HITS_MAX, Limits, Order, QUERY_BYTES_MAX, Search};
-pub use search::seat::TooManyReaders;
-pub use search::texts::TextError;
-pub use spirit_door::trace::Trace;
-pub use spirit_index::ground::corrupt::Corrupt;
-pub use spirit_index::ground::geometry::GeometryError;
-pub use spirit_index::ground::geometry::Postings;
-pub use spirit_index::rows::lengths::Statistics;
-pub use spirit_mem::{HeapFileError, Medium, disk_free};
-pub use spirit_query::{
-    Aggregate, Algorithm, BUCKETS_MAX, Bool, Clause, Counts, DISTANCE_MAX, DateInterval, Direction,
-    Explanation, FACETS_MAX, Facet, FacetError, Fuzzy, Highlight, Level, Occur, Operator,
-    Parameters, ParseError, Parser, Problem, Query, QueryPlan, SNIPPETS_MAX, Snippet, Stop,
-    Summary, TooLarge, TopTerms, Total, WORDS_BYTES_MAX, Word,
-};
-pub use spirit_schema::{
-    Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,
-    format_time, parse_time,
-};
-pub use spirit_text::Analyzer;
-pub use stages::lease::LeaseExpired;
-pub use stats::{Bytes, PartitionStats, SegmentStats, Stats};
+pub use error::{Error, HitError, OpenError, Result, SearchError, WriteError};
+pub use index::Index;
+pub use index::builder::Builder;
+pub use query::{Clause, Lenient, Operator, Query};
+pub use schema::{Analyzer, FieldKind, Value};
+pub use search::{Hit, Hits, Reader, Search, Searcher};
+pub use settings::{Durability, Mode, OnFull};

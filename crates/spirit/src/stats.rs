@@ -19,9 +19,9 @@ use spirit_index::rows::lengths::LENGTH_BYTES;
 use spirit_index::snapshot::{FRESH_MAX, Segment, Snapshot};
 use spirit_index::terms::term_order::order_bytes;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
+use crate::engine::executor::Executor;
 use crate::index::Index;
-use crate::index::executor::Executor;
 use crate::stages::key_import::count_all_deaths;
 use crate::storage::retention::living_between;
 use crate::storage::shared::{Shared, Work};
@@ -172,7 +172,7 @@ impl Index {
     ///
     /// # Errors
     /// If the index takes nothing more.
-    pub fn stats(&self) -> Result<Stats, AddError> {
+    pub fn stats(&self) -> Result<Stats, WriteError> {
         for Executor { shared, .. } in self.executors() {
             if shared.is_poisoned() {
                 return Err(shared.refusal());
@@ -181,7 +181,9 @@ impl Index {
         let mut view = self.view();
         let mut stats = self.stats_of(&view);
         // Numbers of memory that a new writer may have reused are taken again, as long as there is a newer view.
-        while let Some(next) = view.is_outdated().then(|| self.view_after(&view).ok()).flatten() {
+        while let Some(next) =
+            view.is_outdated().then(|| self.readable.view_after(&view).ok()).flatten()
+        {
             view = next;
             stats = self.stats_of(&view);
         }

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use spirit::{Index, ManualClock, Mode, OnFull, OpenError, Options, Search};
+use spirit::lab::ManualClock;
+use spirit::{Builder, Index, Mode, OnFull, OpenError, Search};
 use support::Chance;
 use support::directory::Directory;
 
@@ -15,12 +16,12 @@ const AGE: Duration = Duration::from_millis(400);
 /// A machine may be busy, but not for so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn options() -> Options {
-    Options::default().dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20).retain(AGE)
+fn options() -> Builder {
+    Index::builder().dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20).retain(AGE)
 }
 
 fn count(index: &Index, query: &str) -> u64 {
-    index.reader().unwrap().count_text(query).unwrap()
+    index.reader().unwrap().count(query).unwrap()
 }
 
 /// Waits until nothing is left of some documents.
@@ -86,7 +87,7 @@ fn what_is_over_when_an_index_is_opened_goes_then() {
     std::thread::sleep(AGE + AGE / 8);
     for directory in [directory, killed] {
         // The time is kept with the index.
-        let options = Options::default().dram_bytes(4 << 20).directory(directory.path());
+        let options = Index::builder().dram_bytes(4 << 20).directory(directory.path());
         let index = options.open().unwrap();
         assert_eq!(count(&index, "old"), 0);
     }
@@ -127,18 +128,18 @@ const KEPT_MS: u64 = 1600;
 const SEGMENT_MS: u64 = 100;
 const NOON_MS: u64 = 1_764_064_800_000;
 
-fn manual(clock: &ManualClock) -> Options {
+fn manual(clock: &ManualClock) -> Builder {
     options().retain(Duration::from_millis(KEPT_MS)).clock(clock)
 }
 
 /// The numbers of all documents that are found, in their order, by every way there is to ask.
 fn found(index: &Index) -> Vec<u64> {
     let mut reader = index.reader().unwrap();
-    let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+    let keys = reader.search("all", Search::newest(10_000)).unwrap().keys().unwrap();
     let mut numbers: Vec<u64> = keys.iter().map(|key| key.parse().unwrap()).collect();
     numbers.sort_unstable();
-    assert_eq!(reader.count_text("all").unwrap(), numbers.len() as u64);
-    assert_eq!(reader.search_text("all", Search::best(10_000)).unwrap().len(), numbers.len());
+    assert_eq!(reader.count("all").unwrap(), numbers.len() as u64);
+    assert_eq!(reader.search("all", Search::best(10_000)).unwrap().len(), numbers.len());
     let stats = index.stats().unwrap();
     assert_eq!(stats.documents, numbers.len() as u64);
     assert_eq!(stats.documents + stats.expired, stats.accepted);

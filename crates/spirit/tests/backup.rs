@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 
 use damage::sample;
 use proptest::prelude::*;
-use spirit::{
-    Analyzer, BackupError, Clause, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate,
-    Postings, Search,
-};
+use spirit::error::BackupError;
+use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Clause, Index, Mode, OnFull, Search};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::fields::declared;
@@ -54,7 +53,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    declared(Options::default())
+    declared(Index::builder())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)
@@ -82,9 +81,9 @@ fn file(directory: &Directory) -> PathBuf {
 /// Restores a backup next to it.
 fn restored(backup: &Path) -> Directory {
     let directory = Directory::new();
-    let verified = spirit::verify(backup).unwrap();
+    let verified = spirit::backup::verify(backup).unwrap();
     assert!(verified.is_sound(), "{verified}");
-    let made = spirit::restore(backup, directory.path()).unwrap();
+    let made = spirit::backup::restore(backup, directory.path()).unwrap();
     assert_eq!(
         (verified.segments, verified.rows, verified.dead_rows, verified.log_operations),
         (made.segments, made.rows, made.dead_rows, made.log_operations),
@@ -109,7 +108,7 @@ fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Clause])
     again.iter().for_each(|step| apply(&index, &mut oracle, step));
     check(&index, &oracle, &Clause::term("again"));
     index.close().unwrap();
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
     let index = open(&directory, policy);
     check(&index, &oracle, &Clause::Everything);
@@ -135,7 +134,7 @@ proptest! {
             match then {
                 0 => {
                     index.close().unwrap();
-                    let backup = spirit::backup(directory.path(), file(&kept)).unwrap();
+                    let backup = spirit::backup::backup(directory.path(), file(&kept)).unwrap();
                     prop_assert!(!backup.in_use);
                     is_restored(&file(&kept), policy, &oracle, &asked);
                     index = open(&directory, policy);
@@ -152,7 +151,7 @@ proptest! {
                     index.settle();
                     let killed = directory.killed();
                     drop(index);
-                    spirit::backup(killed.path(), file(&kept)).unwrap();
+                    spirit::backup::backup(killed.path(), file(&kept)).unwrap();
                     is_restored(&file(&kept), policy, &oracle, &asked);
                     directory = killed;
                     index = open(&directory, policy);
@@ -163,7 +162,7 @@ proptest! {
                 4 => {
                     // A backup of what was restored is one too.
                     index.close().unwrap();
-                    spirit::backup(directory.path(), file(&kept)).unwrap();
+                    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
                     directory = restored(&file(&kept));
                     index = open(&directory, policy);
                 }
@@ -177,17 +176,17 @@ proptest! {
 fn keys(directory: &Directory) -> Vec<String> {
     let index = sample::options(directory).open().unwrap();
     let mut reader = index.reader().unwrap();
-    reader.search_text("*", Search::newest(10_000)).unwrap().keys().unwrap()
+    reader.search("*", Search::newest(10_000)).unwrap().keys().unwrap()
 }
 
 #[test]
 fn merged_segments_are_restored_as_merged_ones() {
     let directory = sample::settled();
-    let before = spirit::check(directory.path()).unwrap();
+    let before = spirit::backup::check(directory.path()).unwrap();
     assert!(before.merged_terms > 0);
-    let backup = spirit::backup(directory.path(), file(&directory)).unwrap();
+    let backup = spirit::backup::backup(directory.path(), file(&directory)).unwrap();
     let restored = restored(&file(&directory));
-    let after = spirit::check(restored.path()).unwrap();
+    let after = spirit::backup::check(restored.path()).unwrap();
     assert_eq!(
         (after.segments, after.rows, after.merged_terms, after.log_records),
         (before.segments, before.rows, before.merged_terms, before.log_records)
@@ -201,18 +200,18 @@ fn merged_segments_are_restored_as_merged_ones() {
 fn what_has_no_documents_is_restored_too() {
     let directory = Directory::new();
     sample::options(&directory).open().unwrap().close().unwrap();
-    spirit::backup(directory.path(), file(&directory)).unwrap();
+    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
     let restored = restored(&file(&directory));
     assert_eq!(keys(&restored), [""; 0]);
     let index = sample::options(&restored).open().unwrap();
     index.add("one").unwrap();
-    assert_eq!(index.reader().unwrap().count_text("one").unwrap(), 1);
+    assert_eq!(index.reader().unwrap().count("one").unwrap(), 1);
 }
 
 /// A backup in a file of its own.
 fn sample_backup() -> (Directory, Vec<u8>) {
     let directory = sample::settled();
-    spirit::backup(directory.path(), file(&directory)).unwrap();
+    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
     let bytes = std::fs::read(file(&directory)).unwrap();
     (directory, bytes)
 }
@@ -222,8 +221,8 @@ fn is_refused(place: &Directory, bytes: &[u8], what: &str) {
     let path = place.path().join("damaged");
     std::fs::write(&path, bytes).unwrap();
     let target = place.path().join("target");
-    let verified = spirit::verify(&path).expect_err(what).to_string();
-    let restored = spirit::restore(&path, &target).expect_err(what).to_string();
+    let verified = spirit::backup::verify(&path).expect_err(what).to_string();
+    let restored = spirit::backup::restore(&path, &target).expect_err(what).to_string();
     assert_eq!(verified, restored);
     assert!(verified.starts_with(path.to_str().unwrap()), "{what}: {verified}");
     let said = ["at 0x", "not a backup", "version", "byte order"];
@@ -270,11 +269,14 @@ fn what_was_damaged_before_is_not_backed_up() {
         let mut other = bytes.clone();
         other[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&heap, &other).unwrap();
-        let found = spirit::check(directory.path()).map_or(true, |report| !report.is_sound());
-        match spirit::backup(directory.path(), file(&directory)) {
+        let found =
+            spirit::backup::check(directory.path()).map_or(true, |report| !report.is_sound());
+        match spirit::backup::backup(directory.path(), file(&directory)) {
             Ok(_) if found => assert_eq!(keys(&restored(&file(&directory))), before, "bit {bit}"),
             // Death stamps are covered by nothing.
-            Ok(_) => assert!(spirit::verify(file(&directory)).unwrap().is_sound(), "bit {bit}"),
+            Ok(_) => {
+                assert!(spirit::backup::verify(file(&directory)).unwrap().is_sound(), "bit {bit}")
+            }
             Err(error) => {
                 assert!(found, "bit {bit}: {error}");
                 refused += 1;
@@ -288,17 +290,17 @@ fn what_was_damaged_before_is_not_backed_up() {
 
 fn restored_of(directory: &Directory) -> Directory {
     let kept = Directory::new();
-    spirit::backup(directory.path(), file(&kept)).unwrap();
+    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
     restored(&file(&kept))
 }
 
 #[test]
 fn nothing_is_overwritten() {
     let (directory, bytes) = sample_backup();
-    let error = spirit::backup(directory.path(), file(&directory)).unwrap_err();
+    let error = spirit::backup::backup(directory.path(), file(&directory)).unwrap_err();
     assert!(matches!(error, BackupError::Exists { .. }), "{error}");
     let heap = std::fs::read(directory.path().join("heap")).unwrap();
-    let error = spirit::restore(file(&directory), directory.path()).unwrap_err();
+    let error = spirit::backup::restore(file(&directory), directory.path()).unwrap_err();
     assert!(matches!(error, BackupError::Exists { .. }), "{error}");
     assert_eq!(std::fs::read(file(&directory)).unwrap(), bytes);
     assert_eq!(std::fs::read(directory.path().join("heap")).unwrap(), heap);
@@ -311,11 +313,11 @@ fn what_a_backup_that_was_cut_left_is_taken_away_and_one_under_way_is_not() {
     std::fs::write(&new, "left behind").unwrap();
     let held = std::fs::File::open(&new).unwrap();
     held.lock().unwrap();
-    let error = spirit::backup(directory.path(), file(&directory)).unwrap_err();
+    let error = spirit::backup::backup(directory.path(), file(&directory)).unwrap_err();
     assert!(matches!(error, BackupError::Busy { .. }), "{error}");
     assert_eq!(std::fs::read(&new).unwrap(), b"left behind");
     drop(held);
-    spirit::backup(directory.path(), file(&directory)).unwrap();
+    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
     assert!(!new.exists());
     restored(&file(&directory));
 }
@@ -331,13 +333,13 @@ fn who_cannot_be_backed_up_says_why() {
     let error = graceful.backup(file(&kept)).unwrap_err();
     assert!(matches!(error, BackupError::Graceful { .. }), "{error}");
     let unclean = directory.killed();
-    let error = spirit::backup(unclean.path(), file(&kept)).unwrap_err();
+    let error = spirit::backup::backup(unclean.path(), file(&kept)).unwrap_err();
     assert!(error.to_string().contains("was not closed in an orderly way"), "{error}");
     graceful.close().unwrap();
-    spirit::backup(directory.path(), file(&kept)).unwrap();
+    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
     assert_eq!(keys(&restored(&file(&kept))), ["0"]);
-    let error = spirit::backup(kept.path(), file(&directory)).unwrap_err();
+    let error = spirit::backup::backup(kept.path(), file(&directory)).unwrap_err();
     assert!(error.to_string().contains("heap"), "{error}");
-    let error = spirit::verify(directory.path().join("heap")).unwrap_err();
+    let error = spirit::backup::verify(directory.path().join("heap")).unwrap_err();
     assert!(error.to_string().contains("not a backup"), "{error}");
 }

@@ -6,9 +6,9 @@
 
 mod support;
 
+use spirit::query::{ParseError, Problem};
 use spirit::{
-    AddError, Analyzer, Index, OpenError, Operator, Options, ParseError, Problem, Query, Search,
-    SearchError,
+    Analyzer, Builder, Index, OpenError, Operator, Query, Search, SearchError, WriteError,
 };
 use support::{Chance, comes_back, tiny};
 
@@ -17,7 +17,7 @@ fn small() -> Index {
 }
 
 fn count(index: &Index, query: &str) -> u64 {
-    index.reader().unwrap().count_text(query).unwrap()
+    index.reader().unwrap().count(query).unwrap()
 }
 
 /// More distinct words than an empty segment of the smallest size has room for.
@@ -35,12 +35,14 @@ fn too_many_positions(n: usize) -> String {
 fn a_document_that_is_too_long_is_refused_whole() {
     let index = tiny(1, 64 << 20).segment_bytes(4 << 20).open().unwrap();
     let text = "longtext ".repeat((10 << 20) / 9);
-    let refused =
-        AddError::DocumentTooLong { bytes: text.len(), bytes_max: spirit::DOCUMENT_BYTES_MAX };
+    let refused = WriteError::DocumentTooLong {
+        bytes: text.len(),
+        bytes_max: spirit::settings::DOCUMENT_BYTES_MAX,
+    };
     assert_eq!(index.add(&text), Err(refused.clone()));
     assert_eq!(index.put("k", &text), Err(refused));
     assert_eq!((count(&index, "*"), count(&index, "longtext"), index.accepted()), (0, 0, 0));
-    index.add(&text[..spirit::DOCUMENT_BYTES_MAX]).unwrap();
+    index.add(&text[..spirit::settings::DOCUMENT_BYTES_MAX]).unwrap();
     assert_eq!(count(&index, "longtext"), 1);
 }
 
@@ -53,7 +55,7 @@ fn a_word_of_a_megabyte_is_skipped_and_the_others_are_found() {
         assert_eq!((count(&index, "before AND after"), count(&index, "*")), (1, 1), "{analyzer}");
         assert_eq!(index.stats().unwrap().skipped_tokens, 1, "{analyzer}");
         let mut reader = index.reader().unwrap();
-        assert_eq!(reader.count_text(&long).unwrap_or(0), 0, "{analyzer}");
+        assert_eq!(reader.count(&long).unwrap_or(0), 0, "{analyzer}");
     }
 }
 
@@ -87,8 +89,8 @@ fn empty_documents_go_anywhere_in_the_stream() {
 #[test]
 fn keys_out_of_range_are_refused() {
     let index = small();
-    assert_eq!(index.put("", "text"), Err(AddError::Key { bytes: 0 }));
-    assert_eq!(index.put(&"k".repeat(513), "text"), Err(AddError::Key { bytes: 513 }));
+    assert_eq!(index.put("", "text"), Err(WriteError::Key { bytes: 0 }));
+    assert_eq!(index.put(&"k".repeat(513), "text"), Err(WriteError::Key { bytes: 513 }));
     assert_eq!((count(&index, "text"), index.accepted()), (0, 0));
     index.put(&"k".repeat(512), "text").unwrap();
     assert_eq!(count(&index, &format!("key:{}", "k".repeat(512))), 1);
@@ -109,7 +111,7 @@ fn goes_on_after(too_large: fn(usize) -> String) {
                 None => index.add(&text).map(drop),
                 Some(key) => index.put(key, &text),
             };
-            assert_eq!(result, Err(AddError::DocumentTooLarge { segment_bytes: 64 << 10 }));
+            assert_eq!(result, Err(WriteError::DocumentTooLarge { segment_bytes: 64 << 10 }));
             let word = text.split(' ').next().unwrap();
             assert_eq!(count(&index, word), 0, "{word} of a document that was refused");
         }
@@ -141,7 +143,7 @@ fn a_bad_document_among_many_stops_there() {
     let good: Vec<String> = (0..100).map(|n| format!("good{n}")).collect();
     let texts = good[..50].iter().chain([&bad]).chain(&good[50..]);
     let error = index.add_all(texts.map(|text| (None, text.as_str()))).unwrap_err();
-    assert_eq!(error.error, AddError::DocumentTooLarge { segment_bytes: 64 << 10 });
+    assert_eq!(error.error, WriteError::DocumentTooLarge { segment_bytes: 64 << 10 });
     assert_eq!((error.added, count(&index, "*")), (50, 50));
     assert_eq!(index.add_all(good[50..].iter().map(|text| (None, text.as_str()))), Ok(50));
     assert!(good.iter().all(|word| count(&index, word) == 1));
@@ -164,16 +166,16 @@ fn queries_out_of_bounds_are_refused() {
     let negated = format!("{}deep{}", "NOT (".repeat(10_000), ")".repeat(10_000));
     let huge = "w ".repeat(8 << 20);
     for text in [many(" "), many(" OR "), many(" AND "), nested(10_000), negated, huge] {
-        let error = malformed(reader.count_text(&text).unwrap_err());
+        let error = malformed(reader.count(&text).unwrap_err());
         assert!(matches!(error.problem, Problem::TooLarge(_)), "{error}");
     }
-    assert_eq!(reader.count_text(&nested(10)), Ok(1));
+    assert_eq!(reader.count(&nested(10)), Ok(1));
     let longest = (0..1000).map(|n| format!("w{n}")).collect::<Vec<_>>();
-    assert_eq!(reader.count_text(&longest.join(" ")), Ok(1));
+    assert_eq!(reader.count(&longest.join(" ")), Ok(1));
     let words: Vec<&str> = longest.iter().map(String::as_str).collect();
-    assert_eq!(reader.count(&Query::any_of(&words).unwrap()).unwrap(), 1);
+    assert_eq!(reader.count(Query::any_of(&words).unwrap()).unwrap(), 1);
     assert!(Query::all_of(&vec!["w"; 100_000]).is_err());
-    assert_eq!(reader.count(&Query::any_of(&[]).unwrap()).unwrap(), 0);
+    assert_eq!(reader.count(Query::any_of(&[]).unwrap()).unwrap(), 0);
 }
 
 #[test]
@@ -198,10 +200,10 @@ fn unbalanced_and_broken_queries_are_errors_with_a_place() {
         "\"a",
     ];
     for text in broken {
-        let error = malformed(reader.count_text(text).unwrap_err());
+        let error = malformed(reader.count(text).unwrap_err());
         assert!(error.offset <= text.len() && error.column >= 1, "{text}: {error:?}");
         assert!(!error.to_string().is_empty());
-        assert_eq!(reader.count_text("a"), Ok(1), "after {text}");
+        assert_eq!(reader.count("a"), Ok(1), "after {text}");
     }
 }
 
@@ -224,9 +226,8 @@ fn random_bytes_are_a_query_or_an_error() {
         let mixed: String =
             (0..chance.below(16)).map(|_| pieces[chance.below(16) as usize]).collect();
         for text in [String::from_utf8_lossy(&bytes).as_ref(), &mixed] {
-            let counted = reader.count_text(text);
-            let found =
-                reader.search_text(text, Search::newest(10_000)).map(|hits| hits.len() as u64);
+            let counted = reader.count(text);
+            let found = reader.search(text, Search::newest(10_000)).map(|hits| hits.len() as u64);
             assert_eq!(counted, found, "{text:?}");
             parsed += u64::from(counted.is_ok());
         }
@@ -240,18 +241,14 @@ fn a_search_for_no_hits_finds_none() {
     index.add("a b").unwrap();
     let mut reader = index.reader().unwrap();
     for query in ["a", "a AND b", "a OR b", "*", "key:0", "-c"] {
-        assert_eq!(reader.search_text(query, Search::newest(0)).unwrap().len(), 0, "{query}");
-        assert_eq!(
-            reader.search_text(query, Search::newest(usize::MAX)).unwrap().len(),
-            1,
-            "{query}"
-        );
+        assert_eq!(reader.search(query, Search::newest(0)).unwrap().len(), 0, "{query}");
+        assert_eq!(reader.search(query, Search::newest(usize::MAX)).unwrap().len(), 1, "{query}");
     }
 }
 
 #[test]
 fn settings_out_of_range_are_refused() {
-    let open = |options: Options| options.open().map(drop).unwrap_err();
+    let open = |options: Builder| options.open().map(drop).unwrap_err();
     let setting = |error: OpenError| match error {
         OpenError::Setting { name, min, max, .. } if min < max => name,
         other => panic!("{other}"),
@@ -285,7 +282,7 @@ fn one_reader_too_many_is_refused_until_one_goes() {
     assert_eq!(index.reader().map(drop).unwrap_err().readers_max, 3);
     // Statistics have a slot of their own.
     assert_eq!(index.stats().unwrap().documents, index.stats().unwrap().accepted);
-    assert!(readers.iter_mut().all(|reader| reader.count_text("found") == Ok(1)));
+    assert!(readers.iter_mut().all(|reader| reader.count("found") == Ok(1)));
     readers.pop();
     assert!(index.reader().is_ok());
 }

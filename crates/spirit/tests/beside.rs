@@ -11,10 +11,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::{
-    Aggregate, Analyzer, Direction, Document, EngravePolicy, Facet, FieldKind, Index, OnFull,
-    Options, PointerUpdate, Postings, Reader, Search, StoredValue,
-};
+use spirit::facets::{Aggregate, Facet};
+use spirit::search::Direction;
+use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search, StoredValue};
 use support::directory::Directory;
 use support::{Chance, join, size_of_run};
 
@@ -25,8 +25,8 @@ fn adds() -> u64 {
     size_of_run("SPIRIT_BESIDE_ADDS", 60_000)
 }
 
-fn options(directory: &Directory, pointer_update: PointerUpdate) -> Options {
-    Options::default()
+fn options(directory: &Directory, pointer_update: PointerUpdate) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .postings(Postings::Packed)
         .engrave(EngravePolicy::Eager)
@@ -47,11 +47,11 @@ fn add(index: &Index, number: u64) {
     let class = format!("c{}", number % CLASSES);
     let text = format!("all {class} left right {}", "and more ".repeat(number as usize % 9));
     let document = Document::new().text(&text).field("class", &class);
-    index.add_document(&document.field("n", number as i64)).unwrap();
+    index.add(document.field("n", number as i64)).unwrap();
 }
 
 /// Nothing has one word of a pair without the other, nor the words the other way round.
-fn no_half(reader: &mut Reader<'_>, class: u64) {
+fn no_half(reader: &mut Reader, class: u64) {
     for nothing in [
         "+left -right".to_owned(),
         "all -\"left right\"".to_owned(),
@@ -60,49 +60,54 @@ fn no_half(reader: &mut Reader<'_>, class: u64) {
         "left -n:*".to_owned(),
         "\"right left\"".to_owned(),
     ] {
-        assert_eq!(reader.count_text(&nothing), Ok(0), "{nothing}");
+        assert_eq!(reader.count(&nothing), Ok(0), "{nothing}");
     }
 }
 
 /// The best come in order, none comes twice, and why each has its place can be said.
-fn best_are_in_order(reader: &mut Reader<'_>, class: u64) {
+fn best_are_in_order(reader: &mut Reader, class: u64) {
     for query in
         [format!("c{class}"), format!("left c{class} nobody"), format!("more AND c{class}")]
     {
-        let hits = reader.search_text(&query, Search::best(20).total(u64::MAX)).unwrap();
-        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        let hits = reader.search(&query, Search::best(20).total(u64::MAX)).unwrap();
+        let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{query}: {scores:?}");
         let (mut keys, total) = (hits.keys().unwrap(), hits.total().unwrap());
         assert_eq!(keys.len() as u64, total.count().min(20), "{query}");
         let cursor = hits.cursor().unwrap();
         drop(hits);
         let Some(cursor) = cursor else { continue };
-        let why = reader.explain_text(&query, &Search::best(20), &keys[0]).unwrap();
+        let why = reader.explain(&query, &Search::best(20), &keys[0]).unwrap();
         assert!(why.is_some_and(|why| why.matches && why.value > 0.0), "{query}");
-        let next = reader.search_text(&query, Search::best(20).after(cursor)).unwrap();
-        assert!(next.scores().unwrap().all(|score| score <= scores[scores.len() - 1]), "{query}");
+        let next = reader.search(&query, Search::best(20).after(cursor)).unwrap();
+        assert!(
+            next.iter()
+                .filter_map(|hit| hit.score())
+                .all(|score| score <= scores[scores.len() - 1]),
+            "{query}"
+        );
         keys.extend(next.keys().unwrap());
         assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len(), "{query}: {keys:?}");
     }
 }
 
 /// The first in the order of a field are those that came first.
-fn first_stay_first(reader: &mut Reader<'_>) {
+fn first_stay_first(reader: &mut Reader) {
     let first = Search::by_field(5, "n", Direction::Ascending);
-    let hits = reader.search_text("left", first).unwrap();
+    let hits = reader.search("left", first).unwrap();
     let expected = (0..hits.len() as i64).map(|n| Some(StoredValue::Integer(n)));
-    assert!(hits.sort_values().unwrap().eq(expected));
+    assert!(hits.iter().map(|hit| hit.sort_value()).eq(expected));
 }
 
 /// Facets of one moment add up; returns how many documents there were.
-fn facets_add_up(reader: &mut Reader<'_>) -> u64 {
+fn facets_add_up(reader: &mut Reader) -> u64 {
     let [class, n] = ["class", "n"].map(str::to_owned);
     let facets = [
         Facet::Terms { field: class, top: 3 },
         Facet::Stats { field: n.clone() },
         Facet::Histogram { field: n, interval: 100.0 },
     ];
-    let found = reader.aggregate_text("\"left right\"", &facets).unwrap();
+    let found = reader.aggregate("\"left right\"", &facets).unwrap();
     let [Aggregate::Terms(classes), Aggregate::Stats(stats), Aggregate::Histogram(hundreds)] =
         &found[..]
     else {
@@ -139,7 +144,7 @@ fn every_answer_is_of_one_moment() {
                         best_are_in_order(&mut reader, class);
                         first_stay_first(&mut reader);
                         let now = facets_add_up(&mut reader);
-                        assert!(seen <= now && now <= reader.count_text("all").unwrap());
+                        assert!(seen <= now && now <= reader.count("all").unwrap());
                         seen = now;
                         if is_last {
                             return seen;
@@ -155,7 +160,7 @@ fn every_answer_is_of_one_moment() {
         index.settle();
         assert!(index.stats().unwrap().merged.0 > 0, "some were merged beside the queries");
         index.close().unwrap();
-        let report = spirit::check(directory.path()).unwrap();
+        let report = spirit::backup::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
 }

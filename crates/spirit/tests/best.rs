@@ -3,7 +3,9 @@
 
 mod support;
 
-use spirit::{Analyzer, Index, Options, Postings, Search, SegmentStats};
+use spirit::settings::Postings;
+use spirit::stats::SegmentStats;
+use spirit::{Analyzer, Builder, Index, Search};
 use support::Chance;
 use support::directory::Directory;
 
@@ -100,8 +102,9 @@ fn pages(index: &Index, query: &str, search: impl Fn(usize) -> Search) -> Vec<(S
             None => search(k),
             Some(cursor) => search(k).after(cursor),
         };
-        let hits = reader.search_text(query, search).unwrap();
-        let scores: Vec<u32> = hits.scores().unwrap().map(f32::to_bits).collect();
+        let hits = reader.search(query, search).unwrap();
+        let scores: Vec<u32> =
+            hits.iter().filter_map(|hit| hit.score()).map(f32::to_bits).collect();
         after = hits.cursor().unwrap();
         found.extend(hits.keys().unwrap().into_iter().zip(scores));
         if after.is_none() {
@@ -125,8 +128,8 @@ fn is_the_same_with_and_without(index: &Index) {
     assert!(phrases > 3, "phrases occur");
 }
 
-fn options() -> Options {
-    Options::default().dram_bytes(256 << 20).analyzer(Analyzer::Simple)
+fn options() -> Builder {
+    Index::builder().dram_bytes(256 << 20).analyzer(Analyzer::Simple)
 }
 
 #[test]
@@ -171,8 +174,7 @@ fn of_fresh_lists_as_of_flushed_ones() {
         assert_eq!(states(&flushed)[1..], [("flushed".to_owned(), true)]);
         is_the_same_with_and_without(&fresh);
         for query in queries() {
-            let counts =
-                [&fresh, &flushed].map(|i| i.reader().unwrap().count_text(&query).unwrap());
+            let counts = [&fresh, &flushed].map(|i| i.reader().unwrap().count(&query).unwrap());
             assert_eq!(counts[0], counts[1], "{query}");
             for search in [Search::best, Search::newest] {
                 let found = [&fresh, &flushed].map(|index| keys(index, &query, search(60)));
@@ -183,5 +185,5 @@ fn of_fresh_lists_as_of_flushed_ones() {
 }
 
 fn keys(index: &Index, query: &str, search: Search) -> Vec<String> {
-    index.reader().unwrap().search_text(query, search).unwrap().keys().unwrap()
+    index.reader().unwrap().search(query, search).unwrap().keys().unwrap()
 }

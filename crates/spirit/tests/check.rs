@@ -9,9 +9,8 @@ use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
 use proptest::prelude::*;
-use spirit::{
-    Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, PointerUpdate, Postings,
-};
+use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::fields::declared;
@@ -53,7 +52,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    declared(Options::default())
+    declared(Index::builder())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)
@@ -75,7 +74,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
 }
 
 fn finds_nothing(directory: &Directory) {
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound() && !report.in_use, "{report}");
 }
 
@@ -109,7 +108,7 @@ proptest! {
                     index = open(&directory, policy);
                 }
                 2 => {
-                    let report = spirit::check(directory.path()).unwrap();
+                    let report = spirit::backup::check(directory.path()).unwrap();
                     prop_assert!(report.is_sound() && report.in_use, "{}", report);
                 }
                 _ => {}
@@ -122,7 +121,7 @@ proptest! {
 
 #[test]
 fn it_counts_what_is_there() {
-    let report = spirit::check(sample::settled().path()).unwrap();
+    let report = spirit::backup::check(sample::settled().path()).unwrap();
     assert!(report.is_sound() && report.closed && !report.in_use);
     assert_eq!(report.executors, 1);
     assert!(report.segments >= 4, "{report}");
@@ -154,7 +153,7 @@ fn while_documents_come_in_it_finds_nothing_and_says_what_it_left_out() {
         });
         let mut segments = 0;
         while !adding.is_finished() {
-            let report = spirit::check(directory.path()).unwrap();
+            let report = spirit::backup::check(directory.path()).unwrap();
             assert!(report.is_sound() && report.in_use, "{report}");
             assert_eq!((report.log_records, report.merged_terms), (0, 0));
             segments += report.segments;
@@ -179,10 +178,10 @@ fn nobody_writes_while_it_is_checked_and_nothing_is_changed() {
 #[test]
 fn what_is_no_index_is_an_error() {
     let directory = Directory::new();
-    assert!(matches!(spirit::check(directory.path()), Err(OpenError::File(_))));
+    assert!(matches!(spirit::backup::check(directory.path()), Err(OpenError::File(_))));
     for bytes in [vec![], vec![0; 100], vec![0; 8192], vec![0xA5; 1 << 20]] {
         std::fs::write(directory.path().join("heap"), bytes).unwrap();
-        assert!(matches!(spirit::check(directory.path()), Err(OpenError::Root { .. })));
+        assert!(matches!(spirit::backup::check(directory.path()), Err(OpenError::Root { .. })));
     }
 }
 
@@ -227,7 +226,7 @@ fn a_death_whose_count_a_cut_took_stays_a_death() {
     assert!(!image.is_found_out(), "the log has the deletion");
     let live = |index: &Index| {
         let mut reader = index.reader().unwrap();
-        (reader.count_text("all").unwrap(), reader.count_text("n7").unwrap())
+        (reader.count("all").unwrap(), reader.count("n7").unwrap())
     };
     let index = image.open().unwrap();
     assert_eq!(live(&index), (99, 0));

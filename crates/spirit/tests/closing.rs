@@ -5,7 +5,7 @@ mod support;
 
 use std::ops::Range;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options, Search};
+use spirit::{Analyzer, Index, Mode, OnFull, Search, WriteError};
 use support::comes_back;
 use support::directory::Directory;
 
@@ -24,7 +24,7 @@ fn document(kind: usize, n: u64) -> (Option<String>, String) {
 fn open(directory: &Directory, mode: Mode, on_full: OnFull) -> Index {
     // An index that is there gets more DRAM: how much one that is full needs is another matter.
     let dram_bytes = if directory.path().join("heap").exists() { 4 << 20 } else { 2 << 20 };
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .mode(mode)
         .dram_bytes(dram_bytes)
@@ -38,7 +38,7 @@ fn open(directory: &Directory, mode: Mode, on_full: OnFull) -> Index {
         .unwrap()
 }
 
-fn add(index: &Index, kind: usize, n: u64) -> Result<(), AddError> {
+fn add(index: &Index, kind: usize, n: u64) -> Result<(), WriteError> {
     match document(kind, n) {
         (Some(key), text) => index.put(&key, &text),
         (None, text) => index.add(&text).map(drop),
@@ -51,7 +51,7 @@ fn fill(index: &Index, kind: usize) -> u64 {
     while refused < 50 {
         match add(index, kind, added) {
             Ok(()) => added += 1,
-            Err(AddError::HeapFull | AddError::KeysFull) => refused += 1,
+            Err(WriteError::HeapFull | WriteError::KeysFull) => refused += 1,
             Err(other) => panic!("{other}"),
         }
     }
@@ -61,7 +61,7 @@ fn fill(index: &Index, kind: usize) -> u64 {
 /// The newest `held` of `added` documents are there, each under its key.
 fn holds(index: &Index, kind: usize, added: u64, held: u64) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), held, "kind {kind}");
+    assert_eq!(reader.count("all").unwrap(), held, "kind {kind}");
     drop(reader);
     newest_are_there(index, kind, added - held..added);
 }
@@ -74,7 +74,7 @@ fn newest_are_there(index: &Index, kind: usize, numbers: Range<u64>) {
         let key = key.unwrap_or_else(|| n.to_string());
         let second = text.split(' ').nth(1).unwrap();
         let query = format!("+key:{key} +{second}");
-        assert_eq!(reader.count_text(&query).unwrap(), 1, "{query}");
+        assert_eq!(reader.count(&query).unwrap(), 1, "{query}");
     }
 }
 
@@ -123,10 +123,10 @@ fn drops_and_closes(mode: Mode) {
             index.settle();
             let (key, _) = document(kind, added - 1);
             let mut reader = index.reader().unwrap();
-            let hits = reader.search_text("all", Search::newest(1)).unwrap();
+            let hits = reader.search("all", Search::newest(1)).unwrap();
             assert_eq!(hits.keys().unwrap(), [key.unwrap_or((added - 1).to_string())]);
             drop(hits);
-            let held = reader.count_text("all").unwrap();
+            let held = reader.count("all").unwrap();
             drop(reader);
             assert!(held > 100, "{held} held");
             newest_are_there(&index, kind, added - held..added);

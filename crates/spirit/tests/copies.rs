@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use spirit::{AddError, Durability, Index, Medium, Mode, OpenError, Options};
+use spirit::settings::Medium;
+use spirit::{Builder, Durability, Index, Mode, OpenError, WriteError};
 use spirit_mem::HeapFile;
 use support::directory::Directory;
 use support::disk::{Disk, not_measured};
 
-fn options(folder: &Path, durability: Durability) -> Options {
-    let options = Options::default().directory(folder).mode(Mode::Crash).durability(durability);
+fn options(folder: &Path, durability: Durability) -> Builder {
+    let options = Index::builder().directory(folder).mode(Mode::Crash).durability(durability);
     options.dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20)
 }
 
@@ -27,9 +28,9 @@ fn fill(index: &Index, count: u64) {
 /// Finds documents `0..count`, each once, and no other.
 fn has(index: &Index, count: u64) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), count);
+    assert_eq!(reader.count("all").unwrap(), count);
     for number in (0..count).step_by(37) {
-        assert_eq!(reader.count_text(&format!("u{number}")).unwrap(), 1, "u{number}");
+        assert_eq!(reader.count(&format!("u{number}")).unwrap(), 1, "u{number}");
     }
 }
 
@@ -82,12 +83,12 @@ fn a_copy_of_an_open_index_is_refused() {
             let before = fs::read(copy.join("heap")).unwrap();
             is_refused(options(&copy, level).open());
             is_refused(options(&copy, level).read_only(true).open());
-            assert!(spirit::backup(&copy, disk.0.join("backup")).is_err());
+            assert!(spirit::backup::backup(&copy, disk.0.join("backup")).is_err());
             assert!(fs::read(copy.join("heap")).unwrap() == before, "a refused copy was changed");
         }
         // It changed nothing for the original, which a kill leaves as it is.
-        spirit::backup(&folder, disk.0.join("backup")).unwrap();
-        spirit::restore(disk.0.join("backup"), disk.0.join("restored")).unwrap();
+        spirit::backup::backup(&folder, disk.0.join("backup")).unwrap();
+        spirit::backup::restore(disk.0.join("backup"), disk.0.join("restored")).unwrap();
         has(&options(&disk.0.join("restored"), level).open().unwrap(), 3000);
         let left = fs::read(folder.join("heap")).unwrap();
         drop(index);
@@ -142,7 +143,7 @@ fn a_snapshot_of_the_disk_at_one_moment_opens_where_it_is_mounted() {
         fill(&index, count);
         disk.cut();
         let failed = index.put("none", "none");
-        assert!(matches!(failed, Err(AddError::SyncFailed)), "{failed:?}");
+        assert!(matches!(failed, Err(WriteError::SyncFailed)), "{failed:?}");
         drop(index);
         let snapshot = disk.snapshot().unwrap();
         disk.restart();

@@ -3,13 +3,13 @@
 
 mod support;
 
-use spirit::{Analyzer, Index, Mode, OnFull, Options};
+use spirit::{Analyzer, Index, Mode, OnFull};
 use support::directory::Directory;
 use support::following::follow;
 
 fn open(directory: &Directory, mode: Mode, on_full: OnFull, executors: usize) -> Index {
     let each = executors as u64;
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .mode(mode)
         .executors(executors)
@@ -34,7 +34,7 @@ fn guessed(index: &Index) -> u64 {
 fn adds_up(index: &Index) -> u64 {
     index.settle();
     let stats = index.stats().unwrap();
-    let found = index.reader().unwrap().count_text("*").unwrap();
+    let found = index.reader().unwrap().count("*").unwrap();
     let living = stats.documents..=stats.documents + guessed(index);
     assert!(living.contains(&found), "{found} found, {living:?} live");
     assert_eq!(
@@ -53,7 +53,7 @@ fn adds_up(index: &Index) -> u64 {
 fn follower_counts_exactly(directory: &Directory) {
     let index = follow(directory.path());
     let stats = index.stats().unwrap();
-    let found = index.reader().unwrap().count_text("*").unwrap();
+    let found = index.reader().unwrap().count("*").unwrap();
     assert_eq!(stats.documents, found);
     assert_eq!(stats.documents + stats.deleted + stats.expired, stats.accepted);
 }

@@ -4,11 +4,12 @@ mod support;
 
 use std::sync::Barrier;
 
-use spirit::{GeometryError, HeapFileError, OpenError, Options};
+use spirit::error::{GeometryError, HeapFileError};
+use spirit::{Builder, Index, OpenError};
 use support::directory::Directory;
 
-fn options(directory: &Directory) -> Options {
-    Options::default().directory(directory.path()).dram_bytes(4 << 20).nvm_bytes(32 << 20)
+fn options(directory: &Directory) -> Builder {
+    Index::builder().directory(directory.path()).dram_bytes(4 << 20).nvm_bytes(32 << 20)
 }
 
 #[test]
@@ -33,7 +34,7 @@ fn of_several_that_make_an_index_one_does() {
         });
         let index = options(&directory).open().unwrap();
         assert!(added > 0);
-        assert_eq!(index.reader().unwrap().count_text("made").unwrap(), added as u64);
+        assert_eq!(index.reader().unwrap().count("made").unwrap(), added as u64);
     }
 }
 
@@ -43,18 +44,18 @@ fn an_index_that_is_there_gets_the_dram_that_its_segments_need() {
     for executors in [1, 3] {
         let directory = Directory::new();
         let bytes = executors as u64;
-        let made = Options::default().directory(directory.path()).executors(executors);
+        let made = Index::builder().directory(directory.path()).executors(executors);
         let made = made.dram_bytes(bytes * (3 << 30)).nvm_bytes(bytes * (4 << 30));
         made.segment_bytes(128 << 20).open().unwrap().add("kept").unwrap();
-        let opened = Options::default().directory(directory.path());
+        let opened = Index::builder().directory(directory.path());
         let index = opened.clone().open().unwrap();
-        assert_eq!(index.reader().unwrap().count_text("kept").unwrap(), 1);
+        assert_eq!(index.reader().unwrap().count("kept").unwrap(), 1);
         drop(index);
         opened.clone().read_only(true).open().unwrap();
         // With less it has smaller segments.
         let index = opened.clone().dram_bytes(bytes << 30).open().unwrap();
         assert_eq!(index.stats().unwrap().dram_bytes, bytes << 30);
-        assert_eq!(index.reader().unwrap().count_text("kept").unwrap(), 1);
+        assert_eq!(index.reader().unwrap().count("kept").unwrap(), 1);
         drop(index);
         let said = opened.dram_bytes(bytes << 27).open();
         assert!(matches!(said, Err(OpenError::Memory(GeometryError::HeapTooSmall { .. }))));
@@ -71,5 +72,5 @@ fn a_key_that_is_too_long_is_no_documents_even_after_a_kill() {
     index.settle();
     let killed = directory.killed();
     let index = options(&killed).open().unwrap();
-    assert_eq!(index.reader().unwrap().count_text("kept").unwrap(), 1);
+    assert_eq!(index.reader().unwrap().count("kept").unwrap(), 1);
 }

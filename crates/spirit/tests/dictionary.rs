@@ -3,7 +3,8 @@
 
 mod support;
 
-use spirit::{Analyzer, DictionaryTier, Index, OnFull, Options, Postings, Search};
+use spirit::settings::{DictionaryTier, Postings};
+use spirit::{Analyzer, Builder, Index, OnFull, Search};
 use support::directory::Directory;
 
 const DOCUMENTS: u64 = 40_000;
@@ -12,8 +13,8 @@ fn open(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> I
     options(directory, dram_bytes, dictionary).open().unwrap()
 }
 
-fn options(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> Options {
-    Options::default()
+fn options(directory: &Directory, dram_bytes: u64, dictionary: DictionaryTier) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(dram_bytes)
         .nvm_bytes(64 << 20)
@@ -36,7 +37,7 @@ fn count(added: u64, keep: impl Fn(u64) -> bool) -> u64 {
 /// Every kind of query, over all segments.
 fn check(index: &Index, added: u64) {
     let mut reader = index.reader().unwrap();
-    let mut counted = |query: &str| reader.count_text(query).unwrap();
+    let mut counted = |query: &str| reader.count(query).unwrap();
     assert_eq!(counted("all"), added);
     assert_eq!(counted("seven3"), count(added, |n| n % 7 == 3));
     assert_eq!(counted("seven3 AND many5"), count(added, |n| n % 7 == 3 && n % 1009 == 5));
@@ -66,7 +67,7 @@ fn page(index: &Index, query: &str, numbers: &[u64]) {
         if let Some(cursor) = cursor {
             search = search.after(cursor);
         }
-        let hits = reader.search_text(query, search).unwrap();
+        let hits = reader.search(query, search).unwrap();
         found.extend(hits.keys().unwrap());
         cursor = hits.cursor().unwrap();
         if cursor.is_none() {
@@ -105,7 +106,7 @@ fn is_read_where_it_lies(forms: [Postings; 4]) {
                 check(&index, number + 1);
             }
             let part = (number + 1) / (DOCUMENTS / 4);
-            if index.options().get_postings() != forms[part.min(3) as usize] {
+            if index.settings().postings != forms[part.min(3) as usize] {
                 index.close().unwrap();
                 index = begin(forms[part as usize]);
             }
@@ -153,13 +154,13 @@ fn readers_find_all_while_entries_leave_dram() {
                 let mut last = 0;
                 while last < DOCUMENTS {
                     let before = added.load(std::sync::atomic::Ordering::Acquire);
-                    let found = reader.count_text("all").unwrap();
+                    let found = reader.count("all").unwrap();
                     assert!(found >= before && found >= last, "{found} of {before}");
                     last = found;
                     if let Some(number) = before.checked_sub(1).map(|n| n / 2) {
                         let query = format!("unique{number} AND all");
-                        assert_eq!(reader.count_text(&query).unwrap(), 1, "{query}");
-                        let hits = reader.search_text(&query, Search::newest(2)).unwrap();
+                        assert_eq!(reader.count(&query).unwrap(), 1, "{query}");
+                        let hits = reader.search(&query, Search::newest(2)).unwrap();
                         assert_eq!(hits.keys().unwrap(), [number.to_string()]);
                     }
                 }

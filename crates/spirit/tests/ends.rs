@@ -4,10 +4,8 @@ mod support;
 
 use std::ops::Bound;
 
-use spirit::{
-    Analyzer, Clause, Direction, Document, FieldKind, Index, Order, Parameters, Query, Search,
-    SearchError, Total,
-};
+use spirit::search::{Direction, Order, Parameters, Total};
+use spirit::{Analyzer, Clause, Document, FieldKind, Index, Query, Search, SearchError};
 use support::tiny;
 
 /// The keys of what a clause matches, the newest first, counted too.
@@ -35,7 +33,7 @@ fn ranges_end_where_the_numbers_do() {
     let none = Document::new().key("none").field("n", 0).field("x", 0.0);
     let most = Document::new().key("most").field("n", i64::MAX).field("x", f64::MAX);
     for document in [least, none, most] {
-        index.add_document(&document).unwrap();
+        index.add(&document).unwrap();
     }
     let ends = [
         ("n", [i64::MIN.to_string(), i64::MAX.to_string()]),
@@ -71,7 +69,7 @@ fn few_values_among_many_rows_are_found() {
             let document = Document::new();
             let has = row % step == step - 1;
             let document = if has { document.field("n", row / step) } else { document };
-            index.add_document(&document).unwrap();
+            index.add(&document).unwrap();
         }
         let with = ROWS / step;
         let key = |value: i64| (value * step + step - 1).to_string();
@@ -93,7 +91,7 @@ fn pages(index: &Index, k: usize, direction: Direction) -> Vec<String> {
     let mut reader = index.reader().unwrap();
     let (mut found, mut search) = (Vec::new(), Search::by_field(k, "n", direction));
     loop {
-        let hits = reader.search_text("*", search).unwrap();
+        let hits = reader.search("*", search).unwrap();
         found.extend(hits.keys().unwrap());
         let Some(cursor) = hits.cursor().unwrap() else { return found };
         search = Search::by_field(k, "n", direction).after(cursor.to_string().parse().unwrap());
@@ -114,7 +112,7 @@ fn documents_without_a_value_have_their_pages_too() {
                 Some(value) => document.field("n", value),
                 None => document,
             };
-            index.add_document(&document).unwrap();
+            index.add(&document).unwrap();
             if number % 20 == 19 && number < 100 {
                 index.flush().unwrap();
             }
@@ -139,7 +137,7 @@ fn no_hit_is_wanted_and_all_are_counted() {
     for executors in [1, 3] {
         let index = tiny(executors, 8 << 20).field("n", FieldKind::Integer).open().unwrap();
         for number in 0..300 {
-            index.add_document(&Document::new().text("sea").field("n", number)).unwrap();
+            index.add(Document::new().text("sea").field("n", number)).unwrap();
             if number == 200 {
                 index.flush().unwrap();
             }
@@ -148,7 +146,7 @@ fn no_hit_is_wanted_and_all_are_counted() {
         let by_field = Search::by_field(0, "n", Direction::Ascending);
         for search in [Search::newest(0), Search::best(0), by_field] {
             for (up_to, is_exact) in [(299, false), (300, true), (u64::MAX, true)] {
-                let hits = reader.search_text("sea", search.clone().total(up_to)).unwrap();
+                let hits = reader.search("sea", search.clone().total(up_to)).unwrap();
                 assert!(hits.is_empty() && hits.cursor().unwrap().is_none());
                 let total = hits.total().unwrap();
                 assert_eq!(total.is_exact(), is_exact, "{total:?} up to {up_to}");
@@ -159,7 +157,7 @@ fn no_hit_is_wanted_and_all_are_counted() {
         for search in [Search::newest(70), Search::best(70), by_field] {
             let mut page = search.clone().total(300);
             loop {
-                let hits = reader.search_text("sea", page).unwrap();
+                let hits = reader.search("sea", page).unwrap();
                 assert_eq!(hits.total(), Some(Total::Exact(300)), "{search:?}");
                 let Some(cursor) = hits.cursor().unwrap() else { break };
                 page = search.clone().total(300).after(cursor);
@@ -174,7 +172,9 @@ fn scored(index: &Index, clause: &Clause, search: impl Fn() -> Search) -> Vec<(S
     let (mut reader, mut found, mut next) = (index.reader().unwrap(), Vec::new(), search());
     loop {
         let hits = reader.search(&query, next).unwrap();
-        found.extend(hits.keys().unwrap().into_iter().zip(hits.scores().unwrap()));
+        found.extend(
+            hits.keys().unwrap().into_iter().zip(hits.iter().filter_map(|hit| hit.score())),
+        );
         let Some(cursor) = hits.cursor().unwrap() else { return found };
         next = search().after(cursor.to_string().parse().unwrap());
     }
@@ -236,14 +236,14 @@ fn parameters_are_numbers_that_scores_are_made_of() {
         (1.2, 1.1),
     ];
     for (k1, b) in wrong {
-        let refused = reader.search_text("sea", by(k1, b)).map(drop);
+        let refused = reader.search("sea", by(k1, b)).map(drop);
         assert_eq!(refused, Err(SearchError::Parameters), "{k1}, {b}");
-        let refused = reader.explain_text("sea", &by(k1, b), "0").map(drop);
+        let refused = reader.explain("sea", &by(k1, b), "0").map(drop);
         assert_eq!(refused, Err(SearchError::Parameters), "{k1}, {b}");
     }
     for (k1, b) in [(0.0, 0.0), (0.0, 1.0), (f32::MAX, 1.0), (f32::MIN_POSITIVE, 1.0)] {
-        let hits = reader.search_text("sea", by(k1, b)).unwrap();
+        let hits = reader.search("sea", by(k1, b)).unwrap();
         assert_eq!(hits.len(), 3, "{k1}, {b}");
-        assert!(hits.scores().unwrap().all(|score| score >= 0.0));
+        assert!(hits.iter().filter_map(|hit| hit.score()).all(|score| score >= 0.0));
     }
 }

@@ -2,12 +2,13 @@
 
 mod support;
 
-use spirit::{Analyzer, EngravePolicy, Index, OnFull, Options, PointerUpdate};
+use spirit::settings::{EngravePolicy, PointerUpdate};
+use spirit::{Analyzer, Index, OnFull};
 use support::Chance;
 use support::directory::Directory;
 
 fn open(directory: &Directory, engrave: EngravePolicy) -> Index {
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(8 << 20)
         .nvm_bytes(32 << 20)
@@ -23,7 +24,7 @@ fn open(directory: &Directory, engrave: EngravePolicy) -> Index {
 }
 
 fn count(index: &Index, query: &str) -> u64 {
-    index.reader().unwrap().count_text(query).unwrap()
+    index.reader().unwrap().count(query).unwrap()
 }
 
 /// A row may die when it was copied and the copy is not known yet: the death is carried over, or a version that was replaced

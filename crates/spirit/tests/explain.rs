@@ -6,10 +6,11 @@ mod support;
 use std::time::Duration;
 
 use spirit::explain::{Evaluator, ExecutorPlan, Source, Worth};
-use spirit::{
-    Algorithm, Analyzer, Direction, Document, FieldKind, Index, Occur, Order, Parameters, Recency,
-    Search, TimeUnit, Value,
-};
+use spirit::lab::Algorithm;
+use spirit::query::Occur;
+use spirit::schema::TimeUnit;
+use spirit::search::{Direction, Order, Parameters, Recency};
+use spirit::{Analyzer, Document, FieldKind, Index, Search, Value};
 use support::tiny;
 
 /// Documents in three flushed segments and a fresh one: `sea` in all, `sky` in every third, `rare` once in a segment, `some` in few.
@@ -31,7 +32,7 @@ fn shore() -> Index {
 }
 
 fn plan(index: &Index, query: &str, search: &Search) -> ExecutorPlan {
-    let mut plan = index.reader().unwrap().plan_text(query, search).unwrap();
+    let mut plan = index.reader().unwrap().plan(query, search).unwrap();
     assert_eq!(plan.executors.len(), 1);
     plan.executors.remove(0)
 }
@@ -138,7 +139,7 @@ fn a_score_is_made_of_its_parts() {
     index.put("named", "the sea").unwrap();
     let mut reader = index.reader().unwrap();
     let search = Search::best(9);
-    let mut explain = |query: &str, key: &str| reader.explain_text(query, &search, key).unwrap();
+    let mut explain = |query: &str, key: &str| reader.explain(query, &search, key).unwrap();
     let found = explain("sea^2 sky -reed", "0").unwrap();
     assert!(found.matches && found.worth == Worth::Sum);
     let [sea, sky, reed] = &found.clauses[..] else { panic!("{found}") };
@@ -172,7 +173,7 @@ fn scores_are_explained_as_they_were_asked_for() {
     let text = |n: i64| format!("sea {}", "and sky ".repeat(n as usize % 5));
     let add = |n: i64| {
         let at = Value::Time(n * 1000);
-        index.add_document(&Document::new().text(&text(n)).field("at", at)).unwrap();
+        index.add(Document::new().text(&text(n)).field("at", at)).unwrap();
     };
     (0..100).for_each(add);
     index.flush().unwrap();
@@ -184,13 +185,13 @@ fn scores_are_explained_as_they_were_asked_for() {
         for query in ["sea", "sea^2 sky", "sea AND sky", "\"and sky\"", "sky* sea", "(sea sky)~2"] {
             let mut page = search.clone();
             for _ in 0..2 {
-                let hits = reader.search_text(query, page.clone()).unwrap();
-                let scores: Vec<f32> = hits.scores().unwrap().collect();
+                let hits = reader.search(query, page.clone()).unwrap();
+                let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
                 let found: Vec<_> = hits.keys().unwrap().into_iter().zip(scores).collect();
                 let cursor = hits.cursor().unwrap().unwrap();
                 drop(hits);
                 for (key, score) in &found {
-                    let why = reader.explain_text(query, &page, key).unwrap().unwrap();
+                    let why = reader.explain(query, &page, key).unwrap().unwrap();
                     assert_eq!(why.value.to_bits(), score.to_bits(), "{key} by {query}:\n{why}");
                 }
                 // What was added since counts on no further page.

@@ -3,10 +3,11 @@
 
 mod support;
 
-use spirit::{
-    Aggregate, Calendar, DateInterval, Document, FACETS_MAX, Facet, FacetError, FieldKind, Index,
-    Limits, Search, SearchError, Stop, TimeUnit, TopTerms, Value, parse_time,
-};
+use spirit::error::Stop;
+use spirit::facets::{Aggregate, DateInterval, FACETS_MAX, Facet, FacetError, TopTerms};
+use spirit::schema::{Calendar, TimeUnit, parse_time};
+use spirit::search::Limits;
+use spirit::{Document, FieldKind, Index, Search, SearchError, Value};
 use support::tiny;
 
 /// Visits of three days, the first two in flushed segments.
@@ -20,7 +21,7 @@ fn visits() -> Index {
             let page = ["home", "about", "home", "news"][n as usize % 4];
             let document =
                 Document::new().text("visit").field("page", page).field("ms", n * n % 97);
-            index.add_document(&document.field("at", spirit::Value::Time(at))).unwrap();
+            index.add(document.field("at", spirit::Value::Time(at))).unwrap();
         }
         if day < 32 {
             index.flush().unwrap();
@@ -35,7 +36,7 @@ fn facets_of_plain_documents() {
     let index = visits();
     let mut reader = index.reader().unwrap();
     let field = |name: &str| name.to_owned();
-    let found = reader.aggregate_text(
+    let found = reader.aggregate(
         "visit",
         &[
             Facet::Terms { field: field("page"), top: 2 },
@@ -70,7 +71,7 @@ fn facets_of_plain_documents() {
 fn what_is_no_facet_is_refused() {
     let index = visits();
     let mut reader = index.reader().unwrap();
-    let mut refused = |facet: Facet| match reader.aggregate_text("*", &[facet]) {
+    let mut refused = |facet: Facet| match reader.aggregate("*", &[facet]) {
         Err(SearchError::Facet(error)) => error,
         other => panic!("{other:?}"),
     };
@@ -106,7 +107,7 @@ fn facets_take_no_more_memory_than_they_may() {
     for n in 0..2000i64 {
         let long = format!("{n:0200}");
         let document = Document::new().text("sea").field("long", &*long).field("n", n);
-        index.add_document(&document.field("at", Value::Time(n))).unwrap();
+        index.add(document.field("at", Value::Time(n))).unwrap();
     }
     let mut reader = index.reader().unwrap();
     let [long, n, at] = ["long", "n", "at"].map(str::to_owned);
@@ -128,7 +129,7 @@ fn facets_take_no_more_memory_than_they_may() {
             let mut within = |facets: usize, facet_bytes: usize| {
                 reader.limits(Limits { facet_bytes, ..Limits::default() });
                 let stopped = SearchError::Stopped(Stop::Memory { max: facet_bytes });
-                match reader.aggregate_text("*", &vec![facet.clone(); facets]) {
+                match reader.aggregate("*", &vec![facet.clone(); facets]) {
                     Ok(found) => found.len() == facets,
                     Err(error) => {
                         assert_eq!(error, stopped);
@@ -142,9 +143,9 @@ fn facets_take_no_more_memory_than_they_may() {
         }
         reader.limits(Limits::default());
         let stats = Facet::Stats { field: "n".to_owned() };
-        assert!(reader.aggregate_text("*", &vec![stats.clone(); FACETS_MAX]).is_ok());
+        assert!(reader.aggregate("*", &vec![stats.clone(); FACETS_MAX]).is_ok());
         let (facets, max) = (FACETS_MAX + 1, FACETS_MAX);
-        let refused = reader.aggregate_text("*", &vec![stats; facets]);
+        let refused = reader.aggregate("*", &vec![stats; facets]);
         assert_eq!(refused, Err(SearchError::Facet(FacetError::TooMany { facets, max })));
     }
 }
@@ -159,11 +160,11 @@ fn the_dead_are_left_out() {
     let mut reader = index.reader().unwrap();
     let pages = [Facet::Terms { field: "page".to_owned(), top: 9 }];
     for _ in 0..2 {
-        let found = reader.aggregate_text("*", &pages).unwrap();
+        let found = reader.aggregate("*", &pages).unwrap();
         let Aggregate::Terms(pages) = &found[0] else { panic!("{found:?}") };
         let counts: Vec<u64> = pages.top.iter().map(|(_, count)| *count).collect();
         assert_eq!(counts, [299, 149, 149]);
-        assert_eq!(reader.search_text("*", Search::newest(1)).unwrap().keys().unwrap(), ["598"]);
+        assert_eq!(reader.search("*", Search::newest(1)).unwrap().keys().unwrap(), ["598"]);
     }
 }
 
@@ -198,7 +199,7 @@ fn facets_of_nothing_are_empty() {
         tiny(3, 8 << 20).field("page", FieldKind::Keyword).field("ms", FieldKind::Integer);
     let index = options.field("at", FieldKind::Time(TimeUnit::Milliseconds)).open().unwrap();
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.aggregate_text("*", &each_kind()).unwrap(), nothing);
+    assert_eq!(reader.aggregate("*", &each_kind()).unwrap(), nothing);
     for number in 0..60 {
         index.put(&format!("k{number}"), "visit").unwrap();
         if number == 30 {
@@ -206,12 +207,12 @@ fn facets_of_nothing_are_empty() {
         }
     }
     for query in ["*", "visit", "nobody", "page:*"] {
-        assert_eq!(reader.aggregate_text(query, &each_kind()).unwrap(), nothing, "{query}");
+        assert_eq!(reader.aggregate(query, &each_kind()).unwrap(), nothing, "{query}");
     }
     let one = Document::new().text("visit").field("page", "home").field("ms", 7);
-    index.add_document(&one).unwrap();
+    index.add(&one).unwrap();
     for _ in 0..2 {
-        let found = reader.aggregate_text("visit", &each_kind()).unwrap();
+        let found = reader.aggregate("visit", &each_kind()).unwrap();
         assert_eq!(found[1], Aggregate::Cardinality(1));
         assert_eq!(found[3], Aggregate::Histogram(vec![(0.0, 1)]));
         assert_eq!(found[5], Aggregate::Percentiles(vec![(50.0, 7.0)]));
@@ -228,7 +229,7 @@ fn whole_numbers_are_told_apart_to_the_last_bit() {
     let index = tiny(1, 8 << 20).open().unwrap();
     let numbers = [EXACT, EXACT + 1, EXACT + 1, i64::MAX, i64::MAX - 1, i64::MIN, i64::MIN + 1];
     for number in numbers {
-        index.add_document(&Document::new().field("n", number)).unwrap();
+        index.add(Document::new().field("n", number)).unwrap();
     }
     let facets = [
         Facet::Terms { field: "n".into(), top: 1 },
@@ -236,7 +237,7 @@ fn whole_numbers_are_told_apart_to_the_last_bit() {
         Facet::Stats { field: "n".into() },
     ];
     for _ in 0..2 {
-        let found = index.reader().unwrap().aggregate_text("*", &facets).unwrap();
+        let found = index.reader().unwrap().aggregate("*", &facets).unwrap();
         let Aggregate::Terms(terms) = &found[0] else { panic!("{found:?}") };
         assert_eq!(terms.top, [((EXACT + 1).to_string(), 2)]);
         assert_eq!((terms.others, terms.distinct), (5, 6));
@@ -256,13 +257,13 @@ fn values_that_are_equally_frequent_come_in_their_order() {
         let index = tiny(executors, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
         for number in 0..200 {
             let tag = format!("t{:02}", number * 37 % 100);
-            index.add_document(&Document::new().field("tag", &tag)).unwrap();
+            index.add(Document::new().field("tag", &tag)).unwrap();
             if number == 120 {
                 index.flush().unwrap();
             }
         }
         let top = Facet::Terms { field: "tag".into(), top: 3 };
-        let found = index.reader().unwrap().aggregate_text("*", &[top]).unwrap();
+        let found = index.reader().unwrap().aggregate("*", &[top]).unwrap();
         let Aggregate::Terms(tags) = &found[0] else { panic!("{found:?}") };
         let expected = ["t00", "t01", "t02"].map(|tag| (tag.to_owned(), 2));
         assert_eq!((&tags.top[..], tags.others, tags.distinct), (&expected[..], 194, 100));
@@ -278,13 +279,13 @@ fn negative_numbers_fall_into_the_bucket_below() {
         let document = values.iter().fold(far, |document, value| {
             document.field("x", *value).field("n", *value as i64).field("tag", "twice")
         });
-        index.add_document(&document).unwrap();
+        index.add(&document).unwrap();
     }
     let histogram = |field: &str| Facet::Histogram { field: field.into(), interval: 2.0 };
     let terms = |field: &str| Facet::Terms { field: field.into(), top: 9 };
     let facets = [histogram("x"), histogram("n"), terms("n"), terms("tag"), histogram("far")];
     for _ in 0..2 {
-        let found = index.reader().unwrap().aggregate_text("*", &facets).unwrap();
+        let found = index.reader().unwrap().aggregate("*", &facets).unwrap();
         let floats = [(-6.0, 1), (-4.0, 1), (-2.0, 2), (0.0, 2), (2.0, 1)];
         assert_eq!(found[0], Aggregate::Histogram(floats.to_vec()));
         let integers = [(-4.0, 2), (-2.0, 1), (0.0, 2), (2.0, 1)];

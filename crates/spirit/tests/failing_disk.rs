@@ -3,13 +3,14 @@
 
 mod support;
 
-use spirit::{AddError, Durability, HeapFileError, Index, OpenError, Options, Reader};
+use spirit::error::HeapFileError;
+use spirit::{Builder, Durability, Index, OpenError, Reader, WriteError};
 use support::disk::{Disk, not_measured};
 
 const DISK_BYTES: u64 = 128 << 20;
 
-fn options(disk: &Disk) -> Options {
-    Options::default()
+fn options(disk: &Disk) -> Builder {
+    Index::builder()
         .directory(disk.path().join("index"))
         .durability(Durability::Os)
         .dram_bytes(4 << 20)
@@ -30,33 +31,33 @@ fn add_numbered(index: &Index, numbers: std::ops::Range<u64>) {
 
 /// What `numbers` added is there, whole and once, and nothing of what came after.
 #[track_caller]
-fn check(reader: &mut Reader<'_>, numbers: std::ops::Range<u64>) {
-    assert_eq!(reader.count_text("all").unwrap(), numbers.end);
+fn check(reader: &mut Reader, numbers: std::ops::Range<u64>) {
+    assert_eq!(reader.count("all").unwrap(), numbers.end);
     for number in numbers.clone() {
-        let found = reader.count_text(&format!("u{number} AND v{} AND key:k{number}", number % 7));
+        let found = reader.count(&format!("u{number} AND v{} AND key:k{number}", number % 7));
         assert_eq!(found.unwrap(), 1, "{number}");
     }
     for remainder in 0..7 {
         let expected = numbers.clone().filter(|number| number % 7 == remainder).count() as u64;
-        assert_eq!(reader.count_text(&format!("v{remainder}")).unwrap(), expected);
+        assert_eq!(reader.count(&format!("v{remainder}")).unwrap(), expected);
     }
 }
 
 /// Everything that changes the index says that the disk failed, however often it is tried.
 fn refuses(index: &Index, executors: usize) {
     for number in 0..2 * executors {
-        assert_eq!(index.add("late"), Err(AddError::SyncFailed));
-        assert_eq!(index.put(&format!("late{number}"), "late"), Err(AddError::SyncFailed));
-        assert_eq!(index.delete(&format!("k{number}")), Err(AddError::SyncFailed));
+        assert_eq!(index.add("late"), Err(WriteError::SyncFailed));
+        assert_eq!(index.put(&format!("late{number}"), "late"), Err(WriteError::SyncFailed));
+        assert_eq!(index.delete(&format!("k{number}")), Err(WriteError::SyncFailed));
         let many = index.add_all([(None, "late"), (Some("late"), "late")]).unwrap_err();
-        assert_eq!((many.added, many.error), (0, AddError::SyncFailed));
+        assert_eq!((many.added, many.error), (0, WriteError::SyncFailed));
     }
-    assert_eq!(index.flush(), Err(AddError::SyncFailed));
+    assert_eq!(index.flush(), Err(WriteError::SyncFailed));
 }
 
 fn fails_and_comes_back(executors: usize, added: u64) {
     let Some(disk) = disk("failed syncs") else { return };
-    let sizes = |options: Options| {
+    let sizes = |options: Builder| {
         let count = executors as u64;
         options.executors(executors).dram_bytes(count * (4 << 20)).nvm_bytes(count * (16 << 20))
     };
@@ -68,13 +69,13 @@ fn fails_and_comes_back(executors: usize, added: u64) {
     refuses(&index, executors);
     check(&mut reader, 0..added);
     check(&mut index.reader().unwrap(), 0..added);
-    assert_eq!(reader.count_text("late").unwrap(), 0);
+    assert_eq!(reader.count("late").unwrap(), 0);
     drop(reader);
-    assert_eq!(index.close(), Err(AddError::SyncFailed));
+    assert_eq!(index.close(), Err(WriteError::SyncFailed));
     disk.restart();
     let index = options(&disk).dram_bytes(executors as u64 * (4 << 20)).open().unwrap();
     // The first that was refused was logged, perhaps: it may be in, as a whole.
-    let late = index.reader().unwrap().count_text("late").unwrap();
+    let late = index.reader().unwrap().count("late").unwrap();
     assert!(late <= 1, "{late}");
     check(&mut index.reader().unwrap(), 0..added);
     index.add("after").unwrap();
@@ -121,7 +122,7 @@ fn at_level_process_an_index_whose_disk_lost_power_is_refused() {
         // Level process needs nothing of the disk but at the end.
         index.put("k0", "all u0 v0").unwrap();
         check(&mut index.reader().unwrap(), 0..added.max(1));
-        assert_eq!(index.close(), Err(AddError::SyncFailed));
+        assert_eq!(index.close(), Err(WriteError::SyncFailed));
         disk.restart();
         let refused = options.clone().open();
         assert!(matches!(refused, Err(OpenError::Untrusted { .. })), "{:?}", refused.err());
@@ -162,7 +163,7 @@ fn a_sync_that_fails_once_is_not_tried_again() {
             return;
         };
         let count = executors as u64;
-        let sizes = move |options: Options| {
+        let sizes = move |options: Builder| {
             options.executors(executors).dram_bytes(count * (4 << 20)).nvm_bytes(count * (16 << 20))
         };
         let index = sizes(options(&disk)).open().unwrap();
@@ -176,16 +177,16 @@ fn a_sync_that_fails_once_is_not_tried_again() {
             }
             assert!(added < 100_000, "the disk takes everything");
         };
-        assert_eq!(failed, AddError::SyncFailed);
+        assert_eq!(failed, WriteError::SyncFailed);
         // There is space again, and the kernel has forgotten what it could not write.
         std::fs::remove_file(filler).unwrap();
         refuses(&index, executors);
         check(&mut index.reader().unwrap(), 0..added);
-        assert_eq!(index.close(), Err(AddError::SyncFailed));
+        assert_eq!(index.close(), Err(WriteError::SyncFailed));
         disk.cut();
         disk.restart();
         let index = sizes(options(&disk)).open().unwrap();
-        let late = index.reader().unwrap().count_text(&format!("u{added}")).unwrap();
+        let late = index.reader().unwrap().count(&format!("u{added}")).unwrap();
         check(&mut index.reader().unwrap(), 0..added + late);
         index.add("after").unwrap();
         index.close().unwrap();

@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use spirit::explain::Worth;
-use spirit::{
-    Analyzer, Clause, Counts, Document, FieldKind, Index, Options, Parameters, Postings, Query,
-    Search, Word,
-};
+use spirit::lab::Counts;
+use spirit::query::Word;
+use spirit::search::Parameters;
+use spirit::settings::Postings;
+use spirit::{Analyzer, Batch, Builder, Clause, Document, FieldKind, Index, Query, Search};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_oracle::{Collection, Oracle, Value, terms_of};
@@ -22,7 +23,7 @@ use support::{Chance, join, size_of_run, tiny};
 
 const DOCUMENTS: u64 = 4000;
 
-fn options() -> Options {
+fn options() -> Builder {
     tiny(1, 64 << 20)
         .segment_bytes(1 << 20)
         .store(true)
@@ -57,8 +58,8 @@ fn fill(index: &Index, oracle: &mut Oracle, chance: &mut Chance) {
             "level" => ((*name).to_owned(), Value::Text((*value).to_owned())),
             _ => ((*name).to_owned(), Value::Words((*value).to_owned())),
         });
-        let added = index.add_document(&document).unwrap();
-        assert_eq!(added, Some(number));
+        let added = index.add(&document).unwrap();
+        assert_eq!(added, number);
         oracle.add_document(None, &text, fields.collect());
         if number % 1500 == 1499 {
             index.flush().unwrap();
@@ -104,13 +105,13 @@ fn queries() -> Vec<Clause> {
 fn best(index: &Index, query: &Query, search: Search) -> (Vec<(String, f32)>, Counts) {
     let mut reader = index.reader().unwrap();
     let hits = reader.search(query, search).unwrap();
-    let scores: Vec<f32> = hits.scores().unwrap().collect();
+    let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
     (hits.keys().unwrap().into_iter().zip(scores).collect(), hits.counts().unwrap().clone())
 }
 
 fn check(index: &Index, oracle: &Oracle) {
     let [lengths, blocks] = check_field_lengths(index);
-    let are_packed = index.options().get_postings() == Postings::Packed;
+    let are_packed = index.settings().postings == Postings::Packed;
     assert!(lengths > DOCUMENTS / 2 && (blocks > 0 || are_packed));
     let schema = index.schema();
     for asked in queries() {
@@ -189,7 +190,7 @@ fn fields_are_scored_by_themselves_in_the_second_tier() {
             check(&index, &oracle);
         }
         index.close().unwrap();
-        let report = spirit::check(directory.path()).unwrap();
+        let report = spirit::backup::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
         let index = options().open().unwrap();
         index.settle();
@@ -210,7 +211,7 @@ fn a_score_says_which_field_it_is_of() {
     for state in 0..3 {
         if state == 0 {
             for document in &documents {
-                index.add_document(document).unwrap();
+                index.add(document).unwrap();
             }
         } else {
             index.flush().unwrap();
@@ -218,7 +219,7 @@ fn a_score_says_which_field_it_is_of() {
         }
         let mut reader = index.reader().unwrap();
         let search = Search::best(9);
-        let mut explain = |query: &str| reader.explain_text(query, &search, "0").unwrap().unwrap();
+        let mut explain = |query: &str| reader.explain(query, &search, "0").unwrap().unwrap();
         for (query, length, documents, average) in
             [("sea", 3, 2, 2.0), ("title:sea", 2, 3, 3.0), ("title:\"the sea\"", 2, 3, 3.0)]
         {
@@ -243,7 +244,7 @@ fn rows_that_were_given_up_have_no_lengths() {
         let title = format!("all titles of group{group}");
         let document = || Document::new().text("all").field("title", &*title);
         let documents: Vec<_> = (0..200).map(|_| document()).collect();
-        index.add_document_group(&documents, &group.to_le_bytes()).unwrap();
+        index.write(Batch::from_iter(&documents).offset(&group.to_le_bytes())).unwrap();
         check_field_lengths(&index);
     }
     index.settle();
@@ -259,7 +260,7 @@ fn rows_that_were_given_up_have_no_lengths() {
     let given_up: usize = snapshot.segments().map(|segment| given_up(&segment)).sum();
     assert!(given_up > 0, "some group began in a segment that had no room for all of it");
     index.close().unwrap();
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 
@@ -287,7 +288,7 @@ fn snapshots_add_up_while_segments_move() {
             let document = Document::new().key(&key).text("some text");
             let document =
                 if number % 3 == 0 { document } else { document.field("title", &*title) };
-            index.add_document(&document).unwrap();
+            index.add(&document).unwrap();
         }
         done.store(true, Relaxed);
         assert!(join([reader])[0] > 0);

@@ -10,9 +10,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
+use spirit::search::HITS_MAX;
+use spirit::settings::Postings;
 use spirit::{
-    AddError, Document, FieldKind, HITS_MAX, HitError, Index, Mode, OnFull, OpenError, Options,
-    Postings, Reader, Search,
+    Builder, Document, FieldKind, HitError, Index, Mode, OnFull, OpenError, Reader, Search,
+    WriteError,
 };
 
 use spirit_index::ground::layout::PARTS_START;
@@ -21,7 +23,7 @@ use support::following::follow;
 use support::{Chance, comes_back, join, size_of_run, tiny};
 
 /// So small that segments are dropped, and their place is taken, all the time.
-fn options(directory: &Path) -> Options {
+fn options(directory: &Path) -> Builder {
     tiny(1, 4 << 20)
         .directory(directory)
         .nvm_bytes(1 << 20)
@@ -39,8 +41,8 @@ impl Drop for AtEnd<'_> {
 }
 
 /// The numbers of the documents that `query` finds, newest first: as many as an answer has.
-fn numbers(reader: &mut Reader<'_>, query: &str) -> Vec<u64> {
-    let found = reader.search_text(query, Search::newest(HITS_MAX)).unwrap().keys();
+fn numbers(reader: &mut Reader, query: &str) -> Vec<u64> {
+    let found = reader.search(query, Search::newest(HITS_MAX)).unwrap().keys();
     found.unwrap().iter().map(|key| key.parse().unwrap()).collect()
 }
 
@@ -53,7 +55,7 @@ fn add(writer: &Index, number: u64) {
 }
 
 /// Every document of a range, each once, found by whatever it has.
-fn check_range(reader: &mut Reader<'_>, seen: &mut u64) {
+fn check_range(reader: &mut Reader, seen: &mut u64) {
     let all = numbers(reader, "all");
     assert!(all.windows(2).all(|pair| pair[0] == pair[1] + 1), "{all:?}");
     let Some(newest) = all.first().copied() else { return };
@@ -69,7 +71,7 @@ fn check_range(reader: &mut Reader<'_>, seen: &mut u64) {
         let mut gone = || numbers(reader, "all").last().is_some_and(|oldest| *oldest > newest);
         assert!(found == [newest] || (found.is_empty() && gone()), "{query}: {found:?}");
     }
-    let whole = reader.count_text("all AND NOT m3").unwrap() as usize;
+    let whole = reader.count("all AND NOT m3").unwrap() as usize;
     // What was there before and is there afterwards was there meanwhile.
     let later = numbers(reader, "all");
     let rest = |range: RangeInclusive<u64>| range.filter(|n| n % 7 != 3).count();
@@ -149,12 +151,19 @@ fn a_follower_answers_as_the_writer_after_each_operation() {
             let query = query[random.below(7) as usize];
             for order in [Search::newest(20), Search::best(20)] {
                 let [expected, found] = [&mut own, &mut reader].map(|reader| {
-                    let hits = reader.search_text(query, order.clone()).unwrap();
-                    (hits.keys().unwrap(), hits.sequences().unwrap(), hits.texts().unwrap())
+                    let hits = reader.search(query, order.clone()).unwrap();
+                    (
+                        hits.keys().unwrap(),
+                        hits.iter()
+                            .map(|hit| hit.sequence())
+                            .collect::<Result<Vec<_>, _>>()
+                            .unwrap(),
+                        hits.texts().unwrap(),
+                    )
                 });
                 assert_eq!(found, expected, "step {step}: {query}");
             }
-            let counts = [&mut own, &mut reader].map(|reader| reader.count_text(query).unwrap());
+            let counts = [&mut own, &mut reader].map(|reader| reader.count(query).unwrap());
             assert_eq!(counts[0], counts[1], "step {step}: {query}");
         }
         let [expected, found] = [&writer, &follower].map(|index| index.stats().unwrap());
@@ -177,7 +186,7 @@ fn operate(writer: &Index, step: u64, random: &mut Chance) {
             let kind = if step.is_multiple_of(2) { "even" } else { "odd" };
             let text = text(step);
             let document = Document::new().key(&key).text(&text).field("n", step as i64 % 100);
-            writer.add_document(&document.field("kind", kind)).map(drop).unwrap();
+            writer.add(document.field("kind", kind)).map(drop).unwrap();
         }
         _ => drop(writer.add(&text(step)).unwrap()),
     }
@@ -192,14 +201,14 @@ fn a_follower_changes_nothing() {
     let heap = std::fs::read(directory.path().join("heap")).unwrap();
     let index = follow(directory.path());
     assert!(index.is_read_only() && !writer.is_read_only());
-    assert_eq!(index.add("blue"), Err(AddError::ReadOnly));
-    assert_eq!(index.put("a", "blue"), Err(AddError::ReadOnly));
-    assert_eq!(index.delete("a"), Err(AddError::ReadOnly));
-    assert_eq!(index.flush(), Err(AddError::ReadOnly));
-    assert_eq!(index.add_all([(None, "blue")]).unwrap_err().error, AddError::ReadOnly);
+    assert_eq!(index.add("blue"), Err(WriteError::ReadOnly));
+    assert_eq!(index.put("a", "blue"), Err(WriteError::ReadOnly));
+    assert_eq!(index.delete("a"), Err(WriteError::ReadOnly));
+    assert_eq!(index.flush(), Err(WriteError::ReadOnly));
+    assert_eq!(index.add_all([(None, "blue")]).unwrap_err().error, WriteError::ReadOnly);
     index.settle();
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.search_text("key:a", Search::newest(1)).unwrap().keys().unwrap(), ["a"]);
+    assert_eq!(reader.search("key:a", Search::newest(1)).unwrap().keys().unwrap(), ["a"]);
     assert_eq!(index.medium(), writer.medium());
     index.stats().unwrap();
     drop(reader);
@@ -210,9 +219,9 @@ fn a_follower_changes_nothing() {
 #[test]
 fn an_index_that_nobody_writes_can_be_read() {
     let directory = Directory::new();
-    let open = || Options::default().directory(directory.path()).read_only(true).open();
+    let open = || Index::builder().directory(directory.path()).read_only(true).open();
     assert!(matches!(open(), Err(OpenError::File(_))), "there is none");
-    assert!(matches!(Options::default().read_only(true).open(), Err(OpenError::NothingToRead)));
+    assert!(matches!(Index::builder().read_only(true).open(), Err(OpenError::NothingToRead)));
     let writer = options(directory.path()).executors(2).open().unwrap();
     for number in 0..2000 {
         writer.put(&format!("k{number}"), "red").unwrap();
@@ -224,9 +233,9 @@ fn an_index_that_nobody_writes_can_be_read() {
     let indexes: Vec<_> = (0..40).map(|_| open().unwrap()).collect();
     for index in &indexes {
         let mut reader = index.reader().unwrap();
-        assert_eq!(reader.count_text("red").unwrap(), 2000);
-        assert_eq!(reader.count_text("key:k7").unwrap(), 1);
-        let found = reader.search_text("key:k7 OR red", Search::newest(3)).unwrap();
+        assert_eq!(reader.count("red").unwrap(), 2000);
+        assert_eq!(reader.count("key:k7").unwrap(), 1);
+        let found = reader.search("key:k7 OR red", Search::newest(3)).unwrap();
         assert_eq!(found.keys().unwrap(), ["k1999", "k1998", "k1997"]);
     }
     assert!(std::fs::read(directory.path().join("heap")).unwrap() == heap, "a byte has changed");
@@ -235,7 +244,7 @@ fn an_index_that_nobody_writes_can_be_read() {
     let writer = options(directory.path()).open().unwrap();
     for number in 2000..2100 {
         writer.put(&format!("k{number}"), "red").unwrap();
-        assert_eq!(reader.count_text("red").unwrap(), number + 1);
+        assert_eq!(reader.count("red").unwrap(), number + 1);
     }
 }
 
@@ -271,16 +280,16 @@ fn a_follower_goes_on_without_its_writer_and_moves_to_the_next() {
     let follower = follow(directory.path());
     let mut reader = follower.reader().unwrap();
     let mut end = 1_000;
-    assert_eq!(reader.count_text("all").unwrap(), end);
+    assert_eq!(reader.count("all").unwrap(), end);
     drop(writer);
     for _ in 0..5 {
-        assert_eq!(reader.count_text("all").unwrap(), end);
+        assert_eq!(reader.count("all").unwrap(), end);
         assert_eq!(follower.stats().unwrap().documents, end);
         let writer = open();
-        assert_eq!(reader.count_text("all").unwrap(), end);
+        assert_eq!(reader.count("all").unwrap(), end);
         for number in end..end + 500 {
             add(&writer, number);
-            assert_eq!(reader.count_text("all").unwrap(), number + 1);
+            assert_eq!(reader.count("all").unwrap(), number + 1);
         }
         end += 500;
     }
@@ -297,11 +306,11 @@ fn a_writer_that_stored_nothing_is_not_taken_for_the_next() {
     let writer = open();
     let follower = follow(directory.path());
     let mut reader = follower.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), 100);
+    assert_eq!(reader.count("all").unwrap(), 100);
     writer.close().unwrap();
     let writer = open();
     add(&writer, 100);
-    assert_eq!(reader.count_text("all").unwrap(), 101);
+    assert_eq!(reader.count("all").unwrap(), 101);
 }
 
 /// Fields that a document brings along are known to a query as soon as the document is found.
@@ -313,9 +322,9 @@ fn fields_are_seen_with_the_documents_that_bring_them() {
     let mut reader = follower.reader().unwrap();
     for number in 0..50 {
         let name = format!("f{number}");
-        assert!(reader.count_text(&format!("{name}:7")).is_err());
-        writer.add_document(&Document::new().text("all").field(&name, 7)).unwrap();
-        assert_eq!(reader.count_text(&format!("{name}:7")).unwrap(), 1);
+        assert!(reader.count(&format!("{name}:7")).is_err());
+        writer.add(Document::new().text("all").field(&name, 7)).unwrap();
+        assert_eq!(reader.count(&format!("{name}:7")).unwrap(), 1);
     }
 }
 
@@ -327,7 +336,7 @@ fn what_a_writer_would_not_trust_is_refused() {
     // While somebody writes it, it is as good as it will be.
     follow(directory.path());
     let killed = directory.killed();
-    let open = || Options::default().directory(killed.path()).read_only(true).open();
+    let open = || Index::builder().directory(killed.path()).read_only(true).open();
     assert!(matches!(open(), Err(OpenError::Unclean { .. })));
 }
 
@@ -353,9 +362,14 @@ fn a_death_is_seen_with_the_version_that_follows() {
     let check = |follower: &Index| {
         let mut reader = follower.reader().unwrap();
         loop {
-            let found = reader.search_text("all", Search::newest(10_000)).unwrap();
+            let found = reader.search("all", Search::newest(10_000)).unwrap();
             // A writer that has started meanwhile takes them away.
-            let (Ok(keys), Ok(sequences)) = (found.keys(), found.sequences()) else { continue };
+            let (Ok(keys), Ok(sequences)) = (
+                found.keys(),
+                found.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>(),
+            ) else {
+                continue;
+            };
             assert_eq!(keys.iter().collect::<HashSet<_>>().len() as u64, KEYS, "{sequences:?}");
             assert_eq!(keys.len() as u64, KEYS);
             assert_eq!(sequences[0] - sequences.last().unwrap(), KEYS - 1, "{sequences:?}");
@@ -395,7 +409,7 @@ fn kept_results_are_given_up_after_the_writers_lease() {
         fill(0);
         let follower = follow(directory.path());
         let mut reader = follower.reader().unwrap();
-        let kept = reader.search_text("all", Search::newest(100)).unwrap();
+        let kept = reader.search("all", Search::newest(100)).unwrap();
         fill(20_000);
         assert!(matches!(kept.keys(), Err(HitError::Lease(_))));
         drop(kept);
@@ -413,7 +427,7 @@ fn results_of_a_writer_that_is_gone_are_right_or_given_up() {
     writer.flush().unwrap();
     let follower = follow(directory.path());
     let mut reader = follower.reader().unwrap();
-    let kept = reader.search_text("all", Search::newest(10_000)).unwrap();
+    let kept = reader.search("all", Search::newest(10_000)).unwrap();
     let keys = kept.keys().unwrap();
     drop(writer);
     assert_eq!(kept.keys().unwrap(), keys);
@@ -435,11 +449,11 @@ fn too_many_are_told_how_many_there_can_be() {
     let directory = Directory::new();
     let _writer = options(directory.path()).open().unwrap();
     let mut followers: Vec<_> = (0..32).map(|_| follow(directory.path())).collect();
-    let open = || Options::default().directory(directory.path()).read_only(true).open();
-    let error = open().err().expect("there are as many as there can be");
+    let open = || Index::builder().directory(directory.path()).read_only(true).open();
+    let error = open().expect_err("there are as many as there can be");
     assert!(error.to_string().starts_with("32 processes have this index open"), "{error}");
     let readers: Vec<_> = (0..31).map(|_| followers[0].reader().unwrap()).collect();
-    let error = followers[0].reader().err().expect("there are as many as there can be");
+    let error = followers[0].reader().expect_err("there are as many as there can be");
     assert!(error.to_string().starts_with("all 31 readers are in use"), "{error}");
     drop(readers);
     followers.clear();
@@ -461,13 +475,13 @@ fn what_is_damaged_is_not_shown() {
         file.read_exact_at(&mut byte, at as u64).unwrap();
         file.write_all_at(&[byte[0] ^ 1], at as u64).unwrap();
     };
-    let open = || Options::default().directory(killed.path()).read_only(true).open();
+    let open = || Index::builder().directory(killed.path()).read_only(true).open();
     // The first word of the first segment's slot behind its mark.
     let part = PARTS_START as usize;
     damage(part + 8);
     assert!(matches!(open(), Err(OpenError::Corrupt { executor: 0, .. })));
     damage(part + 8);
-    assert_eq!(open().unwrap().reader().unwrap().count_text("red").unwrap(), 1);
+    assert_eq!(open().unwrap().reader().unwrap().count("red").unwrap(), 1);
 }
 
 #[test]
@@ -478,7 +492,7 @@ fn texts_are_read_too() {
     writer.flush().unwrap();
     let follower = follow(directory.path());
     let mut reader = follower.reader().unwrap();
-    let hits = reader.search_text("m3", Search::newest(1_000)).unwrap();
+    let hits = reader.search("m3", Search::newest(1_000)).unwrap();
     let expected: Vec<_> = (0..2_000).rev().filter(|n| n % 7 == 3).map(text).collect();
     assert_eq!(hits.texts().unwrap(), expected);
 }

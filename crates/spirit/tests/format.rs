@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
-use spirit::{AddError, Document, Index, OnFull, OpenError, Postings, Search};
+use spirit::settings::Postings;
+use spirit::{Document, Index, OnFull, OpenError, Search, WriteError};
 use spirit_index::backup::frame::BACKUP_VERSION;
 use spirit_index::form::root::FORMAT_VERSION;
 use support::directory::Directory;
@@ -62,7 +63,7 @@ fn write(fixture: &Path, (postings, name): (Postings, &str)) {
                 0 => {
                     let key = sample::key(number / 3);
                     let document = Document::new().key(&key).text(&words).field("n", number as i64);
-                    index.add_document(&document).unwrap();
+                    index.add(&document).unwrap();
                 }
                 1 => index
                     .add(&format!("{words} averyveryverylongword{}", number % 13))
@@ -76,12 +77,12 @@ fn write(fixture: &Path, (postings, name): (Postings, &str)) {
             index.delete(&(number * 11 + segment).to_string()).unwrap();
         }
         let flushed = index.flush();
-        assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
+        assert!(matches!(flushed, Ok(()) | Err(WriteError::HeapFull)), "{flushed:?}");
     }
     for number in 0..20 {
         let (key, text) = (sample::key(number * 3), format!("logged m{}", number % 7));
         let document = Document::new().key(&key).text(&text).field("title", "Logged, too");
-        index.add_document(&document.field("late", number % 2 == 0)).unwrap();
+        index.add(document.field("late", number % 2 == 0)).unwrap();
         index.delete(&sample::key(number * 5 + 1)).unwrap();
     }
     let answers: String = QUERIES.iter().map(|query| answer(&index, query) + "\n").collect();
@@ -104,11 +105,12 @@ fn write(fixture: &Path, (postings, name): (Postings, &str)) {
 /// A query, its count, its hits, newest first, and a checksum of their texts and fields.
 fn answer(index: &Index, query: &str) -> String {
     let mut reader = index.reader().unwrap();
-    let count = reader.count_text(query).unwrap();
-    let hits = reader.search_text(query, Search::newest(40)).unwrap();
+    let count = reader.count(query).unwrap();
+    let hits = reader.search(query, Search::newest(40)).unwrap();
     let keys = hits.keys().unwrap();
     let keys = if keys.is_empty() { "-".to_owned() } else { keys.join(" ") };
-    let documents = (0..hits.len()).map(|hit| format!("{:?}", hits.document(hit).unwrap()));
+    let documents = (0..hits.len())
+        .map(|hit| format!("{:?}", hits.get(hit).unwrap().document().cloned().unwrap()));
     let documents = crc32c::crc32c(documents.collect::<String>().as_bytes());
     format!("{query}\t{count}\t{keys}\t{documents:08x}")
 }
@@ -121,7 +123,7 @@ fn unpacked(fixture: &Path, name: &str) -> Directory {
 }
 
 fn opens_and_answers(directory: &Directory, fixture: &Path) {
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     assert!(report.segments >= 3 && report.log_operations >= 40, "{report}");
     assert!(report.text_bytes > 40_000, "{report}");
@@ -137,7 +139,7 @@ fn opens_and_answers(directory: &Directory, fixture: &Path) {
         assert!(index.delete("later").unwrap());
         index.close().unwrap();
     }
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 
@@ -147,7 +149,7 @@ fn is_refused(version: u32, directory: &Directory) {
     assert!(matches!(error, OpenError::Root { .. }));
     let text = error.to_string();
     assert!(text.contains(&found) && text.contains(&ours), "{text}");
-    assert_eq!(spirit::check(directory.path()).unwrap_err().to_string(), text);
+    assert_eq!(spirit::backup::check(directory.path()).unwrap_err().to_string(), text);
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
     let fixture = fixtures().join(format!("format_{FORMAT_VERSION}"));
     let directory = unpacked(&fixture, "heap.zst");
     let backup = directory.path().join("backup");
-    spirit::backup(directory.path(), &backup).unwrap();
+    spirit::backup::backup(directory.path(), &backup).unwrap();
     let kept = |version: u32| fixtures().join(format!("backup_{version}.zst"));
     if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
         let bytes = fs::read(&backup).unwrap();
@@ -187,20 +189,20 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
     fs::write(&made, &bytes).unwrap();
     for backup in [&backup, &made] {
         let restored = Directory::new();
-        spirit::restore(backup, restored.path()).unwrap();
+        spirit::backup::restore(backup, restored.path()).unwrap();
         opens_and_answers(&restored, &fixture);
     }
     bytes[8..12].copy_from_slice(&(BACKUP_VERSION + 1).to_le_bytes());
     let others = (1..BACKUP_VERSION).map(|version| (version, bytes_of(version)));
     for (version, bytes) in others.chain([(BACKUP_VERSION + 1, bytes.clone())]) {
         fs::write(&made, bytes).unwrap();
-        let text = spirit::verify(&made).unwrap_err().to_string();
+        let text = spirit::backup::verify(&made).unwrap_err().to_string();
         let said = [BACKUP_VERSION, version].map(|version| format!("version {version}"));
         assert!(said.iter().all(|version| text.contains(version)), "{text}");
     }
     bytes[..8].reverse();
     fs::write(&made, &bytes).unwrap();
-    assert!(spirit::verify(&made).unwrap_err().to_string().contains("another byte order"));
+    assert!(spirit::backup::verify(&made).unwrap_err().to_string().contains("another byte order"));
 }
 
 #[test]

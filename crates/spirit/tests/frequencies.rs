@@ -5,7 +5,10 @@ mod support;
 
 use std::collections::{BTreeMap, HashMap};
 
-use spirit::{Analyzer, Clause, Counts, Index, Level, Options, Parameters, Query, Search};
+use spirit::lab::Counts;
+use spirit::lab::Level;
+use spirit::search::Parameters;
+use spirit::{Analyzer, Builder, Clause, Index, Query, Search};
 use spirit_oracle::{Collection, Oracle, terms_of};
 use support::tiny;
 
@@ -45,7 +48,8 @@ fn best(index: &Index, asked: &Clause, search: Search) -> (BTreeMap<String, f32>
     let mut reader = index.reader().unwrap();
     let query = Query::new_of(asked).unwrap();
     let hits = reader.search(&query, search).unwrap();
-    let scored = hits.keys().unwrap().into_iter().zip(hits.scores().unwrap()).collect();
+    let scored =
+        hits.keys().unwrap().into_iter().zip(hits.iter().filter_map(|hit| hit.score())).collect();
     (scored, hits.counts().unwrap().clone())
 }
 
@@ -78,7 +82,7 @@ fn check(index: &Index, oracle: &Oracle) {
     }
 }
 
-fn open(level: Level) -> Options {
+fn open(level: Level) -> Builder {
     tiny(1, 32 << 20).segment_bytes(1 << 20).analyzer(Analyzer::Simple).vectors(level)
 }
 
@@ -106,7 +110,8 @@ fn without_positions_frequencies_end_at_255() {
     }
     let (all, _) = best(&index, &Clause::term("sea"), Search::best(10_000));
     assert_eq!(all.len(), 1200);
-    let flat = Search::in_order(10_000, spirit::Order::Relevance(Parameters { k1: 1.2, b: 0.0 }));
+    let flat =
+        Search::in_order(10_000, spirit::search::Order::Relevance(Parameters { k1: 1.2, b: 0.0 }));
     let (all, _) = best(&index, &Clause::term("sea"), flat);
     assert_eq!(all["40"], all["150"]);
     assert!(all["17"] < all["40"]);

@@ -73,12 +73,12 @@ fn write(index: &Index, ids: impl Iterator<Item = u64>, hand: SyncSender<u64>, m
     }
 }
 
-fn must_be_there(reader: &mut Reader<'_>, query: &mut String, id: u64) {
+fn must_be_there(reader: &mut Reader, query: &mut String, id: u64) {
     let words = own_words(id);
     for word in &words {
-        assert_eq!(reader.count_text(word).unwrap(), 1, "count of {word}");
+        assert_eq!(reader.count(word).unwrap(), 1, "count of {word}");
     }
-    let hits = reader.search_text(&words[0], Search::newest(10)).unwrap();
+    let hits = reader.search(&words[0], Search::newest(10)).unwrap();
     assert_eq!(hits.len(), 1, "hits of {}", words[0]);
     if let Some(key) = key(id) {
         assert_eq!(hits.keys().unwrap(), [key]);
@@ -92,7 +92,7 @@ fn must_be_there(reader: &mut Reader<'_>, query: &mut String, id: u64) {
     ] {
         query.clear();
         query.push_str(&text);
-        assert_eq!(reader.count_text(query).unwrap(), expected, "count of {query}");
+        assert_eq!(reader.count(&*query).unwrap(), expected, "count of {query}");
     }
 }
 
@@ -180,10 +180,10 @@ fn no_half_documents(executors: usize, adds: u64, classes: u64) {
     assert_eq!(stats.dropped_segments, 0, "the heap was to hold all of them: {stats:?}");
 }
 
-fn ask_for_halves(reader: &mut Reader<'_>, chance: &mut Chance, classes: u64) {
+fn ask_for_halves(reader: &mut Reader, chance: &mut Chance, classes: u64) {
     let class = chance.below(7);
     for query in [format!("+all{class} -every{class}"), format!("+every{class} -all{class}")] {
-        assert_eq!(reader.count_text(&query).unwrap(), 0, "{query}");
+        assert_eq!(reader.count(&query).unwrap(), 0, "{query}");
     }
     // Many pairs in one query, so that much can happen between the look-ups of one pair's words.
     let start = chance.next();
@@ -192,7 +192,7 @@ fn ask_for_halves(reader: &mut Reader<'_>, chance: &mut Chance, classes: u64) {
         let own = start.wrapping_add(i * 17) % classes;
         query.push_str(&format!("(+a{own} -b{own}) "));
     }
-    assert_eq!(reader.count_text(&query).unwrap(), 0, "{query}");
+    assert_eq!(reader.count(&query).unwrap(), 0, "{query}");
 }
 
 #[test]
@@ -216,14 +216,14 @@ fn no_query_sees_half_a_document_that_is_dropped() {
             let mut reader = index.reader().unwrap();
             let mut watched = 0;
             while !over.load(Relaxed) {
-                let hits = reader.search_text("common", Search::newest(10_000)).unwrap();
+                let hits = reader.search("common", Search::newest(10_000)).unwrap();
                 let Some(n) = hits.keys().unwrap().pop() else { continue };
                 drop(hits);
                 watched += 1;
-                while reader.count_text(&format!("first{n}")).unwrap() > 0 && !over.load(Relaxed) {
+                while reader.count(&format!("first{n}")).unwrap() > 0 && !over.load(Relaxed) {
                     for (yes, no) in [("first", "last"), ("last", "first")] {
                         let query = format!("+{yes}{n} {absent} -{no}{n}");
-                        assert_eq!(reader.count_text(&query).unwrap(), 0, "half of document {n}");
+                        assert_eq!(reader.count(&query).unwrap(), 0, "half of document {n}");
                     }
                 }
             }
@@ -255,10 +255,10 @@ fn automatic_keys_call_one_document_each() {
         );
     });
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("w").unwrap(), THREADS * each);
-    let called = |reader: &mut Reader<'_>, n| reader.count_text(&format!("key:{n}")).unwrap();
+    assert_eq!(reader.count("w").unwrap(), THREADS * each);
+    let called = |reader: &mut Reader, n| reader.count(&format!("key:{n}")).unwrap();
     let wrong = (0..THREADS * each).filter(|n| called(&mut reader, *n) != 1).count();
     let missed = (0..THREADS * each).filter(|n| !index.delete(&n.to_string()).unwrap()).count();
     assert_eq!((wrong, missed), (0, 0), "keys that call none or two, and that cannot be deleted");
-    assert_eq!(reader.count_text("*").unwrap(), 0);
+    assert_eq!(reader.count("*").unwrap(), 0);
 }

@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use spirit::{AddError, HeapFileError, Index, OnFull, OpenError, Options, Reader, StartReport};
+use spirit::error::HeapFileError;
+use spirit::settings::StartReport;
+use spirit::{Builder, Index, OnFull, OpenError, Reader, WriteError};
 use support::comes_back;
 use support::disk::{Disk, not_measured};
 
@@ -23,8 +25,8 @@ fn disks(what: &str) -> Vec<Disk> {
     disks.into_iter().filter_map(measured).collect()
 }
 
-fn options(disk: &Disk, on_full: OnFull) -> Options {
-    Options::default()
+fn options(disk: &Disk, on_full: OnFull) -> Builder {
+    Index::builder()
         .directory(disk.path().join("index"))
         .dram_bytes(DRAM_BYTES)
         .segment_bytes(64 << 10)
@@ -46,29 +48,29 @@ fn add_until_full(index: &Index, mut number: u64) -> u64 {
         number += 1;
         assert!(number < 1_000_000, "it is not full");
     }
-    assert_eq!(index.add(&document(number)), Err(AddError::HeapFull));
+    assert_eq!(index.add(&document(number)), Err(WriteError::HeapFull));
     number
 }
 
 #[track_caller]
 fn check(index: &Index, documents: u64) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), documents);
+    assert_eq!(reader.count("all").unwrap(), documents);
     check_each(&mut reader, 0..documents, documents);
 }
 
 /// Of the documents before `end` those of `numbers` are there, whole, and no others.
 #[track_caller]
-fn check_each(reader: &mut Reader<'_>, numbers: Range<u64>, end: u64) {
+fn check_each(reader: &mut Reader, numbers: Range<u64>, end: u64) {
     for number in (0..end).step_by(97).chain([numbers.start, numbers.end - 1]) {
         let expected = u64::from(numbers.contains(&number));
         for factor in [1, 17, 39] {
             let query = format!("w{} AND key:{number}", number * factor % WORDS);
-            assert_eq!(reader.count_text(&query).unwrap(), expected, "{query}");
+            assert_eq!(reader.count(&query).unwrap(), expected, "{query}");
         }
     }
     let with_word = numbers.filter(|number| (1..40).any(|f| number * f % WORDS == 3)).count();
-    assert_eq!(reader.count_text("w3").unwrap(), with_word as u64);
+    assert_eq!(reader.count("w3").unwrap(), with_word as u64);
 }
 
 #[test]
@@ -128,7 +130,7 @@ fn an_index_refuses_while_others_fill_its_disk_and_then_goes_on() {
 fn add_soon(index: &Index, text: &str) {
     let since = Instant::now();
     while let Err(error) = index.add(text) {
-        assert_eq!(error, AddError::HeapFull);
+        assert_eq!(error, WriteError::HeapFull);
         assert!(since.elapsed() < Duration::from_secs(20), "it does not go on");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -180,7 +182,7 @@ fn stands_still(index: &Index) -> u64 {
 /// The last of the visible documents is found; the one that waits may be counted or not.
 fn check_newest(index: &Index, accepted: u64) {
     let mut reader = index.reader().unwrap();
-    let found = reader.count_text("all").unwrap();
+    let found = reader.count("all").unwrap();
     assert!(found <= accepted && found + 1024 >= accepted, "{found} of {accepted}");
     check_each(&mut reader, 0..found, found);
 }
@@ -213,7 +215,7 @@ fn add(index: &Index, numbers: Range<u64>) {
 fn check_dropping(index: &Index, end: u64) -> u64 {
     index.settle();
     let mut reader = index.reader().unwrap();
-    let held = reader.count_text("all").unwrap();
+    let held = reader.count("all").unwrap();
     assert!((1..=end).contains(&held));
     check_each(&mut reader, end - held..end, end);
     held
@@ -223,8 +225,8 @@ fn check_dropping(index: &Index, end: u64) -> u64 {
 fn an_index_that_is_refused_leaves_nothing() {
     let Some(disk) = disks("what a refused index leaves").pop() else { return };
     let free = disk.free();
-    let refused = |options: Options| {
-        let error = options.open().err().expect("it is refused");
+    let refused = |options: Builder| {
+        let error = options.open().expect_err("it is refused");
         assert!(!disk.path().join("index/heap").exists(), "{error}");
         assert!(!disk.path().join("index/heap.new").exists(), "{error}");
         assert!(disk.free() + (64 << 10) >= free, "{error}");

@@ -5,7 +5,7 @@
 
 mod support;
 
-use spirit::{AddError, Index, OnFull};
+use spirit::{Index, OnFull, WriteError};
 use support::{Chance, comes_back, tiny};
 
 /// Streams that fill different structures first.
@@ -31,7 +31,7 @@ fn document(kind: usize, n: u64) -> (Option<String>, String) {
     }
 }
 
-fn add(index: &Index, kind: usize, n: u64) -> Result<(), AddError> {
+fn add(index: &Index, kind: usize, n: u64) -> Result<(), WriteError> {
     let (key, text) = document(kind, n);
     match key {
         Some(key) => index.put(&key, &text),
@@ -45,7 +45,7 @@ fn fill(index: &Index, kind: usize) -> u64 {
     loop {
         match add(index, kind, n) {
             Ok(()) => n += 1,
-            Err(AddError::HeapFull | AddError::KeysFull) => return n,
+            Err(WriteError::HeapFull | WriteError::KeysFull) => return n,
             Err(other) => panic!("{}: after {n} documents: {other}", KINDS[kind]),
         }
     }
@@ -54,13 +54,13 @@ fn fill(index: &Index, kind: usize) -> u64 {
 /// Of `all` documents in the index, the first `added` are of this kind.
 fn everything_is_there(index: &Index, kind: usize, added: u64, all: u64) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("*").unwrap(), all, "{}", KINDS[kind]);
+    assert_eq!(reader.count("*").unwrap(), all, "{}", KINDS[kind]);
     for n in (0..added).step_by(1 + added as usize / 500) {
         let (key, text) = document(kind, n);
         let key = key.unwrap_or_else(|| n.to_string());
         for word in text.split(' ') {
             let query = format!("+key:{key} +{word}");
-            assert_eq!(reader.count_text(&query).unwrap(), 1, "{query} ({})", KINDS[kind]);
+            assert_eq!(reader.count(&query).unwrap(), 1, "{query} ({})", KINDS[kind]);
         }
     }
 }
@@ -72,7 +72,7 @@ fn refuses(kind: usize) {
         assert!(added > 500, "full after {added}: {}", KINDS[kind]);
         everything_is_there(&index, kind, added, added);
         // A smaller document may still find a place. What is said to be in is there, what is refused is not.
-        let count = |query: &str| index.reader().unwrap().count_text(query).unwrap();
+        let count = |query: &str| index.reader().unwrap().count(query).unwrap();
         let (mut all, mut refused) = (count("*"), 0);
         // The key table is full for one key before it is for all of them, hence the many tries.
         for n in 0..100_000 {
@@ -86,7 +86,7 @@ fn refuses(kind: usize) {
             };
             match taken {
                 Ok(()) => all += 1,
-                Err(AddError::HeapFull | AddError::KeysFull) => refused += 1,
+                Err(WriteError::HeapFull | WriteError::KeysFull) => refused += 1,
                 Err(other) => panic!("{other}"),
             }
             assert_eq!(count(&word), u64::from(taken.is_ok()), "{word}: {taken:?}");
@@ -129,7 +129,7 @@ fn drops_the_oldest(kind: usize) {
     let mut reader = index.reader().unwrap();
     let (_, text) = document(kind, 99_999);
     let query = text.replace(' ', " AND ");
-    assert!(reader.count_text(&query).unwrap() >= 1, "{query} is the newest");
+    assert!(reader.count(&query).unwrap() >= 1, "{query} is the newest");
 }
 
 #[test]
@@ -170,12 +170,12 @@ fn segments_run_out_before_memory_does() {
                 Err(error) => break error,
             }
         };
-        assert_eq!(refused, AddError::HeapFull);
+        assert_eq!(refused, WriteError::HeapFull);
         let stats = index.stats().unwrap();
         assert!(stats.segments.len() > 1000, "{}", stats.segments.len());
         // The last one is in, and was not flushed.
         everything_is_there(&index, 0, added + 1, added + 1);
-        assert_eq!(add(&index, 0, added + 1), Err(AddError::HeapFull));
+        assert_eq!(add(&index, 0, added + 1), Err(WriteError::HeapFull));
     });
 }
 

@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit::{AddError, Analyzer, Document, Index, Mode, OnFull, Options, Recovering};
+use spirit::settings::Recovering;
+use spirit::{Analyzer, Batch, Builder, Document, Index, Mode, OnFull, WriteError};
 use support::Chance;
 use support::directory::Directory;
 
-fn options(directory: &Directory) -> Options {
-    Options::default()
+fn options(directory: &Directory) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(8 << 20)
         .nvm_bytes(16 << 20)
@@ -24,18 +25,18 @@ fn options(directory: &Directory) -> Options {
 }
 
 fn count(index: &Index, query: &str) -> u64 {
-    index.reader().unwrap().count_text(query).unwrap()
+    index.reader().unwrap().count(query).unwrap()
 }
 
 /// Adds `documents` documents, each with the group's number.
-fn add(index: &Index, group: u64, documents: usize) -> Result<u64, AddError> {
+fn add(index: &Index, group: u64, documents: usize) -> Result<(), WriteError> {
     let text = format!("all group{group}");
     let documents = (0..documents).map(|_| (None, &*text));
-    index.add_group(documents, &group.to_le_bytes()).map_err(|failed| failed.error)
+    index.write(Batch::from_iter(documents).offset(&group.to_le_bytes()))
 }
 
 /// The same for several executors.
-fn side_by_side(directory: &Directory, executors: usize) -> Options {
+fn side_by_side(directory: &Directory, executors: usize) -> Builder {
     let bytes = executors as u64;
     let options = options(directory).executors(executors);
     options.dram_bytes(bytes * (8 << 20)).nvm_bytes(bytes * (16 << 20))
@@ -62,7 +63,7 @@ fn offsets(executors: usize) -> Vec<(u64, u64)> {
     for group in 0..400u64 {
         // Now and then none at all, and now and then more than fit into what is left of a segment.
         let documents = [0, 3, 60, 400][chance.below(4) as usize];
-        assert_eq!(add(&index, group, documents), Ok(documents as u64));
+        assert_eq!(add(&index, group, documents), Ok(()));
         sizes.push(documents as u64);
         match chance.below(12) {
             0 => {
@@ -99,19 +100,18 @@ fn a_group_that_is_refused_leaves_nothing() {
     let accepted = index.accepted();
     let long = "x ".repeat(4000);
     let refused = [
-        index.add_group([(None, "all"), (Some(""), "all")], b"2").unwrap_err(),
-        index.add_group([(None, "all"), (None, &*long)], b"2").unwrap_err(),
-        index.add_group([(None, "all")], &[0; 4097]).unwrap_err(),
-        index.add_group((0..4000).map(|_| (None, "all")), b"2").unwrap_err(),
+        index.write(Batch::from_iter([(None, "all"), (Some(""), "all")]).offset(b"2")).unwrap_err(),
+        index.write(Batch::from_iter([(None, "all"), (None, &*long)]).offset(b"2")).unwrap_err(),
+        index.write(Batch::from_iter([(None, "all")]).offset(&[0; 4097])).unwrap_err(),
+        index.write(Batch::from_iter((0..4000).map(|_| (None, "all"))).offset(b"2")).unwrap_err(),
     ];
     let is_expected = [
-        refused[0].error == AddError::Key { bytes: 0 },
-        matches!(refused[1].error, AddError::DocumentTooLong { .. }),
-        refused[2].error == AddError::OffsetTooLong { bytes: 4097, bytes_max: 4096 },
-        matches!(refused[3].error, AddError::GroupTooLarge { .. }),
+        refused[0] == WriteError::Key { bytes: 0 },
+        matches!(refused[1], WriteError::DocumentTooLong { .. }),
+        refused[2] == WriteError::OffsetTooLong { bytes: 4097, bytes_max: 4096 },
+        matches!(refused[3], WriteError::GroupTooLarge { .. }),
     ];
     assert_eq!(is_expected, [true; 4], "{refused:?}");
-    assert!(refused.iter().all(|refused| refused.added == 0));
     assert_eq!((count(&index, "all"), index.accepted()), (5, accepted));
     assert_eq!(index.offset(), Ok(Some(1u64.to_le_bytes().to_vec())));
     // What they would have been called others are.
@@ -126,7 +126,7 @@ fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
     for group in 0..30u64 {
         let texts: Vec<String> = (0..70).map(|n| format!("all own{group}x{n}")).collect();
         let documents = texts.iter().map(|text| (None, &**text));
-        assert_eq!(index.add_group(documents, &group.to_le_bytes()).unwrap(), 70);
+        index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
     }
     index.settle();
     let stats = index.stats().unwrap();
@@ -134,8 +134,10 @@ fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
     assert!(stats.segments.iter().any(|segment| segment.dead > 0), "some were tried again");
     assert_eq!((stats.documents, count(&index, "all")), (2100, 2100));
     let too_many: Vec<String> = (0..3000).map(|n| format!("never{n}")).collect();
-    let refused = index.add_group(too_many.iter().map(|text| (None, &**text)), b"x").unwrap_err();
-    assert!(matches!(refused.error, AddError::GroupBeyondSegment { .. }), "{refused:?}");
+    let refused = index
+        .write(Batch::from_iter(too_many.iter().map(|text| (None, &**text))).offset(b"x"))
+        .unwrap_err();
+    assert!(matches!(refused, WriteError::GroupBeyondSegment { .. }), "{refused:?}");
     assert_eq!((count(&index, "never1"), index.accepted()), (0, 2100));
 }
 
@@ -149,7 +151,7 @@ fn what_a_group_replaces_is_dead_when_it_is_there() {
         let texts: Vec<String> = (0..40).map(|n| format!("all turn{}", n / 10)).collect();
         for round in 0..3 {
             let documents = keys.iter().zip(&texts).map(|(key, text)| (Some(&**key), &**text));
-            assert_eq!(index.add_group(documents, &[round]).unwrap(), 40);
+            index.write(Batch::from_iter(documents).offset(&[round])).unwrap();
             let found = ["all", "turn3", "key:key3"].map(|query| count(&index, query));
             assert_eq!(found, [10, 10, 1]);
             assert_eq!(index.stats().unwrap().documents, 10);
@@ -188,14 +190,17 @@ fn a_group_whose_keys_find_no_place_leaves_nothing() {
             let new: Vec<String> = keys(group).collect();
             let old = keys(group.saturating_sub(1)).take(3).collect::<Vec<_>>();
             let documents = new.iter().chain(&old).map(|key| (Some(&**key), "all"));
-            index.add_group(documents, &group.to_le_bytes())
+            index.write(Batch::from_iter(documents).offset(&group.to_le_bytes()))
         };
         let groups = 40;
-        (0..groups).for_each(|group| assert_eq!(add(group).unwrap(), 33));
+        (0..groups).for_each(|group| add(group).unwrap());
         // Its own keys fall on the same lines of the table.
         let crowd: Vec<String> = crowd().take(120).collect();
         let documents = crowd.iter().map(|key| (Some(&**key), "all"));
-        assert_eq!(index.add_group(documents, b"x").unwrap_err().error, AddError::KeysFull);
+        assert_eq!(
+            index.write(Batch::from_iter(documents).offset(b"x")).unwrap_err(),
+            WriteError::KeysFull
+        );
         let check = |index: &Index| {
             let there = groups * 30;
             let replaced = (groups - 1) * 3;
@@ -215,7 +220,7 @@ fn a_group_whose_keys_find_no_place_leaves_nothing() {
         for key in keys(groups - 1) {
             assert_eq!([&index, &started].map(|index| index.delete(&key)), [Ok(true), Ok(true)]);
         }
-        assert!(spirit::check(killed.path()).unwrap().is_sound());
+        assert!(spirit::backup::check(killed.path()).unwrap().is_sound());
     }
 }
 
@@ -234,7 +239,11 @@ fn groups_of_several_threads_are_whole_beside_other_documents() {
                     let keys = [None, Some("k1"), None, Some("k2"), None, Some("7")];
                     let documents = keys.iter().cycle().take(1 + group as usize % 20);
                     let offset = (thread * GROUPS + group).to_le_bytes();
-                    index.add_group(documents.map(|key| (*key, &*text)), &offset).unwrap();
+                    index
+                        .write(
+                            Batch::from_iter(documents.map(|key| (*key, &*text))).offset(&offset),
+                        )
+                        .unwrap();
                     index.add("all alone").unwrap();
                     index.put("k3", "all alone").unwrap();
                 }
@@ -268,7 +277,7 @@ fn a_backup_has_the_last_offset_whatever_is_behind_it() {
         let file = kept.path().join("backup");
         index.backup(&file).unwrap();
         let restored = Directory::new();
-        spirit::restore(&file, restored.path()).unwrap();
+        spirit::backup::restore(&file, restored.path()).unwrap();
         let restored = options(&restored).open().unwrap();
         assert_eq!(restored.offset(), Ok(Some(group.to_le_bytes().to_vec())));
         assert_eq!(restored.accepted(), index.accepted());
@@ -278,7 +287,7 @@ fn a_backup_has_the_last_offset_whatever_is_behind_it() {
     index.flush().unwrap();
     index.settle();
     check(1);
-    (2..5).for_each(|group| assert_eq!(add(&index, group, 0), Ok(0)));
+    (2..5).for_each(|group| assert_eq!(add(&index, group, 0), Ok(())));
     check(4);
     index.flush().unwrap();
     index.settle();
@@ -301,7 +310,7 @@ fn a_backup_has_the_groups_up_to_its_offset_and_nothing_of_others() {
         let called = keys.iter().map(|key| Some(&**key)).chain(std::iter::repeat(None));
         let skipped = if group.is_multiple_of(2) { 0 } else { keys.len() };
         let documents = called.skip(skipped).take(size(group) as usize).map(|key| (key, &*text));
-        index.add_group(documents, &group.to_le_bytes()).unwrap();
+        index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
     };
     let kept: Vec<Directory> = std::thread::scope(|scope| {
         let adder = scope.spawn(|| {
@@ -319,7 +328,7 @@ fn a_backup_has_the_groups_up_to_its_offset_and_nothing_of_others() {
     });
     for kept in kept {
         let restored = Directory::new();
-        spirit::restore(kept.path().join("backup"), restored.path()).unwrap();
+        spirit::backup::restore(kept.path().join("backup"), restored.path()).unwrap();
         let index = side_by_side(&restored, 3).open().unwrap();
         let offset = index.offset().unwrap().map(|bytes| bytes.try_into().unwrap());
         let groups = offset.map_or(0, |bytes| u64::from_le_bytes(bytes) + 1);
@@ -340,7 +349,7 @@ fn where_no_offset_is_kept_no_group_is_taken() {
         options(&graceful).mode(Mode::Graceful).open().unwrap(),
     ];
     for index in indexes {
-        assert_eq!(add(&index, 1, 1), Err(AddError::OffsetNotKept));
+        assert_eq!(add(&index, 1, 1), Err(WriteError::OffsetNotKept));
         assert_eq!((index.offset(), index.accepted()), (Ok(None), 0));
     }
 }
@@ -380,9 +389,9 @@ fn groups_of_no_bytes_are_of_one_document_each() {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let texts = (0..20).map(|_| (None, "some words"));
-        let added = index.add_all(texts).map_err(|failed| failed.error);
+        let added = index.add_all(texts);
         let documents: Vec<_> = (0..20).map(|_| Document::new().text("some words")).collect();
-        let more = index.add_documents(&documents).map_err(|failed| failed.error);
+        let more = index.add_all(&documents);
         index.add("some words").unwrap();
         done.send((added, more, count(&index, "words"))).unwrap();
     });

@@ -2,9 +2,9 @@
 
 mod support;
 
+use spirit::search::{Highlight, Snippet};
 use spirit::{
-    Analyzer, Clause, Document, FieldKind, Highlight, Index, Operator, Query, Search, SearchError,
-    Snippet, TextError,
+    Analyzer, Clause, Document, FieldKind, HitError, Index, Operator, Query, Search, SearchError,
 };
 use support::directory::Directory;
 use support::tiny;
@@ -12,10 +12,10 @@ use support::tiny;
 /// The snippets of the newest hits of `query`, marked.
 fn snippets(index: &Index, query: &str, how: Highlight) -> Vec<Vec<String>> {
     let mut reader = index.reader().unwrap();
-    let mut highlighter = reader.highlighter_text(query, how).unwrap();
-    let hits = reader.search_text(query, Search::newest(100)).unwrap();
+    let mut highlighter = reader.highlighter(query, how).unwrap();
+    let hits = reader.search(query, Search::newest(100)).unwrap();
     let marked = |hit| {
-        let snippets = hits.highlight(hit, &mut highlighter).unwrap();
+        let snippets = hits.get(hit).unwrap().snippets(&mut highlighter).unwrap();
         snippets.iter().map(|snippet| snippet.marked("[", "]")).collect()
     };
     (0..hits.len()).map(marked).collect()
@@ -77,8 +77,8 @@ fn what_is_found_in_a_field_is_marked_in_its_values() {
     let index = options.field("n", FieldKind::Integer).open().unwrap();
     let first = Document::new().text("The herons of Ann").field("title", "Nests").field("n", 7);
     let first = first.field("title", "Grey Herons").field("title", "A heron").field("by", "Ann");
-    index.add_document(&first).unwrap();
-    index.add_document(&Document::new().text("title: herons").field("by", "Heron Bo")).unwrap();
+    index.add(&first).unwrap();
+    index.add(Document::new().text("title: herons").field("by", "Heron Bo")).unwrap();
     let query = "title:heron OR by:\"Heron Bo\" OR by:A* OR herons";
     for flushed in [false, true] {
         if flushed {
@@ -88,9 +88,9 @@ fn what_is_found_in_a_field_is_marked_in_its_values() {
         let mut reader = index.reader().unwrap();
         let mut marked = |field: &str, query: &str, snippets: usize| {
             let how = Highlight::default().snippets(snippets);
-            let mut highlighter = reader.highlighter_text_in(field, query, how).unwrap();
-            let hits = reader.search_text(query, Search::newest(9)).unwrap();
-            let snippets = |hit| hits.highlight(hit, &mut highlighter).unwrap();
+            let mut highlighter = reader.highlighter_in(field, query, how).unwrap();
+            let hits = reader.search(query, Search::newest(9)).unwrap();
+            let snippets = |hit| hits.get(hit).unwrap().snippets(&mut highlighter).unwrap();
             let snippets = (0..hits.len()).map(snippets).collect::<Vec<_>>();
             let marked = |all: &Vec<Snippet>| all.iter().map(|one| one.marked("[", "]")).collect();
             snippets.iter().map(marked).collect::<Vec<Vec<String>>>()
@@ -108,18 +108,17 @@ fn what_is_found_in_a_field_is_marked_in_its_values() {
     }
     let mut reader = index.reader().unwrap();
     for (name, kind) in [("n", Some(FieldKind::Integer)), ("nobody", None)] {
-        let refused = reader.highlighter_text_in(name, "a", Highlight::default()).err();
+        let refused = reader.highlighter_in(name, "a", Highlight::default()).err();
         assert_eq!(refused, Some(SearchError::Unmarkable { field: name.into(), kind }));
     }
 }
 
 #[test]
-fn a_query_that_a_program_built_is_highlighted_without_a_reader() {
+fn a_query_that_a_program_built_is_highlighted() {
     let index = tiny(1, 2 << 20).open().unwrap();
     let clause = Clause::near(&["grey", "heron"], 1).and_not(Clause::term("reed"));
     let query = Query::new_of(&clause).unwrap();
-    let mut highlighter = index.highlighter(&query, Highlight::default());
-    drop(query);
+    let mut highlighter = index.searcher().highlighter(query, Highlight::default()).unwrap();
     let snippet = &highlighter.snippets("A grey old heron; reed & heron")[0];
     assert_eq!(
         snippet.marked_html("<b>", "</b>"),
@@ -133,10 +132,10 @@ fn words_mean_what_they_mean_to_the_reader() {
     index.add("the heron and the reed").unwrap();
     let mut reader = index.reader().unwrap();
     reader.default_operator(Operator::And);
-    assert!(reader.highlighter_text("(", Highlight::default()).is_err());
-    let mut highlighter = reader.highlighter_text("heron reed", Highlight::default()).unwrap();
-    let hits = reader.search_text("heron reed", Search::newest(1)).unwrap();
-    let snippets = hits.highlight(0, &mut highlighter).unwrap();
+    assert!(reader.highlighter("(", Highlight::default()).is_err());
+    let mut highlighter = reader.highlighter("heron reed", Highlight::default()).unwrap();
+    let hits = reader.search("heron reed", Search::newest(1)).unwrap();
+    let snippets = hits.get(0).unwrap().snippets(&mut highlighter).unwrap();
     assert_eq!(snippets[0].marked("<", ">"), "the <heron> and the <reed>");
 }
 
@@ -145,7 +144,7 @@ fn an_index_that_does_not_store_says_so() {
     let index = tiny(1, 2 << 20).open().unwrap();
     index.add("the sea").unwrap();
     let mut reader = index.reader().unwrap();
-    let mut highlighter = reader.highlighter_text("sea", Highlight::default()).unwrap();
-    let hits = reader.search_text("sea", Search::newest(1)).unwrap();
-    assert_eq!(hits.highlight(0, &mut highlighter), Err(TextError::NotStored));
+    let mut highlighter = reader.highlighter("sea", Highlight::default()).unwrap();
+    let hits = reader.search("sea", Search::newest(1)).unwrap();
+    assert_eq!(hits.get(0).unwrap().snippets(&mut highlighter), Err(HitError::NotStored));
 }

@@ -10,7 +10,7 @@ use damage::flips::{Flip, flips};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
-use spirit::{AddError, Index, OpenError};
+use spirit::{Index, OpenError, WriteError};
 use support::columns::read_columns;
 use support::directory::Directory;
 use support::{Chance, comes_back, size_of_run};
@@ -52,7 +52,7 @@ fn assert_clear(error: &OpenError) {
     match error {
         OpenError::Root { .. } | OpenError::File(_) => assert!(error.to_string().contains("heap")),
         // What is damaged may be met by what the log is replayed into.
-        OpenError::Corrupt { .. } | OpenError::Recovery(AddError::Damaged { .. }) => {
+        OpenError::Corrupt { .. } | OpenError::Recovery(WriteError::Damaged { .. }) => {
             assert!(error.to_string().contains(" at 0x"), "{error}");
         }
         _ => panic!("{error}"),
@@ -62,10 +62,10 @@ fn assert_clear(error: &OpenError) {
 /// No stage of the pipeline ended by a panic.
 fn assert_alive(index: &Index, what: &dyn std::fmt::Debug) {
     let added = index.put("one more", "all of it");
-    assert_ne!(added, Err(AddError::Poisoned), "{what:x?}");
+    assert_ne!(added, Err(WriteError::Poisoned), "{what:x?}");
     let flushed = index.flush();
-    assert_ne!(flushed, Err(AddError::Poisoned), "{what:x?}");
-    assert_ne!(index.delete("one more"), Err(AddError::Poisoned), "{what:x?}");
+    assert_ne!(flushed, Err(WriteError::Poisoned), "{what:x?}");
+    assert_ne!(index.delete("one more"), Err(WriteError::Poisoned), "{what:x?}");
 }
 
 fn expected(image: &Image) -> Vec<String> {
@@ -293,8 +293,8 @@ fn a_file_made_to_deceive_is_salvaged_or_refused() {
     let out = Directory::new();
     with_forgeries(size_of_run("SPIRIT_FORGED_SALVAGES", 60), 21, move |image, forged| {
         let folder = out.path().join("salvaged");
-        if spirit::salvage(image.path(), &folder).is_ok() {
-            let report = spirit::check(&folder).unwrap();
+        if spirit::backup::salvage(image.path(), &folder).is_ok() {
+            let report = spirit::backup::check(&folder).unwrap();
             assert!(report.is_sound(), "{forged:x?}: {report}");
             let _ = std::fs::remove_dir_all(&folder);
         }

@@ -23,10 +23,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use spirit::{
-    Algorithm, DictionaryTier, Direction, Document, EngravePolicy, FieldKind, Index, Options,
-    Postings, Reader, Recency, Search, TimeUnit, Total, Value,
-};
+use spirit::lab::Algorithm;
+use spirit::schema::TimeUnit;
+use spirit::search::{Direction, Recency, Total};
+use spirit::settings::{DictionaryTier, EngravePolicy, Postings};
+use spirit::{Builder, Document, FieldKind, Index, Reader, Search, Value};
 use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
@@ -147,14 +148,14 @@ fn feed(index: &Index, numbers: impl Iterator<Item = u64>) {
                 let document = Document::new().text(&text).field("views", (n % 100) as i64);
                 let document = document.field("tag", &tag).field("views", -((n % 5) as i64));
                 let document = document.field("at", Value::Time(n as i64));
-                index.add_document(&document).map(drop).unwrap();
+                index.add(&document).map(drop).unwrap();
             }
             _ => index.add(&text(n)).map(drop).unwrap(),
         }
     }
 }
 
-fn with_fields(options: Options) -> Options {
+fn with_fields(options: Builder) -> Builder {
     let options = options.field("views", FieldKind::Integer).field("tag", FieldKind::Keyword);
     options.field("at", FieldKind::Time(TimeUnit::Seconds))
 }
@@ -191,46 +192,48 @@ fn packed(directory: &Directory) -> Index {
 }
 
 /// Parses and asks each query in every way; returns how many answers there were.
-fn ask_everything(reader: &mut Reader<'_>, key: &mut Vec<u8>) -> u64 {
+fn ask_everything(reader: &mut Reader, key: &mut Vec<u8>) -> u64 {
     let algorithms = [None, Some(Algorithm::Naive), Some(Algorithm::Binary), Some(Algorithm::Simd)];
     let mut answers = 0;
     for query in QUERIES {
-        answers += reader.count_text(query).unwrap_or(0);
+        answers += reader.count(query).unwrap_or(0);
         for algorithm in algorithms {
             let search = Search::newest(20).algorithm(algorithm);
-            let Ok(hits) = reader.search_text(query, search.clone()) else { continue };
+            let Ok(hits) = reader.search(query, search.clone()) else { continue };
             for i in 0..hits.len() {
                 key.clear();
-                hits.write_key(i, key).unwrap();
+                hits.get(i).unwrap().write_key(key).unwrap();
                 answers += key.len() as u64;
             }
             if let Some(cursor) = hits.cursor().unwrap() {
                 drop(hits);
-                answers += reader.search_text(query, search.after(cursor)).unwrap().len() as u64;
+                answers += reader.search(query, search.after(cursor)).unwrap().len() as u64;
             }
         }
-        answers += reader.count_text_up_to(query, 50).map_or(0, Total::count);
+        answers += reader.count_up_to(query, 50).map_or(0, Total::count);
         let [newest, best] = [Search::newest(20), Search::best(20)];
         let forced = [newest.total(50).windows(), best.clone().total(50), best.clone().windows()];
         for search in forced {
-            let Ok(hits) = reader.search_text(query, search) else { continue };
+            let Ok(hits) = reader.search(query, search) else { continue };
             answers += hits.total().map_or(0, Total::count);
         }
         for search in [best.clone(), best.exhaustive(), FADED.clone()] {
-            let Ok(hits) = reader.search_text(query, search) else { continue };
-            answers += hits.scores().unwrap().filter(|score| *score > 0.0).count() as u64;
+            let Ok(hits) = reader.search(query, search) else { continue };
+            answers +=
+                hits.iter().filter_map(|hit| hit.score()).filter(|score| *score > 0.0).count()
+                    as u64;
         }
         for search in &*BY_VIEWS {
-            let Ok(hits) = reader.search_text(query, search.clone()) else { continue };
-            answers += hits.sort_values().unwrap().flatten().count() as u64;
+            let Ok(hits) = reader.search(query, search.clone()) else { continue };
+            answers += hits.iter().filter_map(|hit| hit.sort_value()).count() as u64;
             if let Some(cursor) = hits.cursor().unwrap() {
                 drop(hits);
                 let search = search.clone().after(cursor);
-                answers += reader.search_text(query, search).unwrap().len() as u64;
+                answers += reader.search(query, search).unwrap().len() as u64;
             }
         }
         for search in &*BY_TAG {
-            let Ok(hits) = reader.search_text(query, search.clone()) else { continue };
+            let Ok(hits) = reader.search(query, search.clone()) else { continue };
             answers += hits.len() as u64;
         }
     }
@@ -338,9 +341,10 @@ fn reading_stored_texts_in_dram_allocates_nothing_but_the_first_time() {
     let index = filled_as(1, true);
     let mut reader = index.reader().unwrap();
     let mut text = Vec::with_capacity(1 << 20);
-    let hits = reader.search_text("common", Search::newest(1000)).unwrap();
-    hits.write_text(0, &mut text).unwrap();
-    let read = || (0..hits.len()).for_each(|hit| hits.write_text(hit, &mut text).unwrap());
+    let hits = reader.search("common", Search::newest(1000)).unwrap();
+    hits.get(0).unwrap().write_text(&mut text).unwrap();
+    let read =
+        || (0..hits.len()).for_each(|hit| hits.get(hit).unwrap().write_text(&mut text).unwrap());
     assert_eq!(allocations(read), 0);
     assert!(text.len() > 50_000, "{} bytes", text.len());
 }

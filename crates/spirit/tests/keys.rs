@@ -5,7 +5,8 @@ mod support;
 
 use std::collections::HashMap;
 
-use spirit::{Analyzer, Index, OnFull, Options, Postings, Search};
+use spirit::settings::Postings;
+use spirit::{Analyzer, Builder, Index, OnFull, Search};
 use support::Chance;
 use support::directory::Directory;
 use support::following::{follow, wait_until};
@@ -14,8 +15,8 @@ use support::following::{follow, wait_until};
 const DRAM: u64 = 5 << 20;
 const KEYS: u64 = 60_000;
 
-fn options(directory: &Directory, dram_bytes: u64, executors: usize) -> Options {
-    Options::default()
+fn options(directory: &Directory, dram_bytes: u64, executors: usize) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(dram_bytes)
         .nvm_bytes((64 << 20) * executors as u64)
@@ -55,10 +56,10 @@ impl Model {
 
     fn check(&self, index: &Index, chance: &mut Chance) {
         let mut reader = index.reader().unwrap();
-        assert_eq!(reader.count_text("all").unwrap(), self.0.len() as u64);
+        assert_eq!(reader.count("all").unwrap(), self.0.len() as u64);
         for _ in 0..300 {
             let key = chance.below(KEYS * 11 / 10);
-            let found = |reader: &mut spirit::Reader<'_>, query: &str| reader.count_text(query);
+            let found = |reader: &mut spirit::Reader, query: &str| reader.count(query);
             let version = self.0.get(&key);
             let expected = u64::from(version.is_some());
             assert_eq!(found(&mut reader, &format!("key:key-{key}")).unwrap(), expected, "{key}");
@@ -127,8 +128,8 @@ fn newest_first_finds_one_document_a_key() {
     index.close().unwrap();
     let index = options(&directory, ROOMY, 1).open().unwrap();
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), KEYS);
-    let hits = reader.search_text("all", Search::newest(FIRST)).unwrap();
+    assert_eq!(reader.count("all").unwrap(), KEYS);
+    let hits = reader.search("all", Search::newest(FIRST)).unwrap();
     let keys = hits.keys().unwrap();
     let keys: Vec<u64> = keys.iter().map(|key| key.parse().unwrap()).collect();
     assert!(keys.iter().copied().eq((KEYS - FIRST as u64..KEYS).rev()));

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
 
-use spirit::{Index, OnFull, Options};
+use spirit::{Batch, Builder, Index, OnFull};
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::{frequency, local};
 use spirit_index::ground::term::{FieldId, Term};
@@ -117,7 +117,7 @@ fn steps() -> u64 {
 }
 
 /// Goes through random operations, and looks at everything after some of them.
-fn run(options: Options, seed: u64) -> Index {
+fn run(options: Builder, seed: u64) -> Index {
     let index = options.store(true).open().unwrap();
     let chance = &mut Chance::new(seed);
     for number in 0..steps() {
@@ -166,7 +166,7 @@ fn lengths_are_those_of_the_texts_in_the_second_tier() {
             options.document_bytes_max(64 << 10).merge_after(2)
         };
         run(options(), seed).close().unwrap();
-        let report = spirit::check(directory.path()).unwrap();
+        let report = spirit::backup::check(directory.path()).unwrap();
         assert!(report.is_sound() && report.segments > 4, "{report}");
         let index = run(options(), seed + 10);
         check(&index);
@@ -204,7 +204,7 @@ fn rows_that_were_given_up_count_nothing() {
     for group in 0..40u64 {
         let text = format!("all group{group}");
         let documents = (0..300).map(|_| (None, text.as_str()));
-        index.add_group(documents, &group.to_le_bytes()).map_err(|failed| failed.error).unwrap();
+        index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
         check(&index);
     }
     let memory = index.memories().next().unwrap();
@@ -219,7 +219,7 @@ fn rows_that_were_given_up_count_nothing() {
     let expected = Statistics { documents: 40 * 300, tokens: 40 * 300 * 2 };
     assert_eq!(Snapshot::take(memory).statistics(), expected);
     index.close().unwrap();
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 

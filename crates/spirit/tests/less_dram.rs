@@ -6,7 +6,9 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use spirit::{AddError, GeometryError, Index, OnFull, OpenError, Options, Postings, Search};
+use spirit::error::GeometryError;
+use spirit::settings::Postings;
+use spirit::{Batch, Builder, Index, OnFull, OpenError, Search, WriteError};
 use support::Chance;
 use support::directory::Directory;
 use support::following::follow;
@@ -25,8 +27,8 @@ struct Made {
 }
 
 impl Made {
-    fn options(self, directory: &Path) -> Options {
-        Options::default()
+    fn options(self, directory: &Path) -> Builder {
+        Index::builder()
             .directory(directory)
             .executors(self.executors)
             .dram_bytes(self.executors as u64 * DRAM_BYTES)
@@ -85,23 +87,23 @@ impl Model {
         let mut reader = index.reader().unwrap();
         let all = self.versions.len() as u64 + self.unkeyed;
         for query in ["*", "all"] {
-            assert_eq!(reader.count_text(query).unwrap(), all, "{query}");
+            assert_eq!(reader.count(query).unwrap(), all, "{query}");
         }
-        assert_eq!(reader.count_text("unkeyed").unwrap(), self.unkeyed);
+        assert_eq!(reader.count("unkeyed").unwrap(), self.unkeyed);
         for key in (0..KEYS).step_by(7) {
             let query = format!("+of{key} +v{}", self.versions.get(&key).copied().unwrap_or(0));
-            let hits = reader.search_text(&query, Search::newest(10)).unwrap();
+            let hits = reader.search(&query, Search::newest(10)).unwrap();
             let is_there = self.versions.contains_key(&key);
             let expected: Vec<String> = is_there.then(|| format!("k{key}")).into_iter().collect();
             assert_eq!(hits.keys().unwrap(), expected, "{query}");
             drop(hits);
-            assert_eq!(reader.count_text(&format!("of{key}")).unwrap(), u64::from(is_there));
+            assert_eq!(reader.count(&format!("of{key}")).unwrap(), u64::from(is_there));
         }
     }
 }
 
 fn check_sound(directory: &Path) {
-    let checked = spirit::check(directory).unwrap();
+    let checked = spirit::backup::check(directory).unwrap();
     assert!(checked.is_sound(), "{checked:?}");
 }
 
@@ -165,7 +167,7 @@ fn a_large_document_of_the_log_takes_the_dram_that_it_needs() {
     let beyond = index.start_report().dram_beyond;
     assert_eq!(beyond, index.stats().unwrap().dram_bytes - least);
     assert!(beyond > 0);
-    let found = |index: &Index| index.reader().unwrap().count_text("x7 AND key:large").unwrap();
+    let found = |index: &Index| index.reader().unwrap().count("x7 AND key:large").unwrap();
     assert_eq!(found(&index), 1);
     // It leaves the log.
     index.flush().unwrap();
@@ -175,10 +177,10 @@ fn a_large_document_of_the_log_takes_the_dram_that_it_needs() {
     let index = options.open().unwrap();
     assert_eq!(index.start_report().dram_beyond, 0);
     let refused = index.put("large", &large);
-    assert!(matches!(refused, Err(AddError::DocumentTooLarge { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(WriteError::DocumentTooLarge { .. })), "{refused:?}");
     index.put("small", "x7").unwrap();
     assert_eq!(found(&index), 1);
-    assert_eq!(index.reader().unwrap().count_text("x7").unwrap(), 2);
+    assert_eq!(index.reader().unwrap().count("x7").unwrap(), 2);
     index.close().unwrap();
     check_sound(killed.path());
 }
@@ -192,12 +194,12 @@ fn a_large_group_of_the_log_comes_back_whole() {
         let index = made.options(directory.path()).open().unwrap();
         let texts: Vec<String> = (0..1200).map(|n| format!("all t{n}")).collect();
         let documents = texts.iter().map(|text| (None, text.as_str()));
-        index.add_group(documents, b"here").unwrap();
+        index.write(Batch::from_iter(documents).offset(b"here")).unwrap();
         let killed = directory.killed();
         drop(index);
         let least = made.least(killed.path());
         let index = made.options(killed.path()).dram_bytes(least).open().unwrap();
-        assert_eq!(index.reader().unwrap().count_text("all").unwrap(), 1200);
+        assert_eq!(index.reader().unwrap().count("all").unwrap(), 1200);
         assert_eq!(index.offset().unwrap().as_deref(), Some(&b"here"[..]));
         index.close().unwrap();
         check_sound(killed.path());
@@ -222,9 +224,9 @@ fn new_terms_come_in_after_each_start_however_many_are_merged() {
         }
         end += TERMS;
         let mut reader = index.reader().unwrap();
-        assert_eq!(reader.count_text("all").unwrap(), end);
+        assert_eq!(reader.count("all").unwrap(), end);
         for term in (0..end).step_by(997) {
-            assert_eq!(reader.count_text(&format!("t{term}")).unwrap(), 1, "{term}");
+            assert_eq!(reader.count(&format!("t{term}")).unwrap(), 1, "{term}");
         }
         drop(reader);
         index.close().unwrap();

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use spirit::{Analyzer, Index, OnFull, Options, Postings, Search};
+use spirit::settings::Postings;
+use spirit::{Analyzer, Index, OnFull, Search};
 use support::directory::Directory;
 use support::{Chance, join, size_of_run};
 
@@ -47,7 +48,7 @@ const ONE: Setting = Setting {
 
 impl Setting {
     fn open(self, directory: &Directory) -> Index {
-        Options::default()
+        Index::builder()
             .directory(directory.path())
             .executors(self.executors)
             .dram_bytes(self.executors as u64 * (32 << 20))
@@ -146,7 +147,7 @@ fn take(
         // By the index itself, and as another process would.
         let backup = match taken.len() % 2 {
             0 => index.backup(file),
-            _ => spirit::backup(by_path.path(), file),
+            _ => spirit::backup::backup(by_path.path(), file),
         };
         assert!(backup.unwrap().in_use);
         taken.push(Taken { kept, before, after: Threads::counts(&threads.asked) });
@@ -185,7 +186,7 @@ impl Answers {
     fn of(index: &Index, thread: usize, asked: u64) -> Answers {
         let mut reader = index.reader().unwrap();
         let mut keys =
-            |query: &str, k| reader.search_text(query, Search::newest(k)).unwrap().keys().unwrap();
+            |query: &str, k| reader.search(query, Search::newest(k)).unwrap().keys().unwrap();
         let all = keys(&format!("t{thread} AND all"), 10_000);
         assert!(all.len() < 10_000, "the test asks for no more");
         let mut counts = index.reader().unwrap();
@@ -193,9 +194,9 @@ impl Answers {
             let word = format!("t{thread}v{number}");
             let keys = keys(&word, 2);
             let Some(key) = keys.first() else { return (keys, 0, 0) };
-            let by_key = counts.count_text(&format!("key:{key}")).unwrap();
+            let by_key = counts.count(&format!("key:{key}")).unwrap();
             let rest = text(thread, number).replace(' ', " AND ");
-            let whole = counts.count_text(&format!("{word} AND {rest}")).unwrap();
+            let whole = counts.count(&format!("{word} AND {rest}")).unwrap();
             (keys, whole, by_key)
         });
         let each = each.collect();
@@ -256,10 +257,10 @@ fn states(
 }
 
 fn restore(backup: &Path, setting: Setting) -> (Directory, Index) {
-    let verified = spirit::verify(backup).unwrap();
+    let verified = spirit::backup::verify(backup).unwrap();
     assert!(verified.is_sound(), "{verified}");
     let directory = Directory::new();
-    spirit::restore(backup, directory.path()).unwrap();
+    spirit::backup::restore(backup, directory.path()).unwrap();
     let index = setting.open(&directory);
     (directory, index)
 }

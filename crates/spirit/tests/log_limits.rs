@@ -7,7 +7,8 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use spirit::{AddError, Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, Reader};
+use spirit::settings::EngravePolicy;
+use spirit::{Analyzer, Batch, Builder, Index, Mode, OnFull, OpenError, Reader, WriteError};
 use spirit_index::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
 use support::comes_back;
 use support::directory::Directory;
@@ -21,8 +22,8 @@ const LOG_BYTES: u64 = 4 << 20;
 /// Documents that are put together.
 const TOGETHER: u64 = 30;
 
-fn options(directory: &Directory, on_full: OnFull) -> Options {
-    Options::default()
+fn options(directory: &Directory, on_full: OnFull) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .segment_bytes(SEGMENT_BYTES)
         .nvm_bytes(NVM_BYTES)
@@ -103,7 +104,7 @@ fn tried_again_and_more(on_full: OnFull) {
     for _ in 0..2 {
         let index = open_small(&killed, on_full);
         let mut reader = index.reader().unwrap();
-        let count = |reader: &mut Reader<'_>, query: &str| reader.count_text(query).unwrap();
+        let count = |reader: &mut Reader, query: &str| reader.count(query).unwrap();
         for number in taken - TOGETHER..taken {
             assert_eq!(count(&mut reader, &format!("key:k{number:x}")), 1);
         }
@@ -126,16 +127,16 @@ fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
         }
         index.add("more").unwrap();
         index.settle();
-        let held = index.reader().unwrap().count_text("all").unwrap();
+        let held = index.reader().unwrap().count("all").unwrap();
         let killed = directory.killed();
         drop(index);
         // The rows of the first tries are among the others.
-        let checked = spirit::check(directory.path()).unwrap();
+        let checked = spirit::backup::check(directory.path()).unwrap();
         assert!(checked.is_sound(), "{checked}");
         let index = open_small(&killed, OnFull::DropOldest);
         let mut reader = index.reader().unwrap();
         let last = format!("key:k{:x}", put - 1);
-        let found = ["all", "more", &last].map(|query| reader.count_text(query).unwrap());
+        let found = ["all", "more", &last].map(|query| reader.count(query).unwrap());
         assert_eq!((found, index.accepted()), ([held, 1, 1], put + 1));
     });
 }
@@ -156,10 +157,10 @@ fn what_was_tried_twice_is_found_by_its_number() {
             tried_again += u32::from(newest_cancellation(&directory).is_some());
         }
         index.flush().unwrap();
-        let numbered = index.reader().unwrap().count_text("numbered").unwrap();
+        let numbered = index.reader().unwrap().count("numbered").unwrap();
         let deleted = (0..index.accepted()).filter(|n| index.delete(&n.to_string()).unwrap());
         assert_eq!(deleted.count() as u64, numbered);
-        assert_eq!(index.reader().unwrap().count_text("numbered").unwrap(), 0);
+        assert_eq!(index.reader().unwrap().count("numbered").unwrap(), 0);
     });
 }
 
@@ -178,9 +179,9 @@ fn tried_again_and_cut(on_full: OnFull) {
         let mut reader = index.reader().unwrap();
         let more = index.accepted() - before;
         assert!(more <= TOGETHER, "{more}");
-        assert_eq!(reader.count_text("all").unwrap(), before + more);
+        assert_eq!(reader.count("all").unwrap(), before + more);
         for number in 0..TOGETHER {
-            let found = reader.count_text(&format!("key:k{:x}", before + number)).unwrap();
+            let found = reader.count(&format!("key:k{:x}", before + number)).unwrap();
             assert_eq!(found, u64::from(number < more));
         }
     }
@@ -249,7 +250,7 @@ fn largest(mode: Mode, on_full: OnFull) {
     index.close().unwrap();
     let index = open(&directory);
     assert_eq!(index.accepted(), taken);
-    assert_eq!(index.reader().unwrap().count_text("all").unwrap(), taken);
+    assert_eq!(index.reader().unwrap().count("all").unwrap(), taken);
 }
 
 /// The offset is logged again and again besides: the largest that is taken leaves room for the largest document, and for the largest
@@ -269,8 +270,8 @@ fn documents_as_long_as_the_log_allows_leave_no_room_for_an_offset() {
     let longest = bytes_max(Mode::Crash, OnFull::Wait);
     let options = options(&directory, OnFull::Wait).log_bytes(LOG).document_bytes_max(longest);
     let index = options.open().unwrap();
-    let refused = index.add_group([(None, "all")], b"").unwrap_err().error;
-    assert_eq!(refused, AddError::OffsetTooLong { bytes: 0, bytes_max: 0 });
+    let refused = index.write(Batch::from_iter([(None, "all")]).offset(b"")).unwrap_err();
+    assert_eq!(refused, WriteError::OffsetTooLong { bytes: 0, bytes_max: 0 });
     assert_eq!(index.accepted(), 0);
 }
 
@@ -290,11 +291,11 @@ fn beside_an_offset(on_full: OnFull, document_bytes_max: usize) {
     let index = options.document_bytes_max(document_bytes_max).open().unwrap();
     let add = |documents: usize, offset: usize| {
         let documents = (0..documents).map(|_| (None, "all"));
-        index.add_group(documents, &vec![b'o'; offset]).map_err(|failed| failed.error)
+        index.write(Batch::from_iter(documents).offset(&vec![b'o'; offset]))
     };
     let offset = largest_taken(0..8192, |offset| match add(1, offset) {
         Ok(_) => true,
-        Err(AddError::OffsetTooLong { bytes, bytes_max }) => {
+        Err(WriteError::OffsetTooLong { bytes, bytes_max }) => {
             assert!(bytes == offset && bytes > bytes_max);
             false
         }
@@ -303,7 +304,7 @@ fn beside_an_offset(on_full: OnFull, document_bytes_max: usize) {
     assert!((32..=4096).contains(&offset), "{offset} bytes beside {document_bytes_max}");
     let group = largest_taken(1..4096, |documents| match add(documents, offset) {
         Ok(_) => true,
-        Err(AddError::GroupTooLarge { bytes, bytes_max }) if bytes > bytes_max => false,
+        Err(WriteError::GroupTooLarge { bytes, bytes_max }) if bytes > bytes_max => false,
         Err(other) => panic!("{documents} documents: {other}"),
     });
     assert!(group > 50, "{group} documents beside an offset of {offset} bytes");

@@ -5,14 +5,14 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use spirit::{AddError, Analyzer, Index, Options};
+use spirit::{Analyzer, Index, WriteError};
 use support::directory::Directory;
 use support::join;
 
 const SEGMENT_BYTES: u64 = 64 << 10;
 
 fn open(directory: &Directory, executors: usize) -> Index {
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .executors(executors)
         .dram_bytes(executors as u64 * (4 << 20))
@@ -42,7 +42,7 @@ fn killed(directory: &mut Directory, index: Index, executors: usize) -> Index {
 #[track_caller]
 fn holds(index: &Index, number: u64, word: &str) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text(&format!("+key:{number} +{word}")).unwrap(), 1, "{number} {word}");
+    assert_eq!(reader.count(&format!("+key:{number} +{word}")).unwrap(), 1, "{number} {word}");
 }
 
 /// What is refused in one executor had taken a number that no other document got, and was counted as accepted after a start.
@@ -63,7 +63,10 @@ fn to_one_thread_a_key_is_the_number_of_documents_accepted_before() {
                 _ => index.put("", "no key"),
             };
             assert!(
-                matches!(refused, Err(AddError::DocumentTooLarge { .. } | AddError::Key { .. })),
+                matches!(
+                    refused,
+                    Err(WriteError::DocumentTooLarge { .. } | WriteError::Key { .. })
+                ),
                 "{refused:?}"
             );
             for key in 0..round % 4 {

@@ -4,7 +4,8 @@
 mod support;
 
 use proptest::prelude::*;
-use spirit::{Analyzer, Index, Level, OnFull, Options};
+use spirit::lab::Level;
+use spirit::{Analyzer, Index, OnFull};
 use spirit_oracle::Oracle;
 use support::fields::declared;
 use support::size_of_run;
@@ -15,7 +16,7 @@ fn level() -> impl Strategy<Value = Level> {
 }
 
 fn small(executors: usize, fixed: bool, level: Level, store: bool) -> Index {
-    declared(Options::default())
+    declared(Index::builder())
         .dram_bytes((executors as u64) << 23)
         .segment_bytes(64 << 10)
         .executors(executors)

@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use proptest::prelude::*;
-use spirit::{
-    Analyzer, Bool, Clause, EngravePolicy, Index, Level, Mode, OnFull, Options, PointerUpdate,
-    Postings, Search,
-};
+use spirit::lab::Level;
+use spirit::query::Bool;
+use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Clause, Index, Mode, OnFull, Search};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::fields::declared;
@@ -58,7 +58,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy, postings: Option<Postings>) -> Index {
-    let options = declared(Options::default())
+    let options = declared(Index::builder())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(EngravePolicy::Eager)
@@ -82,7 +82,7 @@ fn open(directory: &Directory, policy: Policy, postings: Option<Postings>) -> In
 }
 
 fn is_sound(directory: &Directory) {
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 
@@ -207,10 +207,10 @@ fn fill(index: &Index) {
 /// What is found, the newest and the best, with scores.
 fn answers(index: &Index, query: &str) -> (u64, Vec<String>, Vec<(String, f32)>) {
     let mut reader = index.reader().unwrap();
-    let count = reader.count_text(query).unwrap();
-    let newest = reader.search_text(query, Search::newest(40)).unwrap().keys().unwrap();
-    let hits = reader.search_text(query, Search::best(40)).unwrap();
-    let scores: Vec<f32> = hits.scores().unwrap().collect();
+    let count = reader.count(query).unwrap();
+    let newest = reader.search(query, Search::newest(40)).unwrap().keys().unwrap();
+    let hits = reader.search(query, Search::best(40)).unwrap();
+    let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
     (count, newest, hits.keys().unwrap().into_iter().zip(scores).collect())
 }
 
@@ -306,9 +306,9 @@ fn phrases_hold_while_readers_are_moved() {
                         format!("p{pair} -\"end p{pair}\"~5"),
                         prefixes[chance.below(4) as usize].clone(),
                     ] {
-                        assert_eq!(reader.count_text(&nothing), Ok(0), "{nothing}");
+                        assert_eq!(reader.count(&nothing), Ok(0), "{nothing}");
                     }
-                    found += reader.count_text(&format!("\"u{rare} end\"")).unwrap();
+                    found += reader.count(&format!("\"u{rare} end\"")).unwrap();
                 }
                 found
             });
@@ -320,7 +320,7 @@ fn phrases_hold_while_readers_are_moved() {
             over.store(true, Relaxed);
             assert!(join([asking])[0] > 0);
         });
-        assert_eq!(index.reader().unwrap().count_text("\"all * left right\""), Ok(DOCUMENTS));
+        assert_eq!(index.reader().unwrap().count("\"all * left right\""), Ok(DOCUMENTS));
         index.close().unwrap();
         is_sound(&directory);
     }

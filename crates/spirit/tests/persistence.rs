@@ -4,9 +4,8 @@
 mod support;
 
 use proptest::prelude::*;
-use spirit::{
-    Analyzer, DictionaryTier, EngravePolicy, Index, Mode, OnFull, Options, PointerUpdate, Postings,
-};
+use spirit::settings::{DictionaryTier, EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Index, Mode, OnFull};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
 use support::fields::declared;
@@ -91,7 +90,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 }
 
 fn open(directory: &Directory, policy: Policy) -> Index {
-    declared(Options::default())
+    declared(Index::builder())
         .directory(directory.path())
         .mode(policy.mode)
         .engrave(policy.engrave)

@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 use std::time::Duration;
 
-use spirit::{HitError, Index, LeaseExpired, Search};
+use spirit::error::LeaseExpired;
+use spirit::{HitError, Index, Search};
 use support::{join, tiny};
 
 /// Questions asked while the hits are held.
@@ -47,8 +48,11 @@ fn what_a_reader_holds_is_not_used_again() {
     let mut reader = index.reader().unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        let hits = reader.search_text("common", Search::newest(10_000)).unwrap();
-        let (keys, sequences) = (hits.keys().unwrap(), hits.sequences().unwrap());
+        let hits = reader.search("common", Search::newest(10_000)).unwrap();
+        let (keys, sequences) = (
+            hits.keys().unwrap(),
+            hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>().unwrap(),
+        );
         assert_eq!(keys[0], (n - 1).to_string());
         let (index, done, first) = (&index, &done, n);
         let writer = scope.spawn(move || {
@@ -57,8 +61,11 @@ fn what_a_reader_holds_is_not_used_again() {
         });
         let mut other = index.reader().unwrap();
         for _ in 0..QUESTIONS / 100 {
-            other.count_text("common").unwrap();
-            assert_eq!(hits.sequences().unwrap(), sequences);
+            other.count("common").unwrap();
+            assert_eq!(
+                hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>().unwrap(),
+                sequences
+            );
             assert_eq!(hits.keys().unwrap(), keys);
         }
         assert!(!done.load(Acquire), "the writer used memory that a reader holds");
@@ -71,15 +78,15 @@ fn what_a_reader_holds_is_not_used_again() {
 fn a_reader_that_holds_on_costs_no_documents() {
     let (index, n) = full_index(LONG);
     let mut reader = index.reader().unwrap();
-    let held = reader.count_text("*").unwrap();
+    let held = reader.count("*").unwrap();
     let least = thread::scope(|scope| {
-        let hits = reader.search_text("common", Search::newest(10)).unwrap();
+        let hits = reader.search("common", Search::newest(10)).unwrap();
         let (index, first) = (&index, n);
         let writer = scope.spawn(move || {
             (first..first + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap())
         });
         let mut other = index.reader().unwrap();
-        let least = (0..QUESTIONS).map(|_| other.count_text("common").unwrap()).min();
+        let least = (0..QUESTIONS).map(|_| other.count("common").unwrap()).min();
         drop(hits);
         join([writer]);
         least.unwrap()
@@ -92,18 +99,21 @@ fn results_that_nobody_looks_at_give_way_after_their_lease() {
     let lease = Duration::from_millis(20);
     let (index, n) = full_index(lease);
     let mut reader = index.reader().unwrap();
-    let hits = reader.search_text("common", Search::newest(10)).unwrap();
+    let hits = reader.search("common", Search::newest(10)).unwrap();
     let keys = hits.keys().unwrap();
     // Nothing but the lease lets the writer go on.
     (n..n + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap());
     let expired = || HitError::Lease(LeaseExpired { lease });
     assert_eq!(hits.keys(), Err(expired()));
-    assert_eq!(hits.sequences(), Err(expired()));
+    assert_eq!(
+        hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>(),
+        Err(expired())
+    );
     assert_eq!(hits.cursor(), Err(expired()));
-    assert_eq!(hits.write_key(0, &mut Vec::new()), Err(expired()));
+    assert_eq!(hits.get(0).unwrap().write_key(&mut Vec::new()), Err(expired()));
     assert_eq!(hits.len(), keys.len(), "how many there were is known");
     drop(hits);
-    let again = reader.search_text("common", Search::newest(1)).unwrap();
+    let again = reader.search("common", Search::newest(1)).unwrap();
     assert_eq!(again.keys().unwrap(), [(n + 19_999).to_string()]);
 }
 
@@ -112,7 +122,7 @@ fn results_are_kept_past_their_lease_while_nothing_waits_for_them() {
     let lease = Duration::from_millis(5);
     let (index, n) = full_index(lease);
     let mut reader = index.reader().unwrap();
-    let hits = reader.search_text("common", Search::newest(1)).unwrap();
+    let hits = reader.search("common", Search::newest(1)).unwrap();
     thread::sleep(20 * lease);
     assert_eq!(hits.keys().unwrap(), [(n - 1).to_string()]);
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use spirit::{Analyzer, Limits, Options, PoolError, Query, QueryPool, Search, SearchError, Stop};
+use spirit::error::{PoolError, Stop};
+use spirit::search::Limits;
+use spirit::{Analyzer, Index, Query, Search, SearchError};
 
 #[test]
 fn a_pool_answers_as_a_reader_does() {
-    let options = Options::default().dram_bytes(8 << 20).segment_bytes(64 << 10);
+    let options = Index::builder().dram_bytes(8 << 20).segment_bytes(64 << 10);
     let index = Arc::new(options.analyzer(Analyzer::Simple).executors(2).open().unwrap());
-    let pool = QueryPool::start(&index, 2, 16).unwrap();
+    let pool = index.query_pool(2, 16).unwrap();
     for n in 0..2000 {
         index.add(&format!("all n{n} m{}", n % 10)).unwrap();
         if n % 100 == 0 {
@@ -28,10 +30,10 @@ fn a_pool_answers_as_a_reader_does() {
 /// Limits hold for what is asked behind them, by whichever thread it is answered.
 #[test]
 fn a_pool_keeps_to_its_limits() {
-    let options = Options::default().dram_bytes(8 << 20).segment_bytes(64 << 10);
+    let options = Index::builder().dram_bytes(8 << 20).segment_bytes(64 << 10);
     let index = Arc::new(options.open().unwrap());
     index.add("sea").unwrap();
-    let mut pool = QueryPool::start(&index, 2, 16).unwrap();
+    let mut pool = index.query_pool(2, 16).unwrap();
     let sea = || Query::all_of(&["sea"]).unwrap();
     let stopped = Err(SearchError::Stopped(Stop::Cancelled));
     for cancelled in [true, false] {
@@ -48,7 +50,7 @@ fn a_pool_keeps_to_its_limits() {
 
 #[test]
 fn a_pool_larger_than_the_readers_is_refused() {
-    let index = Arc::new(Options::default().dram_bytes(64 << 20).readers_max(2).open().unwrap());
-    assert!(matches!(QueryPool::start(&index, 3, 1), Err(PoolError::Readers(_))));
-    assert!(QueryPool::start(&index, 2, 1).is_ok(), "the readers came back");
+    let index = Arc::new(Index::builder().dram_bytes(64 << 20).readers_max(2).open().unwrap());
+    assert!(matches!(index.query_pool(3, 1), Err(PoolError::Readers(_))));
+    assert!(index.query_pool(2, 1).is_ok(), "the readers came back");
 }

@@ -7,22 +7,26 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use spirit::error::Stop;
+use spirit::facets::Facet;
+use spirit::schema::TimeUnit;
+use spirit::search::{Cursor, Direction, Limits, Order, Parameters, Recency};
 use spirit::{
-    Analyzer, Clause, Cursor, Direction, Document, Facet, FieldKind, Index, Limits, Options, Order,
-    Parameters, Query, Reader, Recency, Search, SearchError, Stop, TimeUnit, Value,
+    Analyzer, Builder, Clause, Document, FieldKind, Index, Lenient, Query, Reader, Search,
+    SearchError, Value,
 };
 use support::tiny;
 
 fn keys(index: &Index, query: &str) -> Vec<String> {
     let mut reader = index.reader().unwrap();
-    let found = reader.search_text(query, Search::newest(100)).unwrap().keys().unwrap();
-    assert_eq!(reader.count_text(query).unwrap(), found.len() as u64, "{query}");
+    let found = reader.search(query, Search::newest(100)).unwrap().keys().unwrap();
+    assert_eq!(reader.count(query).unwrap(), found.len() as u64, "{query}");
     found
 }
 
 /// Documents with fields, in a fresh segment and in flushed ones.
 fn library() -> Index {
-    let options: Options = tiny(1, 8 << 20).field("by", FieldKind::Keyword);
+    let options: Builder = tiny(1, 8 << 20).field("by", FieldKind::Keyword);
     let index =
         options.field("stems", FieldKind::Text(Analyzer::English)).strict(true).open().unwrap();
     let books = [
@@ -32,11 +36,11 @@ fn library() -> Index {
     ];
     for (key, text, by, stems) in books {
         let document = Document::new().key(key).text(text).field("by", by).field("stems", stems);
-        index.add_document(&document).unwrap();
+        index.add(&document).unwrap();
         index.flush().unwrap();
     }
     let last = Document::new().key("d").text("nothing but herons").field("by", "Bo");
-    index.add_document(&last).unwrap();
+    index.add(&last).unwrap();
     index
 }
 
@@ -89,7 +93,7 @@ fn words_phrases_and_fields_are_found() {
         assert_eq!(keys(&index, query), expected, "{query}");
     }
     let mut reader = index.reader().unwrap();
-    assert!(matches!(reader.count_text("title:x"), Err(SearchError::Parse(_))));
+    assert!(matches!(reader.count("title:x"), Err(SearchError::Parse(_))));
 }
 
 /// What a program asks for by a text goes through the field's analyzer, as what somebody types does.
@@ -122,10 +126,10 @@ fn a_program_asks_for_words_as_people_type_them() {
 fn a_reader_learns_of_new_fields() {
     let index = tiny(1, 8 << 20).open().unwrap();
     let mut reader = index.reader().unwrap();
-    assert!(reader.count_text("colour:grey").is_err());
-    index.add_document(&Document::new().text("a heron").field("colour", "grey and white")).unwrap();
-    assert_eq!(reader.count_text("colour:\"grey and white\"").unwrap(), 1);
-    let clause = Clause::Term(spirit::Word { field: "colour".into(), text: "grey".into() });
+    assert!(reader.count("colour:grey").is_err());
+    index.add(Document::new().text("a heron").field("colour", "grey and white")).unwrap();
+    assert_eq!(reader.count("colour:\"grey and white\"").unwrap(), 1);
+    let clause = Clause::Term(spirit::query::Word { field: "colour".into(), text: "grey".into() });
     let query = Query::in_schema(&clause, &index.schema()).unwrap();
     assert_eq!(reader.count(&query).unwrap(), 1);
 }
@@ -134,9 +138,9 @@ fn a_reader_learns_of_new_fields() {
 fn what_people_type_is_answered() {
     let index = library();
     let mut reader = index.reader().unwrap();
-    let (hits, warnings) =
-        reader.search_typed("where is the (grey heron?", Search::newest(9)).unwrap();
-    assert!(!hits.is_empty() && warnings.len() == 1, "{warnings:?}");
+    let asked = Lenient("where is the (grey heron?");
+    let hits = reader.search(asked, Search::newest(9)).unwrap();
+    assert!(!hits.is_empty() && hits.warnings().len() == 1, "{:?}", hits.warnings());
 }
 
 /// What is read leniently may be asked anything that other queries are.
@@ -144,12 +148,12 @@ fn what_people_type_is_answered() {
 fn what_people_type_is_counted_and_explained() {
     let index = library();
     let mut reader = index.reader().unwrap();
-    let (query, warnings) = reader.parse_typed("(grey heron");
-    assert_eq!(warnings.len(), 1);
-    assert!(reader.parse_text("(grey heron").is_err());
-    let count = reader.count_text("grey heron").unwrap();
+    let query = reader.parse(Lenient("(grey heron")).unwrap();
+    assert_eq!(reader.warnings().len(), 1);
+    assert!(reader.parse("(grey heron").is_err());
+    let count = reader.count("grey heron").unwrap();
     assert_eq!(reader.count(&query).unwrap(), count);
-    let strict = reader.parse_text("(grey heron)").unwrap();
+    let strict = reader.parse("(grey heron)").unwrap();
     assert_eq!(reader.count(&strict).unwrap(), count);
     assert_eq!(reader.search(&query, Search::newest(99)).unwrap().len() as u64, count);
     assert!(!reader.plan(&query, &Search::best(9)).unwrap().executors.is_empty());
@@ -163,8 +167,8 @@ fn the_best_come_first_and_parameters_count() {
     }
     let best = |order: Order, query: &str| {
         let mut reader = index.reader().unwrap();
-        let hits = reader.search_text(query, Search::in_order(9, order)).unwrap();
-        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        let hits = reader.search(query, Search::in_order(9, order)).unwrap();
+        let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
         hits.keys().unwrap()
     };
@@ -184,18 +188,22 @@ fn a_cursor_of_another_search_is_refused() {
     let index = options.field("at", FieldKind::Time(TimeUnit::Milliseconds)).open().unwrap();
     for n in 0..9 {
         let document = Document::new().text("aapl goog rt").field("views", n);
-        index.add_document(&document.field("at", Value::Time(n * 1000))).unwrap();
+        index.add(document.field("at", Value::Time(n * 1000))).unwrap();
     }
     let reader = || index.reader().unwrap();
     let cursor = |query: &str, search: Search| -> Cursor {
-        let cursor = reader().search_text(query, search).unwrap().cursor().unwrap();
+        let cursor = reader().search(query, search).unwrap().cursor().unwrap();
         cursor.unwrap().to_string().parse().unwrap()
     };
     let goes_on = |query: &str, search: &Search, cursor: &Cursor| {
-        let is_ranked = reader().search_text(query, search.clone()).unwrap().scores().is_some();
+        let is_ranked = reader()
+            .search(query, search.clone())
+            .unwrap()
+            .get(0)
+            .is_some_and(|hit| hit.score().is_some());
         let page = search.clone().after(cursor.clone());
-        let explained = reader().explain_text(query, &page, "0").map(drop);
-        let found = reader().search_text(query, page).map(|hits| assert_eq!(hits.len(), 2));
+        let explained = reader().explain(query, &page, "0").map(drop);
+        let found = reader().search(query, page).map(|hits| assert_eq!(hits.len(), 2));
         if is_ranked {
             assert_eq!(explained, found.clone(), "{query}");
         }
@@ -247,10 +255,10 @@ fn pages_of_the_best_are_not_disturbed() {
         index.add(&text(n)).unwrap();
     }
     let mut reader = index.reader().unwrap();
-    let whole = reader.search_text("sea sky", Search::best(100)).unwrap().keys().unwrap();
+    let whole = reader.search("sea sky", Search::best(100)).unwrap().keys().unwrap();
     let (mut paged, mut search) = (Vec::new(), Search::best(9));
     loop {
-        let hits = reader.search_text("sea sky", search).unwrap();
+        let hits = reader.search("sea sky", search).unwrap();
         paged.extend(hits.keys().unwrap());
         let Some(cursor) = hits.cursor().unwrap() else { break };
         for _ in 0..5 {
@@ -263,10 +271,10 @@ fn pages_of_the_best_are_not_disturbed() {
         search = Search::best(9).after(cursor);
     }
     assert_eq!(paged, whole);
-    let cursor = reader.search_text("sea", Search::best(1)).unwrap().cursor().unwrap().unwrap();
-    let other = reader.search_text("sea sky", Search::best(1).after(cursor.clone()));
+    let cursor = reader.search("sea", Search::best(1)).unwrap().cursor().unwrap().unwrap();
+    let other = reader.search("sea sky", Search::best(1).after(cursor.clone()));
     assert_eq!(other.err(), Some(SearchError::Cursor));
-    let other = reader.search_text("sea", Search::newest(1).after(cursor));
+    let other = reader.search("sea", Search::newest(1).after(cursor));
     assert_eq!(other.err(), Some(SearchError::Cursor));
 }
 
@@ -279,33 +287,33 @@ fn a_query_ends_in_time() {
     let mut reader = index.reader().unwrap();
     let stopped = |stop| Err(SearchError::Stopped(stop));
     reader.limits(Limits { expansions: 100, ..Limits::default() });
-    assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 100 }));
-    assert_eq!(reader.count_text("\"sea word\"*"), stopped(Stop::Expansions { max: 100 }));
+    assert_eq!(reader.count("word*"), stopped(Stop::Expansions { max: 100 }));
+    assert_eq!(reader.count("\"sea word\"*"), stopped(Stop::Expansions { max: 100 }));
     // What the last word stands for is not asked where the others are not.
-    assert_eq!(reader.count_text("\"sky word\"*"), Ok(0));
-    assert_eq!(reader.count_text("\"word7 s\"*"), Ok(1));
-    assert_eq!(reader.count_text("word1"), Ok(1));
+    assert_eq!(reader.count("\"sky word\"*"), Ok(0));
+    assert_eq!(reader.count("\"word7 s\"*"), Ok(1));
+    assert_eq!(reader.count("word1"), Ok(1));
     // Each word is in one segment.
     reader.limits(Limits { expansions: 2999, ..Limits::default() });
-    assert_eq!(reader.count_text("word*"), stopped(Stop::Expansions { max: 2999 }));
+    assert_eq!(reader.count("word*"), stopped(Stop::Expansions { max: 2999 }));
     reader.limits(Limits { expansions: 3000, ..Limits::default() });
-    assert_eq!(reader.count_text("word*"), Ok(3000));
+    assert_eq!(reader.count("word*"), Ok(3000));
     reader.limits(Limits { timeout: Some(Duration::ZERO), ..Limits::default() });
-    assert_eq!(reader.count_text("word* -sea"), stopped(Stop::TimedOut));
+    assert_eq!(reader.count("word* -sea"), stopped(Stop::TimedOut));
     let flag = Arc::new(AtomicBool::new(true));
     reader.limits(Limits { cancelled: Some(flag.clone()), ..Limits::default() });
-    assert_eq!(reader.count_text("sea"), stopped(Stop::Cancelled));
+    assert_eq!(reader.count("sea"), stopped(Stop::Cancelled));
     let cancelled = Some(SearchError::Stopped(Stop::Cancelled));
     let by_n = Search::by_field(3, "n", Direction::Ascending);
     for search in [Search::newest(3), Search::best(3), Search::best(3).windows(), by_n] {
-        assert_eq!(reader.search_text("sea", search.clone()).err(), cancelled, "{search:?}");
+        assert_eq!(reader.search("sea", search.clone()).err(), cancelled, "{search:?}");
     }
     let terms = [Facet::Terms { field: "n".into(), top: 3 }];
-    assert_eq!(reader.aggregate_text("sea", &terms).err(), cancelled);
-    assert_eq!(reader.count_text_up_to("sea", 3).err(), cancelled);
-    assert_eq!(reader.explain_text("sea", &Search::best(3), "0").err(), cancelled);
+    assert_eq!(reader.aggregate("sea", &terms).err(), cancelled);
+    assert_eq!(reader.count_up_to("sea", 3).err(), cancelled);
+    assert_eq!(reader.explain("sea", &Search::best(3), "0").err(), cancelled);
     flag.store(false, Relaxed);
-    assert_eq!(reader.count_text("word*"), Ok(3000));
+    assert_eq!(reader.count("word*"), Ok(3000));
 }
 
 /// The first look of an evaluation is not its last: of queries that take long, one that has a part of that is ended.
@@ -319,9 +327,9 @@ fn a_query_is_ended_midway() {
         index.add(&format!("{words} word{n}")).unwrap();
     }
     let mut reader = index.reader().unwrap();
-    let ask = |reader: &mut Reader<'_>, query: &str, search: &Search| {
+    let ask = |reader: &mut Reader, query: &str, search: &Search| {
         let start = Instant::now();
-        let answer = reader.search_text(query, search.clone()).map(drop);
+        let answer = reader.search(query, search.clone()).map(drop);
         (start.elapsed(), answer.err())
     };
     let all =
@@ -347,7 +355,7 @@ fn a_query_is_ended_midway() {
         index.settle();
     }
     reader.limits(Limits { timeout: Some(Duration::MAX), ..Limits::default() });
-    assert_eq!(reader.count_text("word7"), Ok(1));
+    assert_eq!(reader.count("word7"), Ok(1));
 }
 
 /// Threads have 2 MiB of stack, and parsers and evaluators go down a tree.
@@ -372,21 +380,21 @@ fn no_text_takes_the_stack() {
                 for search in
                     [Search::newest(1000), Search::best(1000), Search::best(1000).windows()]
                 {
-                    let (hits, warnings) = reader.search_typed(text, search).unwrap();
+                    let hits = reader.search(Lenient(text), search).unwrap();
                     assert_eq!(hits.len(), expected, "{}", &text[..40]);
-                    assert!(warnings.len() <= 64);
+                    assert!(hits.warnings().len() <= 64);
                 }
             }
-            assert_eq!(reader.count_text(&deep), Ok(200));
+            assert_eq!(reader.count(&deep), Ok(200));
         });
         asked.join().unwrap();
     });
     let long = "a ".repeat(1 << 20);
     let mut reader = index.reader().unwrap();
-    let refused = reader.count_text(&long).unwrap_err().to_string();
+    let refused = reader.count(&long).unwrap_err().to_string();
     assert_eq!(refused, "column 1: the query is too large: a text of more than 1048576 bytes");
-    let (hits, warnings) = reader.search_typed(&long, Search::newest(1)).unwrap();
-    assert_eq!((hits.len(), warnings.len()), (0, 1));
+    let hits = reader.search(Lenient(&long), Search::newest(1)).unwrap();
+    assert_eq!((hits.len(), hits.warnings().len()), (0, 1));
 }
 
 /// However many terms begin so, and whichever of a document's follows the others.
@@ -413,9 +421,9 @@ fn phrase_prefixes_take_all_that_begin_so() {
             ("\"word7 sea o\"* \"word8 sea o\"*", 2),
             ("\"nothing w\"*", 0),
         ] {
-            assert_eq!(reader.count_text(query), Ok(expected), "{query}");
+            assert_eq!(reader.count(query), Ok(expected), "{query}");
             let best = Search::best(1000).exhaustive();
-            assert_eq!(reader.search_text(query, best).unwrap().len() as u64, expected, "{query}");
+            assert_eq!(reader.search(query, best).unwrap().len() as u64, expected, "{query}");
         }
         drop(reader);
         index.flush().unwrap();
@@ -443,7 +451,7 @@ fn phrases_may_repeat_words() {
         ("\"to be or to be or not to be\"", &[]),
     ] {
         assert_eq!(keys(&index, phrase), expected, "{phrase}");
-        let mut best = reader.search_text(phrase, Search::best(10)).unwrap().keys().unwrap();
+        let mut best = reader.search(phrase, Search::best(10)).unwrap().keys().unwrap();
         best.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(best, expected, "{phrase}");
     }
@@ -470,13 +478,13 @@ fn phrases_need_positions() {
     let index = tiny(1, 8 << 20).positions(false).open().unwrap();
     index.add("by e-mail").unwrap();
     // Nobody asked for a phrase.
-    assert_eq!(index.reader().unwrap().count_text("E-Mail"), Ok(1));
-    assert_eq!(index.reader().unwrap().count_text("e-post"), Ok(0));
+    assert_eq!(index.reader().unwrap().count("E-Mail"), Ok(1));
+    assert_eq!(index.reader().unwrap().count("e-post"), Ok(0));
     index.add("grey heron").unwrap();
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("\"grey heron\""), Err(SearchError::NoPositions));
-    assert_eq!(reader.count_text("\"grey her\"*"), Err(SearchError::NoPositions));
-    assert_eq!(reader.count_text("\"her\"*"), Ok(1));
-    assert_eq!(reader.count_text("grey AND heron"), Ok(1));
-    assert_eq!(reader.search_text("heron", Search::best(1)).unwrap().len(), 1);
+    assert_eq!(reader.count("\"grey heron\""), Err(SearchError::NoPositions));
+    assert_eq!(reader.count("\"grey her\"*"), Err(SearchError::NoPositions));
+    assert_eq!(reader.count("\"her\"*"), Ok(1));
+    assert_eq!(reader.count("grey AND heron"), Ok(1));
+    assert_eq!(reader.search("heron", Search::best(1)).unwrap().len(), 1);
 }

@@ -8,26 +8,29 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use spirit::error::Stop;
+use spirit::schema::TimeUnit;
+use spirit::search::{Direction, Limits, Recency};
 use spirit::{
-    Analyzer, Clause, Direction, Document, FieldKind, Index, Limits, Mode, OnFull, Options, Query,
-    Recency, Search, SearchError, Stop, StoredValue, TimeUnit, Value,
+    Analyzer, Builder, Clause, Document, FieldKind, Index, Mode, OnFull, Query, Search,
+    SearchError, StoredValue, Value,
 };
 use support::directory::Directory;
 use support::{Chance, tiny};
 
 fn keys(index: &Index, query: &str) -> Vec<String> {
     let mut reader = index.reader().unwrap();
-    let found = reader.search_text(query, Search::newest(100)).unwrap().keys().unwrap();
-    assert_eq!(reader.count_text(query).unwrap(), found.len() as u64, "{query}");
+    let found = reader.search(query, Search::newest(100)).unwrap().keys().unwrap();
+    assert_eq!(reader.count(query).unwrap(), found.len() as u64, "{query}");
     found
 }
 
 fn sorted(index: &Index, query: &str, field: &str, direction: Direction) -> Vec<String> {
     let mut reader = index.reader().unwrap();
-    reader.search_text(query, Search::by_field(100, field, direction)).unwrap().keys().unwrap()
+    reader.search(query, Search::by_field(100, field, direction)).unwrap().keys().unwrap()
 }
 
-fn options() -> Options {
+fn options() -> Builder {
     tiny(1, 8 << 20)
         .field("level", FieldKind::Keyword)
         .field("note", FieldKind::Text(Analyzer::Simple))
@@ -41,7 +44,7 @@ fn options() -> Options {
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// Documents `a` to `f`, of which `flush` says behind which a segment ends.
-fn log(options: Options, flush: &[&str]) -> Index {
+fn log(options: Builder, flush: &[&str]) -> Index {
     let index = options.open().unwrap();
     let log = [
         Document::new().key("a").field("level", "error").field("views", 3).field("at", 1_000),
@@ -56,7 +59,7 @@ fn log(options: Options, flush: &[&str]) -> Index {
             .field("score", -0.0),
     ];
     for (document, key) in log.iter().zip(KEYS) {
-        index.add_document(document).unwrap();
+        index.add(document).unwrap();
         if flush.contains(&key) {
             index.flush().unwrap();
         }
@@ -128,8 +131,8 @@ fn a_range_scores_its_boost() {
     in_every_state(|index| {
         let mut reader = index.reader().unwrap();
         let mut best = |query: &str| {
-            let hits = reader.search_text(query, Search::best(9)).unwrap();
-            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            let hits = reader.search(query, Search::best(9)).unwrap();
+            let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
             hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
         };
         let scored = |all: &[(&str, f32)]| -> Vec<(String, f32)> {
@@ -159,19 +162,18 @@ fn hits_come_in_the_order_of_a_field() {
         assert_eq!(sorted(index, "key:a", "views", Ascending), ["a"]);
         assert_eq!(sorted(index, "", "views", Ascending), [""; 0]);
         let mut reader = index.reader().unwrap();
-        let hits = reader.search_text("level:*", Search::by_field(9, "views", Descending)).unwrap();
-        let values: Vec<_> = hits.sort_values().unwrap().collect();
+        let hits = reader.search("level:*", Search::by_field(9, "views", Descending)).unwrap();
+        let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
         let integer = |number| Some(StoredValue::Integer(number));
         assert_eq!(values, [integer(40), integer(3), integer(-7), None]);
         drop(hits);
-        let hits =
-            reader.search_text("-views:40", Search::by_field(9, "level", Descending)).unwrap();
-        let values: Vec<_> = hits.sort_values().unwrap().collect();
+        let hits = reader.search("-views:40", Search::by_field(9, "level", Descending)).unwrap();
+        let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
         let level = |text: &str| Some(StoredValue::Text(text.to_owned()));
         assert_eq!(values, [level("info"), level("grey heron"), level("error"), None, None]);
         drop(hits);
-        let hits = reader.search_text("level:*", Search::by_field(9, "views", Descending)).unwrap();
-        assert!(hits.scores().is_none());
+        let hits = reader.search("level:*", Search::by_field(9, "views", Descending)).unwrap();
+        assert!(hits.iter().all(|hit| hit.score().is_none()));
     });
 }
 
@@ -184,8 +186,8 @@ fn scores_fade_with_age() {
         let mut reader = index.reader().unwrap();
         let mut best = |query: &str, half_life: u64, now: i64| {
             let recency = Recency::new("at", Duration::from_secs(half_life)).as_of(now);
-            let hits = reader.search_text(query, Search::best(9).recency(recency)).unwrap();
-            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            let hits = reader.search(query, Search::best(9).recency(recency)).unwrap();
+            let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
             hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
         };
         let found = best("*", 3600, MIDNIGHT);
@@ -209,7 +211,7 @@ fn pages_fade_as_of_the_first() {
     for n in 0..300i64 {
         let text = format!("sea {}", "and sky ".repeat(n as usize % 7));
         let at = Value::Time(n * 7919 % 300 * 1000);
-        index.add_document(&Document::new().text(&text).field("at", at)).unwrap();
+        index.add(Document::new().text(&text).field("at", at)).unwrap();
         if n % 100 == 99 {
             index.flush().unwrap();
         }
@@ -218,8 +220,8 @@ fn pages_fade_as_of_the_first() {
     let recency = |now| Recency::new("at", Duration::from_secs(60)).as_of(now);
     for query in ["sea", "sea AND sky", "sea sky", "(sea sky)~2 -night"] {
         let search = || Search::best(1000).recency(recency(300_000));
-        let whole = reader.search_text(query, search()).unwrap().keys().unwrap();
-        let all = reader.search_text(query, search().exhaustive()).unwrap().keys().unwrap();
+        let whole = reader.search(query, search()).unwrap().keys().unwrap();
+        let all = reader.search(query, search().exhaustive()).unwrap().keys().unwrap();
         assert_eq!(whole, all, "{query}");
         let (mut paged, mut after) = (Vec::new(), None);
         for page in 0.. {
@@ -229,7 +231,7 @@ fn pages_fade_as_of_the_first() {
                 Some(cursor) => search.after(cursor),
                 None => search,
             };
-            let hits = reader.search_text(query, search).unwrap();
+            let hits = reader.search(query, search).unwrap();
             paged.extend(hits.keys().unwrap());
             after = hits.cursor().unwrap().map(|cursor| cursor.to_string().parse().unwrap());
             if after.is_none() {
@@ -248,16 +250,16 @@ fn scores_fade_by_moments_only() {
     for (field, kind) in [("views", Some(FieldKind::Integer)), ("nobody", None)] {
         let search = Search::best(1).recency(Recency::new(field, hour));
         let expected = SearchError::NoMoments { field: field.into(), kind };
-        assert_eq!(reader.search_text("*", search).err(), Some(expected));
+        assert_eq!(reader.search("*", search).err(), Some(expected));
     }
     let cursor = |search| {
         let mut reader = index.reader().unwrap();
-        let cursor = reader.search_text("*", search).unwrap().cursor().unwrap();
+        let cursor = reader.search("*", search).unwrap().cursor().unwrap();
         cursor.unwrap()
     };
     let faded = || Search::best(1).recency(Recency::new("at", hour));
     for search in [faded().after(cursor(Search::best(1))), Search::best(1).after(cursor(faded()))] {
-        assert_eq!(reader.search_text("*", search).err(), Some(SearchError::Cursor));
+        assert_eq!(reader.search("*", search).err(), Some(SearchError::Cursor));
     }
 }
 
@@ -266,19 +268,19 @@ fn not_every_field_can_be_sorted_by() {
     let index = log(options(), &[]);
     let mut reader = index.reader().unwrap();
     for (field, kind) in [("note", Some(FieldKind::Text(Analyzer::Simple))), ("nobody", None)] {
-        let refused = reader.search_text("*", Search::by_field(9, field, Direction::Ascending));
+        let refused = reader.search("*", Search::by_field(9, field, Direction::Ascending));
         let expected = SearchError::Unsortable { field: field.into(), kind };
         assert_eq!(refused.err(), Some(expected));
     }
-    let newest = reader.search_text("*", Search::newest(1)).unwrap();
-    assert!(newest.sort_values().is_none());
+    let newest = reader.search("*", Search::newest(1)).unwrap();
+    assert!(newest.iter().all(|hit| hit.sort_value().is_none()));
     let of_newest = newest.cursor().unwrap().unwrap();
     drop(newest);
     let by = |field, direction| Search::by_field(1, field, direction);
-    let views = reader.search_text("*", by("views", Direction::Ascending)).unwrap();
+    let views = reader.search("*", by("views", Direction::Ascending)).unwrap();
     let of_views = views.cursor().unwrap().unwrap();
     drop(views);
-    let level = reader.search_text("*", by("level", Direction::Ascending)).unwrap();
+    let level = reader.search("*", by("level", Direction::Ascending)).unwrap();
     let of_level = level.cursor().unwrap().unwrap();
     drop(level);
     let views_by_level = of_level.to_string().replace(".w", ".").parse().unwrap();
@@ -291,7 +293,7 @@ fn not_every_field_can_be_sorted_by() {
         (Search::newest(1), of_views.clone()),
         (Search::best(1), of_views),
     ] {
-        let refused = reader.search_text("*", search.after(cursor));
+        let refused = reader.search("*", search.after(cursor));
         assert_eq!(refused.err(), Some(SearchError::Cursor));
     }
 }
@@ -304,7 +306,7 @@ fn pages_in_the_order_of_a_field_are_not_disturbed() {
         let add = |n: i64| {
             let document = Document::new().text("sea");
             let some = if n % 5 > 0 { document.field("views", n * 7 % 40) } else { document };
-            index.add_document(&some).unwrap();
+            index.add(&some).unwrap();
         };
         (0..200).for_each(add);
         index.flush().unwrap();
@@ -312,10 +314,10 @@ fn pages_in_the_order_of_a_field_are_not_disturbed() {
         let mut reader = index.reader().unwrap();
         for direction in [Direction::Ascending, Direction::Descending] {
             let by = |k| Search::by_field(k, "views", direction);
-            let whole = reader.search_text("sea", by(10_000)).unwrap().keys().unwrap();
+            let whole = reader.search("sea", by(10_000)).unwrap().keys().unwrap();
             let (mut paged, mut search) = (Vec::new(), by(9));
             loop {
-                let hits = reader.search_text("sea", search).unwrap();
+                let hits = reader.search("sea", search).unwrap();
                 paged.extend(hits.keys().unwrap());
                 let Some(cursor) = hits.cursor().unwrap() else { break };
                 (0..7).for_each(add);
@@ -346,13 +348,13 @@ fn ranges_are_built_as_they_are_written() {
         assert_eq!(clause.to_string(), text);
         let query = Query::in_schema(&clause, &index.schema()).unwrap();
         assert_eq!(reader.count(&query), Ok(expected), "{text}");
-        assert_eq!(reader.count_text(text), Ok(expected), "{text}");
+        assert_eq!(reader.count(text), Ok(expected), "{text}");
     }
     for clause in [
         Clause::range("views", "a".."b"),
         Clause::one_of("views", ["3", "x"]),
         Clause::value("seen", "maybe"),
-        Clause::Prefix(spirit::Word { field: "views".into(), text: "3".into() }),
+        Clause::Prefix(spirit::query::Word { field: "views".into(), text: "3".into() }),
         Clause::exists("nobody"),
     ] {
         assert!(Query::in_schema(&clause, &index.schema()).is_err(), "{clause}");
@@ -364,17 +366,17 @@ fn ranges_are_built_as_they_are_written() {
 fn a_range_of_many_keywords_costs_no_terms() {
     let index = tiny(1, 8 << 20).field("tag", FieldKind::Keyword).open().unwrap();
     for n in 0..500 {
-        index.add_document(&Document::new().field("tag", &format!("t{n:03}"))).unwrap();
+        index.add(Document::new().field("tag", &format!("t{n:03}"))).unwrap();
     }
     let mut reader = index.reader().unwrap();
     reader.limits(Limits { expansions: 10, ..Limits::default() });
     let stopped = Err(SearchError::Stopped(Stop::Expansions { max: 10 }));
-    assert_eq!(reader.count_text("tag:[t100 TO t400}"), stopped);
+    assert_eq!(reader.count("tag:[t100 TO t400}"), stopped);
     index.flush().unwrap();
     index.settle();
-    assert_eq!(reader.count_text("tag:[t100 TO t400}"), Ok(300));
-    assert_eq!(reader.count_text("tag:{t100 TO t4]"), Ok(299));
-    assert_eq!(reader.count_text("tag:t1*"), stopped);
+    assert_eq!(reader.count("tag:[t100 TO t400}"), Ok(300));
+    assert_eq!(reader.count("tag:{t100 TO t4]"), Ok(299));
+    assert_eq!(reader.count("tag:t1*"), stopped);
 }
 
 /// Keys are given again and again, so that segments are mostly dead and rewritten.
@@ -388,7 +390,7 @@ fn what_is_rewritten_is_found_and_sorted() {
         let views = chance.below(300) as i64 - 150;
         let document = Document::new().key(&key).text("red and much else that fills a segment");
         let some = if views % 4 > 0 { document.field("views", views) } else { document };
-        index.add_document(&some).unwrap();
+        index.add(&some).unwrap();
         model.insert(key, (number, (views % 4 > 0).then_some(views)));
     }
     index.settle();
@@ -402,17 +404,13 @@ fn what_is_rewritten_is_found_and_sorted() {
         let keys_of: Vec<_> = expected.iter().map(|(_, key, _)| (*key).clone()).collect();
         let query = format!("views:[{low} TO {high}]");
         let mut reader = index.reader().unwrap();
-        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
+        let found = reader.search(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, keys_of, "{query}");
         let mut by_views = expected.clone();
         by_views.sort_by_key(|(_, _, views)| **views);
         let by_views: Vec<_> = by_views.iter().map(|(_, key, _)| (*key).clone()).collect();
         let search = Search::by_field(10_000, "views", Direction::Ascending);
-        assert_eq!(
-            reader.search_text(&query, search).unwrap().keys().unwrap(),
-            by_views,
-            "{query}"
-        );
+        assert_eq!(reader.search(&query, search).unwrap().keys().unwrap(), by_views, "{query}");
     }
 }
 
@@ -421,14 +419,14 @@ fn what_is_rewritten_is_found_and_sorted() {
 fn ranges_hold_while_a_stream_goes_in() {
     let index = tiny(2, 16 << 20).on_full(OnFull::Refuse).open().unwrap();
     for n in 0..500i64 {
-        index.add_document(&Document::new().text("old").field("views", n)).unwrap();
+        index.add(Document::new().text("old").field("views", n)).unwrap();
     }
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             for n in 0i64.. {
                 let document = Document::new().text("new").field("views", 1000 + n % 77);
-                if over.load(Relaxed) || index.add_document(&document).is_err() {
+                if over.load(Relaxed) || index.add(&document).is_err() {
                     break;
                 }
             }
@@ -439,15 +437,15 @@ fn ranges_hold_while_a_stream_goes_in() {
             if round % 64 == 0 && index.stats().unwrap().segments.len() > 8 {
                 break;
             }
-            let count = reader.count_text("views:[* TO 999]").unwrap();
+            let count = reader.count("views:[* TO 999]").unwrap();
             assert_eq!(count, 500, "round {round}");
             let first = Search::by_field(3, "views", Direction::Ascending);
-            let hits = reader.search_text("views:* -new", first).unwrap();
-            let values: Vec<_> = hits.sort_values().unwrap().collect();
+            let hits = reader.search("views:* -new", first).unwrap();
+            let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
             assert_eq!(values, [0, 1, 2].map(|n| Some(StoredValue::Integer(n))), "round {round}");
             drop(hits);
-            let new = reader.count_text("views:>=1000").unwrap();
-            assert!(reader.count_text("new").unwrap() >= new, "round {round}");
+            let new = reader.count("views:>=1000").unwrap();
+            assert!(reader.count("new").unwrap() >= new, "round {round}");
         }
         over.store(true, Relaxed);
     });

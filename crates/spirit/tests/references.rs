@@ -4,14 +4,14 @@ mod support;
 
 use std::io::{Error, ErrorKind};
 
-use spirit::{AddError, Analyzer, Index, OpenError, Options};
+use spirit::{Analyzer, Builder, Document, Index, OpenError, WriteError};
 use support::directory::Directory;
 
 const DOCUMENTS: usize = 200;
 
-fn options(directory: &Directory, executors: usize) -> Options {
+fn options(directory: &Directory, executors: usize) -> Builder {
     let each = executors as u64;
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .executors(executors)
         .dram_bytes(each * (16 << 20))
@@ -32,18 +32,18 @@ fn fill(index: &Index) {
         let place = number.to_string();
         let key = (number % 2 == 0).then(|| format!("k{number}"));
         let text = text(place.as_bytes()).unwrap();
-        let drawn = index.add_from(key.as_deref(), &text, place.as_bytes()).unwrap();
-        assert_eq!(drawn.is_some(), key.is_none());
+        let document = Document::from((key.as_deref(), &*text)).place(place.as_bytes());
+        assert_eq!(index.add(document), Ok(number as u64));
     }
 }
 
 fn check(index: &Index) {
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), DOCUMENTS as u64);
+    assert_eq!(reader.count("all").unwrap(), DOCUMENTS as u64);
     for number in 0..DOCUMENTS {
-        assert_eq!(reader.count_text(&format!("own{number}")).unwrap(), 1);
+        assert_eq!(reader.count(&format!("own{number}")).unwrap(), 1);
     }
-    assert_eq!(reader.count_text("key:k8").unwrap(), 1);
+    assert_eq!(reader.count("key:k8").unwrap(), 1);
 }
 
 fn log_bytes(index: &Index) -> u64 {
@@ -66,7 +66,7 @@ fn a_start_reads_again_what_the_log_refers_to() {
 
 fn failure(opened: Result<Index, OpenError>) -> String {
     let error = opened.map(drop).unwrap_err();
-    assert!(matches!(error, OpenError::Recovery(AddError::Source { .. })), "{error}");
+    assert!(matches!(error, OpenError::Recovery(WriteError::Source { .. })), "{error}");
     error.to_string()
 }
 
@@ -106,8 +106,8 @@ fn what_is_in_the_second_tier_is_not_read_again() {
 fn a_reference_that_is_too_long_leaves_nothing() {
     let directory = Directory::new();
     let index = options(&directory, 1).open().unwrap();
-    let refused = index.add_from(None, "all", &[b'x'; 65]);
-    assert_eq!(refused, Err(AddError::ReferenceTooLong { bytes: 65 }));
-    assert_eq!(index.add_from(None, "all", &[b'x'; 64]), Ok(Some(0)));
+    let refused = index.add(Document::from((None, "all")).place(&[b'x'; 65]));
+    assert_eq!(refused, Err(WriteError::ReferenceTooLong { bytes: 65 }));
+    assert_eq!(index.add(Document::from((None, "all")).place(&[b'x'; 64])), Ok(0));
     assert_eq!(index.accepted(), 1);
 }

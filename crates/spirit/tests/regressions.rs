@@ -1,9 +1,9 @@
 //! Bugs that were found, each held down by a small test that tells its story.
 
-use spirit::{AddError, Analyzer, Index, OnFull, Options, Search};
+use spirit::{Analyzer, Index, OnFull, Search, WriteError};
 
 fn small(dram: u64, on_full: OnFull) -> Index {
-    let options = Options::default().dram_bytes(dram).segment_bytes(64 << 10);
+    let options = Index::builder().dram_bytes(dram).segment_bytes(64 << 10);
     options.analyzer(Analyzer::Simple).on_full(on_full).open().unwrap()
 }
 
@@ -19,10 +19,10 @@ fn a_full_heap_that_refuses_says_so_and_lets_go() {
             Err(error) => break error,
         }
     };
-    assert_eq!(error, AddError::HeapFull);
-    assert_eq!(index.add("one more"), Err(AddError::HeapFull), "and again");
+    assert_eq!(error, WriteError::HeapFull);
+    assert_eq!(index.add("one more"), Err(WriteError::HeapFull), "and again");
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("red AND fox").unwrap(), added, "what was acknowledged is there");
+    assert_eq!(reader.count("red AND fox").unwrap(), added, "what was acknowledged is there");
     assert_eq!(index.accepted(), added);
     drop(reader);
     drop(index);
@@ -35,15 +35,15 @@ fn a_document_that_fits_no_segment_is_refused_alone() {
     let index = small(2 << 20, OnFull::Refuse);
     index.add("red zero").unwrap();
     let large: String = (0..60_000).map(|n| format!("w{n} ")).collect();
-    assert!(matches!(index.add(&large), Err(AddError::DocumentTooLarge { .. })));
+    assert!(matches!(index.add(&large), Err(WriteError::DocumentTooLarge { .. })));
     for n in 1..6 {
         index.add(&format!("red {n}")).unwrap();
     }
     let mut reader = index.reader().unwrap();
-    let hits = reader.search_text("red", Search::newest(10)).unwrap();
+    let hits = reader.search("red", Search::newest(10)).unwrap();
     assert_eq!(hits.keys().unwrap(), ["5", "4", "3", "2", "1", "0"]);
     drop(hits);
-    assert_eq!(reader.count_text("w7 OR w59999").unwrap(), 0, "nothing of it is visible");
+    assert_eq!(reader.count("w7 OR w59999").unwrap(), 0, "nothing of it is visible");
 }
 
 /// Asking for no hit counted down from zero.
@@ -52,13 +52,13 @@ fn no_hits_can_be_asked_for() {
     let index = small(2 << 20, OnFull::Wait);
     index.add("red").unwrap();
     let mut reader = index.reader().unwrap();
-    assert!(reader.search_text("red", Search::newest(0)).unwrap().is_empty());
+    assert!(reader.search("red", Search::newest(0)).unwrap().is_empty());
 }
 
 /// A number given as an explicit key is the document with that automatic key, with any number of executors.
 #[test]
 fn a_number_calls_the_same_document_however_it_was_given() {
-    let options = Options::default().dram_bytes(6 << 20).segment_bytes(64 << 10).executors(3);
+    let options = Index::builder().dram_bytes(6 << 20).segment_bytes(64 << 10).executors(3);
     let index = options.analyzer(Analyzer::Simple).open().unwrap();
     for n in 0..100 {
         index.add(&format!("red n{n}")).unwrap();
@@ -67,12 +67,12 @@ fn a_number_calls_the_same_document_however_it_was_given() {
         index.put(&n.to_string(), "blue").unwrap();
     }
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("red").unwrap(), 66);
-    assert_eq!(reader.count_text("blue").unwrap(), 34);
+    assert_eq!(reader.count("red").unwrap(), 66);
+    assert_eq!(reader.count("blue").unwrap(), 34);
     assert!(
         index.delete("3").unwrap() && index.delete("4").unwrap() && !index.delete("4").unwrap()
     );
-    assert_eq!(reader.count_text("*").unwrap(), 98);
+    assert_eq!(reader.count("*").unwrap(), 98);
 }
 
 /// A flush on demand ends the segment, answers stay, and the next documents go on after it.
@@ -85,8 +85,8 @@ fn a_flush_in_between_changes_no_answer() {
         index.add(&format!("fox round{round}")).unwrap();
         index.flush().unwrap();
         index.flush().unwrap();
-        assert_eq!(reader.count_text("fox").unwrap(), round);
-        let hits = reader.search_text("fox", Search::newest(1)).unwrap();
+        assert_eq!(reader.count("fox").unwrap(), round);
+        let hits = reader.search("fox", Search::newest(1)).unwrap();
         assert_eq!(hits.keys().unwrap(), [(round - 1).to_string()]);
     }
     // What is being filled is empty, and nothing was flushed twice.
@@ -109,7 +109,7 @@ fn a_term_that_dies_out_in_a_rewrite_is_none_of_the_new_segment() {
     let stats = index.stats().unwrap();
     assert!(stats.rewritten_segments > 10, "{} rewrites", stats.rewritten_segments);
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), 60);
-    assert_eq!(reader.count_text("g4999").unwrap(), 8);
-    assert_eq!(reader.count_text("g4000").unwrap(), 0);
+    assert_eq!(reader.count("all").unwrap(), 60);
+    assert_eq!(reader.count("g4999").unwrap(), 8);
+    assert_eq!(reader.count("g4000").unwrap(), 0);
 }

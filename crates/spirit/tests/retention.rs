@@ -3,7 +3,8 @@
 
 mod support;
 
-use spirit::{AddError, Analyzer, Index, OnFull, Options, Postings, Search};
+use spirit::settings::Postings;
+use spirit::{Analyzer, Builder, Index, OnFull, Search, WriteError};
 use support::directory::Directory;
 
 const NVM_BYTES: u64 = 1 << 20;
@@ -12,8 +13,8 @@ fn open(directory: &Directory, on_full: OnFull) -> Index {
     options(directory, on_full).open().unwrap()
 }
 
-fn options(directory: &Directory, on_full: OnFull) -> Options {
-    Options::default()
+fn options(directory: &Directory, on_full: OnFull) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(2 << 20)
         .nvm_bytes(NVM_BYTES)
@@ -31,22 +32,22 @@ fn text(number: u64) -> String {
 /// The newest documents are there, whole; what is older than the oldest is gone.
 fn check(index: &Index, added: u64) -> u64 {
     let mut reader = index.reader().unwrap();
-    let held = reader.count_text("all").unwrap();
+    let held = reader.count("all").unwrap();
     assert!(held > 0 && held <= added);
     let numbers = added - held..added;
     for number in [numbers.start, numbers.start + held / 2, numbers.end - 1] {
-        let hits = reader.search_text(&format!("unique{number}"), Search::newest(2)).unwrap();
+        let hits = reader.search(&format!("unique{number}"), Search::newest(2)).unwrap();
         assert_eq!(hits.keys().unwrap(), [number.to_string()], "of {numbers:?}");
         drop(hits);
         let both = format!("w{} AND w{} AND unique{number}", number % 7, number % 1000);
-        assert_eq!(reader.count_text(&both).unwrap(), 1);
-        assert_eq!(reader.count_text(&format!("key:{number}")).unwrap(), 1);
+        assert_eq!(reader.count(&both).unwrap(), 1);
+        assert_eq!(reader.count(&format!("key:{number}")).unwrap(), 1);
     }
     if let Some(before) = numbers.start.checked_sub(1) {
-        assert_eq!(reader.count_text(&format!("unique{before}")).unwrap(), 0);
-        assert_eq!(reader.count_text(&format!("key:{before}")).unwrap(), 0);
+        assert_eq!(reader.count(&format!("unique{before}")).unwrap(), 0);
+        assert_eq!(reader.count(&format!("key:{before}")).unwrap(), 0);
     }
-    let sevenths: u64 = (0..7).map(|n| reader.count_text(&format!("w{n}")).unwrap()).sum();
+    let sevenths: u64 = (0..7).map(|n| reader.count(&format!("w{n}")).unwrap()).sum();
     // Words w0 to w6 are also the second word of one document in a thousand each.
     assert!(sevenths >= held && sevenths <= held + held / 100 + 14, "{sevenths} of {held}");
     held
@@ -118,11 +119,11 @@ fn refuses_and_goes_on_refusing() {
             Err(error) => break error,
         }
     };
-    assert_eq!(refused, AddError::HeapFull);
+    assert_eq!(refused, WriteError::HeapFull);
     assert_eq!(check(&index, added), added);
     // Said when there is no room and none is to come: not while the stage is at work.
     for _ in 0..200 {
-        assert_eq!(index.add(&text(added)), Err(AddError::HeapFull), "and again");
+        assert_eq!(index.add(&text(added)), Err(WriteError::HeapFull), "and again");
     }
     drop(index);
     let index = open(&directory, OnFull::Refuse);
@@ -143,10 +144,10 @@ fn replaced_documents_are_found_once_while_the_oldest_go() {
             index = open(&directory, OnFull::DropOldest);
         }
         let mut reader = index.reader().unwrap();
-        assert_eq!(reader.count_text(&format!("round{round}")).unwrap(), 1000);
-        assert_eq!(reader.count_text("all").unwrap(), 1000, "round {round}");
-        assert_eq!(reader.count_text("w7").unwrap(), 20);
+        assert_eq!(reader.count(&format!("round{round}")).unwrap(), 1000);
+        assert_eq!(reader.count("all").unwrap(), 1000, "round {round}");
+        assert_eq!(reader.count("w7").unwrap(), 20);
         let key = format!("key:key_with_a_long_name_{}", round * 13 % 1000);
-        assert_eq!(reader.count_text(&key).unwrap(), 1, "{key}");
+        assert_eq!(reader.count(&key).unwrap(), 1, "{key}");
     }
 }

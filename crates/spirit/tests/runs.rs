@@ -4,7 +4,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use spirit::{DictionaryTier, Index};
+use spirit::Index;
+use spirit::settings::DictionaryTier;
 use spirit_index::ground::term::{FieldId, Term};
 use support::directory::Directory;
 use support::tiny;
@@ -49,9 +50,9 @@ fn check(index: &Index, terms: &[String], segments: usize) {
     let mut reader = index.reader().unwrap();
     for (number, term) in terms.iter().enumerate() {
         let expected = (0..segments).filter(|segment| is_in(number, *segment)).count() as u64;
-        assert_eq!(reader.count_text(term).unwrap(), expected, "{term} of {segments} segments");
+        assert_eq!(reader.count(term).unwrap(), expected, "{term} of {segments} segments");
     }
-    assert_eq!(reader.count_text("all").unwrap(), segments as u64);
+    assert_eq!(reader.count("all").unwrap(), segments as u64);
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn terms_of_equal_hashes_lead_to_their_own_postings() {
         assert_eq!(index.stats().unwrap().merged.0, merged as u64, "after {segment}");
     }
     index.close().unwrap();
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
     let index = open(&directory);
     check(&index, &terms, SEGMENTS);
@@ -94,7 +95,7 @@ fn what_had_not_come_together_is_merged_by_the_next_start() {
     let killed = directory.killed();
     drop(index);
     let index = open(&killed);
-    let count = |text: &str| index.reader().unwrap().count_text(text).unwrap();
+    let count = |text: &str| index.reader().unwrap().count(text).unwrap();
     let counts = || ["all", "s0", "s5", "t1"].map(count);
     assert_eq!(counts(), [6, 1, 1, 3]);
     index.settle();

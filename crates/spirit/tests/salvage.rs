@@ -11,10 +11,10 @@ use damage::atlas::{Atlas, Promise};
 use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
-use spirit::{
-    Analyzer, BackupError, Document, HeapFileError, Index, OnFull, OpenError, Options, Postings,
-    Salvaged, Search,
-};
+use spirit::backup::Salvaged;
+use spirit::error::{BackupError, HeapFileError};
+use spirit::settings::Postings;
+use spirit::{Analyzer, Batch, Builder, Document, Index, OnFull, OpenError, Search};
 use support::directory::Directory;
 use support::{Chance, size_of_run};
 
@@ -27,9 +27,9 @@ fn target(base: &Directory) -> PathBuf {
 
 fn salvage(directory: &Path, base: &Directory) -> (Salvaged, PathBuf) {
     let out = target(base);
-    let salvaged = spirit::salvage(directory, &out).unwrap();
+    let salvaged = spirit::backup::salvage(directory, &out).unwrap();
     assert!(!base.path().join("salvaged.salvage").exists());
-    let report = spirit::check(&out).unwrap();
+    let report = spirit::backup::check(&out).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     (salvaged, out)
 }
@@ -89,7 +89,7 @@ fn whatever_bit_is_flipped_the_rest_comes_back() {
         };
         for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
             image.flip(flip);
-            match spirit::salvage(image.path(), target(&base)) {
+            match spirit::backup::salvage(image.path(), target(&base)) {
                 Ok(salvaged) => {
                     let after = sample::texts(&open(&base.path().join("salvaged")));
                     judge(flip.what, flip.promise, &before, &after, &salvaged);
@@ -109,16 +109,16 @@ fn whatever_bit_is_flipped_the_rest_comes_back() {
     assert!(made > 100 && lost > made / 4, "{lost} of {made}");
 }
 
-fn logging(folder: &Path) -> Options {
-    let options = Options::default().directory(folder).analyzer(Analyzer::Simple).store(true);
+fn logging(folder: &Path) -> Builder {
+    let options = Index::builder().directory(folder).analyzer(Analyzer::Simple).store(true);
     let options = options.dram_bytes(24 << 20).segment_bytes(256 << 10).nvm_bytes(32 << 20);
     options.on_full(OnFull::Refuse)
 }
 
-fn keys(folder: &Path, options: Options) -> Vec<String> {
+fn keys(folder: &Path, options: Builder) -> Vec<String> {
     let index = options.directory(folder).open().unwrap();
     let mut reader = index.reader().unwrap();
-    let mut keys = reader.search_text("*", Search::newest(10_000)).unwrap().keys().unwrap();
+    let mut keys = reader.search("*", Search::newest(10_000)).unwrap().keys().unwrap();
     keys.sort_unstable();
     keys
 }
@@ -137,7 +137,7 @@ fn one_damaged_record_of_the_log_costs_what_is_in_it_and_nothing_else() {
     for number in 0..60 {
         let key = format!("k{number:02}");
         let document = Document::new().key(&key).text("all of it");
-        index.add_document(&document.field("n", number)).unwrap();
+        index.add(document.field("n", number)).unwrap();
     }
     index.close().unwrap();
     let image = Image::of(&directory);
@@ -182,7 +182,7 @@ fn a_damaged_segment_costs_what_is_in_it_and_nothing_else() {
             for number in 0..100 {
                 let (key, text) = (format!("s{segment}n{number}"), format!("all s{segment}"));
                 let document = Document::new().key(&key).text(&text);
-                index.add_document(&document.field("n", number)).unwrap();
+                index.add(document.field("n", number)).unwrap();
             }
             // Replaces one of each segment before, and deletes one.
             for before in 0..segment {
@@ -221,7 +221,7 @@ fn several_executors_and_groups_come_back_without_what_is_damaged() {
     for group in 0..40u64 {
         let keys: Vec<_> = (0..6).map(|n| format!("g{group:02}n{n}")).collect();
         let documents = keys.iter().map(|key| (Some(key.as_str()), "all"));
-        index.add_group(documents, &group.to_le_bytes()).unwrap();
+        index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
     }
     index.close().unwrap();
     let heap = directory.path().join("heap");
@@ -252,13 +252,13 @@ fn what_is_in_use_and_what_is_there_is_not_touched() {
     let (directory, base) = (Directory::new(), Directory::new());
     let index = logging(directory.path()).open().unwrap();
     index.put("k", "all").unwrap();
-    let refused = spirit::salvage(directory.path(), target(&base)).unwrap_err();
+    let refused = spirit::backup::salvage(directory.path(), target(&base)).unwrap_err();
     let is_locked =
         matches!(&refused, BackupError::Index(OpenError::File(HeapFileError::Locked { .. })));
     assert!(is_locked, "{refused}");
     index.close().unwrap();
     let before = fs::read(directory.path().join("heap")).unwrap();
-    let refused = spirit::salvage(directory.path(), directory.path()).unwrap_err();
+    let refused = spirit::backup::salvage(directory.path(), directory.path()).unwrap_err();
     assert!(matches!(refused, BackupError::Exists { .. }), "{refused}");
     assert!(fs::read(directory.path().join("heap")).unwrap() == before);
     assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);

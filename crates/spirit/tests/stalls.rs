@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use spirit::{AddError, Analyzer, Index, Mode, OnFull, Options};
+use spirit::{Analyzer, Builder, Index, Mode, OnFull, WriteError};
 use support::directory::Directory;
 use support::{Chance, comes_back};
 
@@ -36,8 +36,8 @@ const TIGHT: u64 = 512;
 /// Different words of a stream, of which most documents have one that few others have.
 const WORDS: u64 = 5000;
 
-fn options((dram_bytes, segment_bytes): Sizes, on_full: OnFull) -> Options {
-    Options::default()
+fn options((dram_bytes, segment_bytes): Sizes, on_full: OnFull) -> Builder {
+    Index::builder()
         .dram_bytes(dram_bytes)
         .segment_bytes(segment_bytes)
         .document_bytes_max(4 << 10)
@@ -65,7 +65,7 @@ fn update(index: &Index, keys: u64) -> u64 {
         let batch = batch.iter().map(|(key, text)| (Some(key.as_str()), text.as_str()));
         match index.add_all(batch).map_err(|error| error.error) {
             Ok(_) => {}
-            Err(AddError::HeapFull | AddError::KeysFull) => refused += 1,
+            Err(WriteError::HeapFull | WriteError::KeysFull) => refused += 1,
             Err(other) => panic!("{other}"),
         }
         if refused == REFUSED_MAX {
@@ -78,7 +78,7 @@ fn update(index: &Index, keys: u64) -> u64 {
 /// Streams of many living documents and of few, over all sizes, by each policy.
 fn streams_end(
     all_sizes: &'static [Sizes],
-    place: impl Fn(Options) -> (Options, Option<Directory>) + Send + 'static,
+    place: impl Fn(Builder) -> (Builder, Option<Directory>) + Send + 'static,
 ) {
     comes_back(move || {
         for sizes in all_sizes.iter().copied() {
@@ -115,7 +115,7 @@ fn streams_of_updates_in_a_directory_end() {
 }
 
 /// Adds until there is no room; another thread then calls `stop_waiting`.
-fn waits_until_told(options: Options) {
+fn waits_until_told(options: Builder) {
     let index = Arc::new(options.open().unwrap());
     let stopper = index.clone();
     let stopping = thread::spawn(move || {
@@ -128,9 +128,9 @@ fn waits_until_told(options: Options) {
         stopper.stop_waiting();
     });
     let full = (0..).find_map(|n| index.add(&format!("own{n} mine{n}")).err());
-    assert!(matches!(full, Some(AddError::HeapFull)), "{full:?}");
+    assert!(matches!(full, Some(WriteError::HeapFull)), "{full:?}");
     stopping.join().unwrap();
-    assert!(matches!(index.add("later"), Ok(_) | Err(AddError::HeapFull)));
+    assert!(matches!(index.add("later"), Ok(_) | Err(WriteError::HeapFull)));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn feed(index: &Index, bytes: u64, progress: &Progress, mut at: impl FnMut(u64, 
 fn stream(
     index: &Index,
     bytes: u64,
-    probe: impl Fn(&mut Reader<'_>, &mut Seen, &mut Chance, u64) + Sync,
+    probe: impl Fn(&mut Reader, &mut Seen, &mut Chance, u64) + Sync,
     at: impl FnMut(u64, u64),
 ) -> u64 {
     let progress = Progress { acknowledged: AtomicU64::new(0), over: AtomicBool::new(false) };
@@ -125,13 +125,13 @@ struct Seen {
     asked: u64,
 }
 
-fn one_version(reader: &mut Reader<'_>, seen: &mut Seen, chance: &mut Chance, acknowledged: u64) {
+fn one_version(reader: &mut Reader, seen: &mut Seen, chance: &mut Chance, acknowledged: u64) {
     let key = chance.below(KEYS);
     let term = format!("of{key}k");
-    assert_eq!(reader.count_text(&term).unwrap(), 1, "versions of k{key}");
-    let hits = reader.search_text(&term, Search::newest(10)).unwrap();
+    assert_eq!(reader.count(&term).unwrap(), 1, "versions of k{key}");
+    let hits = reader.search(&term, Search::newest(10)).unwrap();
     assert_eq!(hits.keys().unwrap(), [format!("k{key}")], "hits of {term}");
-    let sequence = hits.sequences().unwrap()[0];
+    let sequence = hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>().unwrap()[0];
     let before = std::mem::replace(&mut seen.sequences[key as usize], sequence);
     assert!(sequence >= before, "k{key} went back from operation {before} to {sequence}");
     drop(hits);
@@ -139,7 +139,7 @@ fn one_version(reader: &mut Reader<'_>, seen: &mut Seen, chance: &mut Chance, ac
     let newest = (acknowledged - 1 - key * KEYED) / LAP;
     if newest > 0 {
         let replaced = format!("+{term} +v{}", newest - 1);
-        assert_eq!(reader.count_text(&replaced).unwrap(), 0, "{replaced} was replaced");
+        assert_eq!(reader.count(&replaced).unwrap(), 0, "{replaced} was replaced");
     }
 }
 
@@ -184,12 +184,13 @@ fn twenty_heaps(executors: usize) {
 }
 
 /// All sequence numbers that match `query`, newest first.
-fn all_sequences(reader: &mut Reader<'_>, query: &str) -> Vec<u64> {
+fn all_sequences(reader: &mut Reader, query: &str) -> Vec<u64> {
     let mut sequences = Vec::new();
     let mut search = Search::newest(1000);
     loop {
-        let hits = reader.search_text(query, search).unwrap();
-        sequences.extend(hits.sequences().unwrap());
+        let hits = reader.search(query, search).unwrap();
+        sequences
+            .extend(hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>().unwrap());
         match hits.cursor().unwrap() {
             Some(cursor) => search = Search::newest(1000).after(cursor),
             None => return sequences,
@@ -202,7 +203,7 @@ fn newest_without_holes(index: &Index, operations: u64, executors: usize) {
     index.settle();
     let mut reader = index.reader().unwrap();
     let found = all_sequences(&mut reader, "*");
-    assert_eq!(reader.count_text("*").unwrap(), found.len() as u64);
+    assert_eq!(reader.count("*").unwrap(), found.len() as u64);
     // One writer: operation n has sequence number n. A version is alive if no later one follows.
     let live = |n: &u64| keyed(*n).is_none() || n + LAP >= operations;
     let expected = (0..operations).rev().filter(live);
@@ -216,17 +217,17 @@ fn newest_without_holes(index: &Index, operations: u64, executors: usize) {
     for n in (operations - 4 * LAP)..operations {
         let expected = u64::from(retained.contains(&n));
         assert_eq!(
-            reader.count_text(&format!("own{n}")).unwrap(),
+            reader.count(&format!("own{n}")).unwrap(),
             expected,
             "own word of operation {n}"
         );
     }
     let oldest = *found.last().unwrap();
     for n in (0..oldest).step_by(1 + oldest as usize / 5000) {
-        assert_eq!(reader.count_text(&format!("own{n}")).unwrap(), 0, "operation {n} was dropped");
+        assert_eq!(reader.count(&format!("own{n}")).unwrap(), 0, "operation {n} was dropped");
     }
     for key in 0..KEYS {
-        assert_eq!(reader.count_text(&format!("key:k{key}")).unwrap(), 1, "k{key}");
+        assert_eq!(reader.count(&format!("key:k{key}")).unwrap(), 1, "k{key}");
     }
 }
 
@@ -256,7 +257,7 @@ fn a_key_calls_one_document_at_every_moment() {
                 let mut wrong = 0;
                 while !over.load(Relaxed) {
                     for key in &keys {
-                        wrong += u64::from(reader.count_text(&format!("key:{key}")).unwrap() != 1);
+                        wrong += u64::from(reader.count(&format!("key:{key}")).unwrap() != 1);
                         asked.fetch_add(1, Relaxed);
                     }
                 }

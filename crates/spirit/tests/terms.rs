@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::{DictionaryTier, Index, Level, OnFull, Options, Postings};
+use spirit::lab::Level;
+use spirit::settings::{DictionaryTier, Postings};
+use spirit::{Builder, Index, OnFull};
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::local;
 use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
@@ -163,7 +165,7 @@ fn what_is_rewritten_keeps_its_terms() {
     check(&index);
 }
 
-fn in_second_tier(directory: &Directory, merge_after: usize) -> Options {
+fn in_second_tier(directory: &Directory, merge_after: usize) -> Builder {
     let options = tiny(1, 3 << 20).store(true).directory(directory.path());
     let options = options.nvm_bytes(4 << 20).log_bytes(256 << 10).document_bytes_max(64 << 10);
     options.merge_after(merge_after)

@@ -5,9 +5,8 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use spirit::{
-    AddError, Analyzer, EngravePolicy, Index, OnFull, Options, PointerUpdate, Search, TextError,
-};
+use spirit::settings::{EngravePolicy, PointerUpdate};
+use spirit::{Analyzer, Builder, HitError, Index, OnFull, Search, WriteError};
 use support::directory::Directory;
 use support::{Chance, join, tiny};
 
@@ -23,8 +22,8 @@ fn long(number: u64, bytes: usize) -> String {
     text
 }
 
-fn in_directory(directory: &Directory) -> Options {
-    Options::default()
+fn in_directory(directory: &Directory) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(64 << 20)
         .segment_bytes(2 << 20)
@@ -36,7 +35,7 @@ fn in_directory(directory: &Directory) -> Options {
 /// The texts of what `query` finds, newest first.
 fn texts(index: &Index, query: &str) -> Vec<String> {
     let mut reader = index.reader().unwrap();
-    reader.search_text(query, Search::newest(10_000)).unwrap().texts().unwrap()
+    reader.search(query, Search::newest(10_000)).unwrap().texts().unwrap()
 }
 
 fn assert_holds(index: &Index, newest_first: &[String]) {
@@ -77,11 +76,11 @@ fn texts_of_any_length_are_kept_through_all_stages() {
         let again = in_directory(&killed).open().unwrap();
         assert_holds(&again, &expected);
         again.close().unwrap();
-        assert!(spirit::check(killed.path()).unwrap().is_sound());
+        assert!(spirit::backup::check(killed.path()).unwrap().is_sound());
     }
     index.close().unwrap();
-    let index = Options::default().directory(directory.path()).dram_bytes(64 << 20).open().unwrap();
-    assert!(index.options().get_store(), "the index knows what it was made with");
+    let index = Index::builder().directory(directory.path()).dram_bytes(64 << 20).open().unwrap();
+    assert!(index.settings().store, "the index knows what it was made with");
     assert_holds(&index, &expected);
     assert_eq!(texts(&index, "key:empty"), [""]);
 }
@@ -91,9 +90,9 @@ fn an_index_that_does_not_store_says_so() {
     let index = tiny(1, 1 << 20).open().unwrap();
     index.add("the sea").unwrap();
     let mut reader = index.reader().unwrap();
-    let hits = reader.search_text("sea", Search::newest(1)).unwrap();
-    assert_eq!(hits.texts(), Err(TextError::NotStored));
-    assert!(TextError::NotStored.to_string().contains("does not store"));
+    let hits = reader.search("sea", Search::newest(1)).unwrap();
+    assert_eq!(hits.texts(), Err(HitError::NotStored));
+    assert!(HitError::NotStored.to_string().contains("does not store"));
     assert_eq!(hits.keys().unwrap(), ["0"]);
 }
 
@@ -109,7 +108,7 @@ fn a_text_longer_than_a_segment_is_refused_and_leaves_nothing() {
         let index = options.open().unwrap();
         index.add("all before").unwrap();
         let refused = index.put("long", &long(1, 70 << 10));
-        assert!(matches!(refused, Err(AddError::DocumentTooLarge { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(WriteError::DocumentTooLarge { .. })), "{refused:?}");
         index.put("long", &long(2, 60 << 10)).unwrap();
         index.add("all after").unwrap();
         assert_holds(&index, &["all after".into(), long(2, 60 << 10), "all before".into()]);
@@ -133,7 +132,7 @@ fn the_oldest_go_with_their_texts() {
             index.add(&long(number, length)).unwrap();
             if number % 100 == 99 {
                 let mut reader = index.reader().unwrap();
-                let hits = reader.search_text("all", Search::newest(10_000)).unwrap();
+                let hits = reader.search("all", Search::newest(10_000)).unwrap();
                 for (key, text) in hits.keys().unwrap().iter().zip(hits.texts().unwrap()) {
                     let number = key.parse().unwrap();
                     assert!(text == long(number, if number % 5 == 0 { 9000 } else { 60 }), "{key}");
@@ -144,7 +143,7 @@ fn the_oldest_go_with_their_texts() {
         assert!(index.stats().unwrap().dropped_segments > 20);
         index.close().unwrap();
         if let Some(directory) = &directory {
-            let report = spirit::check(directory.path()).unwrap();
+            let report = spirit::backup::check(directory.path()).unwrap();
             assert!(report.is_sound(), "{report}");
         }
     }
@@ -162,7 +161,7 @@ fn a_heap_full_of_texts_refuses() {
         }
         added.err()
     });
-    assert_eq!(refused, Some(AddError::HeapFull));
+    assert_eq!(refused, Some(WriteError::HeapFull));
     assert!(expected.len() > 20, "{} texts", expected.len());
     assert_holds(&index, &expected);
     assert_eq!(index.accepted(), expected.len() as u64);
@@ -183,7 +182,7 @@ fn readers_of_texts_beside_all_stages_never_see_another() {
                 let mut reader = index.reader().unwrap();
                 let mut seen = 0;
                 while !over.load(Relaxed) {
-                    let hits = reader.search_text("all", Search::newest(2000)).unwrap();
+                    let hits = reader.search("all", Search::newest(2000)).unwrap();
                     let (keys, texts) = (hits.keys().unwrap(), hits.texts().unwrap());
                     for (key, text) in keys.iter().zip(&texts) {
                         let number = key.parse().unwrap();
@@ -225,5 +224,5 @@ fn statistics_tell_texts_from_what_they_take() {
     let index = in_directory(&directory).open().unwrap();
     let again = index.stats().unwrap().bytes;
     assert_eq!((again.texts_raw, again.texts), (given, bytes.texts));
-    assert_eq!(spirit::check(directory.path()).unwrap().text_bytes, given);
+    assert_eq!(spirit::backup::check(directory.path()).unwrap().text_bytes, given);
 }

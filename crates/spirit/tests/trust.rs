@@ -6,14 +6,15 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use spirit::{Medium, Mode, OpenError, Options};
+use spirit::settings::Medium;
+use spirit::{Builder, Index, Mode, OpenError};
 use spirit_index::form::root::Root;
 use spirit_mem::HeapFile;
 use support::disk::{Disk, not_measured};
 use support::roots::change_roots;
 
-fn options(folder: &Path) -> Options {
-    let options = Options::default().directory(folder).mode(Mode::Crash);
+fn options(folder: &Path) -> Builder {
+    let options = Index::builder().directory(folder).mode(Mode::Crash);
     options.dram_bytes(4 << 20).segment_bytes(64 << 10).nvm_bytes(16 << 20)
 }
 
@@ -21,7 +22,7 @@ fn options(folder: &Path) -> Options {
 fn add_and_kill(folder: &Path, documents: u64) {
     let heap = folder.join("heap");
     let index = options(folder).open().unwrap();
-    assert_eq!(index.reader().unwrap().count_text("all").unwrap(), documents);
+    assert_eq!(index.reader().unwrap().count("all").unwrap(), documents);
     index.add("all").unwrap();
     index.settle();
     let left = fs::read(&heap).unwrap();
@@ -59,7 +60,7 @@ fn killed_and_changed(folder: &Path) {
         match options(folder).open() {
             Ok(index) => {
                 assert!(is_trusted, "change {number}");
-                assert_eq!(index.reader().unwrap().count_text("all").unwrap(), number);
+                assert_eq!(index.reader().unwrap().count("all").unwrap(), number);
             }
             Err(OpenError::Untrusted { .. }) => assert!(!is_trusted, "change {number}"),
             Err(error) => panic!("change {number}: {error}"),

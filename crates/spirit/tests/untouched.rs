@@ -5,11 +5,11 @@ mod support;
 
 use std::fs;
 
-use spirit::{Analyzer, Index, Mode, OnFull, OpenError, Options};
+use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use support::directory::Directory;
 
 fn try_open(directory: &Directory, mode: Mode, on_full: OnFull) -> Result<Index, OpenError> {
-    Options::default()
+    Index::builder()
         .directory(directory.path())
         .mode(mode)
         .dram_bytes(4 << 20)
@@ -52,8 +52,8 @@ fn bytes(directory: &Directory) -> Vec<u8> {
 fn asked(index: &Index) {
     index.settle();
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("all").unwrap(), 1999);
-    assert_eq!(reader.count_text("+key:key9 +all").unwrap(), 1);
+    assert_eq!(reader.count("all").unwrap(), 1999);
+    assert_eq!(reader.count("+key:key9 +all").unwrap(), 1);
     assert_eq!(index.stats().unwrap().documents, 1999);
 }
 
@@ -88,7 +88,7 @@ fn whatever_changes_it_says_that_it_is_open() {
             let index = open(&directory, mode, on_full);
             change(&index);
             let killed = directory.killed();
-            assert!(!spirit::check(killed.path()).unwrap().closed);
+            assert!(!spirit::backup::check(killed.path()).unwrap().closed);
             match try_open(&killed, mode, on_full) {
                 Err(OpenError::Unclean { .. }) => assert_eq!(mode, Mode::Graceful),
                 Err(error) => panic!("{error}"),
@@ -98,7 +98,7 @@ fn whatever_changes_it_says_that_it_is_open() {
                 }
             }
             index.close().unwrap();
-            assert!(spirit::check(directory.path()).unwrap().closed);
+            assert!(spirit::backup::check(directory.path()).unwrap().closed);
             open(&directory, mode, on_full);
         }
     }
@@ -113,7 +113,7 @@ fn what_was_killed_is_closed_by_the_next_orderly_end() {
         index.add("all of it").unwrap();
         let killed = directory.killed();
         open(&killed, Mode::Crash, on_full).close().unwrap();
-        let report = spirit::check(killed.path()).unwrap();
+        let report = spirit::backup::check(killed.path()).unwrap();
         assert!(report.closed && report.is_sound(), "{report}");
         assert_eq!(open(&killed, Mode::Crash, on_full).accepted(), index.accepted());
     }

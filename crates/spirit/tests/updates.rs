@@ -1,7 +1,7 @@
 //! An update stream on a heap that holds a fraction of it: dead versions must give their space back, living
 //! documents must all stay, and every answer must be the naive index's.
 
-use spirit::{Analyzer, Clause, OnFull, Options, Search};
+use spirit::{Analyzer, Clause, Index, OnFull, Search};
 use spirit_oracle::Oracle;
 
 const KEYS: usize = 60;
@@ -22,7 +22,7 @@ fn dead_versions_give_the_space_of_their_texts_back() {
 }
 
 fn run(store: bool) {
-    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10).store(store);
+    let options = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10).store(store);
     let index = options.analyzer(Analyzer::Simple).on_full(OnFull::Wait).open().unwrap();
     let mut oracle = Oracle::default();
     let mut put = |key: String, text: String| {
@@ -47,16 +47,16 @@ fn run(store: bool) {
 
 #[test]
 fn words_that_died_leave_room_for_others() {
-    let options = Options::default().dram_bytes(2 << 20).segment_bytes(64 << 10);
+    let options = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
     let index = options.analyzer(Analyzer::Simple).on_full(OnFull::Wait).open().unwrap();
     for number in 0..60_000 {
         // Each word is new, so the dictionary is full long before anything else is.
         index.put(&format!("k{}", number % KEYS), &format!("version fresh{number}")).unwrap();
     }
     let mut reader = index.reader().unwrap();
-    assert_eq!(reader.count_text("version").unwrap(), KEYS as u64);
-    assert_eq!(reader.count_text("fresh59999").unwrap(), 1);
-    assert_eq!(reader.count_text("fresh17").unwrap(), 0);
+    assert_eq!(reader.count("version").unwrap(), KEYS as u64);
+    assert_eq!(reader.count("fresh59999").unwrap(), 1);
+    assert_eq!(reader.count("fresh17").unwrap(), 0);
     assert!(index.stats().unwrap().rewritten_segments > 10);
 }
 
@@ -79,13 +79,12 @@ fn compare(index: &spirit::Index, oracle: &Oracle) {
     for asked in asked {
         let expected = oracle.search(&asked);
         let query = asked.to_string();
-        let found = reader.search_text(&query, Search::newest(10_000)).unwrap().keys().unwrap();
+        let found = reader.search(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
-        if index.options().get_store() {
-            let texts =
-                reader.search_text(&query, Search::newest(10_000)).unwrap().texts().unwrap();
+        if index.settings().store {
+            let texts = reader.search(&query, Search::newest(10_000)).unwrap().texts().unwrap();
             assert!(oracle.matches(&asked).map(|d| &d.text).eq(&texts), "texts of {query}");
         }
-        assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
+        assert_eq!(reader.count(&query).unwrap(), expected.len() as u64, "count of {query}");
     }
 }

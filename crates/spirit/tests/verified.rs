@@ -7,7 +7,7 @@ mod support;
 use damage::atlas::{Atlas, Place, Promise};
 use damage::image::Image;
 use damage::sample::{self, REFUSED};
-use spirit::{AddError, Index};
+use spirit::{Index, WriteError};
 use support::directory::Directory;
 use support::{Chance, comes_back, size_of_run};
 
@@ -57,10 +57,10 @@ fn takes_more_or_says_why(index: &Index, what: &dyn std::fmt::Debug) {
     for number in 0..3 {
         match index.put(&sample::key(number), "all of it") {
             Ok(_) => {}
-            Err(error @ AddError::Damaged { .. }) => {
+            Err(error @ WriteError::Damaged { .. }) => {
                 assert!(error.to_string().contains("spirit salvage"), "{error}");
             }
-            Err(AddError::HeapFull) => {}
+            Err(WriteError::HeapFull) => {}
             Err(error) => panic!("{what:x?}: {error}"),
         }
     }

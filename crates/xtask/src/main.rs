@@ -10,6 +10,7 @@ mod plan;
 mod process;
 mod run;
 mod seeded;
+mod surface;
 mod tidy;
 
 use std::path::PathBuf;
@@ -20,12 +21,15 @@ use plan::Options;
 const USAGE: &str = "\
 usage: cargo xtask test [--quick] [--long]
        cargo xtask tidy
+       cargo xtask surface [--write]
        cargo xtask seeded [--only NAME...]
 
   test     every check there is, stopping at the first that fails
            --quick  only tidy, fmt, clippy and the tests
            --long   more cases, longer streams, and fuzzing beyond the replay
   tidy     what can be checked by reading: headers, unsafe, layers, links, sizes
+  surface  compare what the crate spirit makes public with the list that is kept
+           --write  write the list anew
   seeded   bugs put into a copy of the persistent tier and of queries, one at a time: tests have to find each
            --only NAME...  these alone";
 
@@ -39,6 +43,9 @@ fn main() -> ExitCode {
             Err(unknown) => wrong_usage(&format!("unknown option {unknown}")),
         },
         ["tidy"] => run::tidy(&root),
+        ["surface"] => surface::run(&root, false),
+        ["surface", "--write"] => surface::run(&root, true),
+        ["surface", ..] => wrong_usage("surface takes --write, or nothing"),
         ["seeded"] => seeded::run(&root, &[]),
         ["seeded", "--only", names @ ..] if !names.is_empty() => seeded::run(&root, names),
         ["seeded", ..] => wrong_usage("seeded takes --only and names, or nothing"),

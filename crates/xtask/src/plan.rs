@@ -111,12 +111,15 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
 
     add("fmt", cargo("cargo fmt --all --check"));
     add("clippy", cargo("cargo clippy --workspace --all-targets -- -D warnings"));
+    // Who depends on the crate has it without the laboratory.
+    add("clippy of the crate", cargo("cargo clippy --package spirit --lib -- -D warnings"));
     add("test", tests(Line::new("cargo test --workspace"), bound));
     if options.quick {
         return steps;
     }
     let doc = Line::new("cargo doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings");
     add("doc", Act::Run(doc, bound));
+    add("surface", cargo("cargo xtask surface"));
     if offered.fuzz {
         // Its dependencies are compiled already.
         let replay = Line::new("cargo test --manifest-path fuzz/Cargo.toml --target-dir target");
@@ -204,14 +207,17 @@ mod tests {
     #[test]
     fn quick_ends_with_the_tests() {
         let quick = Options { quick: true, ..Options::default() };
-        assert_eq!(names(quick, &everything()), ["tidy", "fmt", "clippy", "test"]);
+        assert_eq!(
+            names(quick, &everything()),
+            ["tidy", "fmt", "clippy", "clippy of the crate", "test"]
+        );
     }
 
     #[test]
     fn all_that_is_offered_is_run() {
         let named = names(Options::default(), &everything());
-        assert_eq!(named[4..8], ["doc", "fuzz replay", "asan", "tsan"]);
-        assert_eq!(named[8..], ["release build", "demo", "demo on real posts"]);
+        assert_eq!(named[5..10], ["doc", "surface", "fuzz replay", "asan", "tsan"]);
+        assert_eq!(named[10..], ["release build", "demo", "demo on real posts"]);
         let long = Options { long: true, ..Options::default() };
         assert!(names(long, &everything()).contains(&"fuzz query_parse".into()));
     }

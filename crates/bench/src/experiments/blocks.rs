@@ -12,7 +12,8 @@
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::{Index, Search, Stats};
+use spirit::stats::Stats;
+use spirit::{Index, Search};
 
 use crate::Fallible;
 use crate::bench::Bench;

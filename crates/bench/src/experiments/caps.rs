@@ -23,7 +23,8 @@
 use std::rc::Rc;
 
 use serde_json::json;
-use spirit::{DictionaryTier, EngravePolicy, Index, Options, PointerUpdate, Query, Reader};
+use spirit::settings::{DictionaryTier, EngravePolicy, PointerUpdate};
+use spirit::{Builder, Index, Query, Reader};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -68,7 +69,7 @@ struct Capped {
 
 /// Anyone who counts matches in one way.
 struct Counter<'a> {
-    reader: Reader<'a>,
+    reader: Reader,
     tables: Option<&'a SegmentTables>,
 }
 
@@ -196,7 +197,7 @@ fn heap_bytes(corpus: &Corpus, segments: u64) -> u64 {
 }
 
 /// An index of the corpus in as many segments of equally many documents.
-fn filled(options: Options, corpus: &Corpus, segments: u64) -> Fallible<Index> {
+fn filled(options: Builder, corpus: &Corpus, segments: u64) -> Fallible<Index> {
     let index = options.open()?;
     let mut documents = corpus.iter().map(|text| (None, text)).peekable();
     while documents.peek().is_some() {
@@ -216,7 +217,7 @@ fn kept(corpus: &Corpus, segments: u64, whole_bytes: u64, way: Way) -> Fallible<
         false => ((whole_bytes as f64 * way.dram) as u64)
             .max(segment_bytes * (engine::HEAP_SEGMENTS_MIN + 2)),
     };
-    let options: Options = engine::options(corpus)
+    let options: Builder = engine::options(corpus)
         .prefault(false)
         .segment_bytes(segment_bytes)
         .dram_bytes(dram_bytes)

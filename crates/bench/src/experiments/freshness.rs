@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use spirit::{Index, Options, Query, Search};
+use spirit::{Index, Query, Search};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -106,7 +106,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 fn readers(bench: &mut Bench, corpus: &Corpus, writer: &Index, directory: &Path) -> Fallible<()> {
     let workloads = workloads::draw(corpus, bench.seed)?;
     let _pinned = bench.cores.pin(On::Second);
-    let follower = Options::default().directory(directory).read_only(true).open()?;
+    let follower = Index::builder().directory(directory).read_only(true).open()?;
     let (mut own, mut theirs) = (engine::no_rounds(&workloads), engine::no_rounds(&workloads));
     for _ in 0..bench.rounds {
         for (index, rounds) in [(writer, &mut own), (&follower, &mut theirs)] {

@@ -16,7 +16,8 @@
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::{Level, Options};
+use spirit::Builder;
+use spirit::lab::Level;
 
 use super::steps;
 use crate::Fallible;
@@ -122,7 +123,7 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus) -> Fallible<()> {
 }
 
 fn ingest(corpus: &Corpus, variant: &Variant, keys: &[String], taken: &mut Taken) -> Fallible<()> {
-    let options: Options = engine::options(corpus).prefault(variant.prefault);
+    let options: Builder = engine::options(corpus).prefault(variant.prefault);
     let options = match variant.segment_bytes {
         Some(segment_bytes) => options.segment_bytes(segment_bytes),
         None => options,

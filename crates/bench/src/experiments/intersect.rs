@@ -10,7 +10,8 @@
 //! what the planner takes. The 10,000 hits are written to an array in the clock.
 
 use serde_json::json;
-use spirit::{Algorithm, Index, Search};
+use spirit::lab::Algorithm;
+use spirit::{Index, Search};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -35,7 +36,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let _pinned = bench.cores.pin(On::Second);
     let index = engine::filled(engine::options(&corpus), &corpus)?;
     println!("{}", engine::describe(&index)?);
-    for k in [10, spirit::HITS_MAX] {
+    for k in [10, spirit::search::HITS_MAX] {
         bench.begin("intersect", &corpus, &[("k", json!(k))]);
         same_answers(&index, &workloads, k)?;
         let all = measure(&index, &workloads, k, bench.rounds)?;
@@ -54,9 +55,19 @@ fn same_answers(index: &Index, workloads: &[Workload], k: usize) -> Fallible<()>
     let mut reader = index.reader()?;
     for workload in workloads {
         for (q, query) in workload.queries.iter().enumerate() {
-            let auto: Vec<u64> = reader.search(query, search(k, None))?.sequences()?;
+            let auto: Vec<u64> = reader
+                .search(query, search(k, None))?
+                .iter()
+                .map(|hit| hit.sequence())
+                .collect::<Result<Vec<_>, _>>()?;
             for (name, algorithm) in ALGORITHMS {
-                if reader.search(query, search(k, algorithm))?.sequences()? != auto {
+                if reader
+                    .search(query, search(k, algorithm))?
+                    .iter()
+                    .map(|hit| hit.sequence())
+                    .collect::<Result<Vec<_>, _>>()?
+                    != auto
+                {
                     let (workload, text) = (&workload.name, workload.text(q));
                     return Err(
                         format!("results differ at {workload} query `{text}`: {name}").into()

@@ -12,7 +12,8 @@
 //! Caveats: tantivy has one pair of parameters, SQLite no comparable scores.
 
 use serde_json::json;
-use spirit::{Analyzer, Clause, Order, Parameters, Query, Search};
+use spirit::search::{Order, Parameters};
+use spirit::{Analyzer, Clause, Query, Search};
 use spirit_peer_protocol::{Answer, Named, Query as Tree};
 
 use crate::Fallible;
@@ -130,7 +131,7 @@ fn ours(collection: &Collection, analyzer: Analyzer, parameters: Parameters) -> 
             .map_err(|problem| problem.to_string())?;
         let hits = reader.search(&query, Search::in_order(DEPTH, Order::Relevance(parameters)))?;
         let keys = hits.keys()?.iter().map(|key| key.parse()).collect::<Result<_, _>>()?;
-        let scores = hits.scores().map(Iterator::collect).unwrap_or_default();
+        let scores = hits.iter().filter_map(|hit| hit.score()).collect();
         Ok(Ok(Answer { count: hits.len() as u64, keys, scores, differs: None }))
     };
     Ok(Ok(collection.questions.iter().map(&mut answer).collect::<Fallible<_>>()?))

@@ -11,7 +11,8 @@
 //! of their finished, compressed files, which they cannot write to.
 
 use serde_json::json;
-use spirit::{Analyzer, Bytes, Index, Options, Stats};
+use spirit::stats::{Bytes, Stats};
+use spirit::{Analyzer, Index};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -76,7 +77,7 @@ fn on_corpus(bench: &mut Bench, corpus: &Corpus) -> Fallible<()> {
 }
 
 fn open() -> Fallible<Index> {
-    Ok(Options::default().analyzer(Analyzer::Simple).open()?)
+    Ok(Index::builder().analyzer(Analyzer::Simple).open()?)
 }
 
 /// The first segment just before it is handed over, or the corpus if all of it has room there.

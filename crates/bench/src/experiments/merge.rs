@@ -12,7 +12,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use spirit::{EngravePolicy, Index, Mode};
+use spirit::settings::EngravePolicy;
+use spirit::{Index, Mode};
 
 use crate::Fallible;
 use crate::bench::Bench;

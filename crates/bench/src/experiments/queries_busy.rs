@@ -31,7 +31,7 @@ const K: usize = 10;
 const WINDOW: Duration = Duration::from_millis(300);
 
 /// What is asked of a class, and how.
-type Question = (&'static str, fn(&mut Reader<'_>, &Query) -> usize);
+type Question = (&'static str, fn(&mut Reader, &Query) -> usize);
 
 const QUESTIONS: [Question; 2] = [
     ("count", engine::count),

@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::{Index, Options};
+use spirit::{Builder, Index};
 use spirit_peer_protocol::{Named, Query as Tree};
 
 use crate::Fallible;
@@ -79,7 +79,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     print(bench, &measured)
 }
 
-fn options(corpus: &Corpus, scratch: &Scratch) -> Options {
+fn options(corpus: &Corpus, scratch: &Scratch) -> Builder {
     engine::options(corpus)
         .prefault(false)
         .directory(scratch.path())
@@ -181,10 +181,9 @@ fn start(corpus: &Corpus, scratch: &Scratch, answer: u64, measured: &mut Measure
 pub(crate) fn answer(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     let directory = arguments.next().ok_or("no directory")?;
     let dram_bytes = arguments.next().ok_or("no size")?.parse()?;
-    let index =
-        Options::default().directory(Path::new(&directory)).dram_bytes(dram_bytes).open()?;
+    let index = Index::builder().directory(Path::new(&directory)).dram_bytes(dram_bytes).open()?;
     let mut reader = index.reader()?;
-    println!("{}", reader.count_text(QUERY)?);
+    println!("{}", reader.count(QUERY)?);
     drop(reader);
     Ok(index.close()?)
 }
@@ -210,7 +209,7 @@ fn check(found: u64, answer: u64) -> Fallible<()> {
 }
 
 fn ask(index: &Index) -> Fallible<u64> {
-    Ok(index.reader()?.count_text(QUERY).map_err(|e| e.to_string())?)
+    Ok(index.reader()?.count(QUERY).map_err(|e| e.to_string())?)
 }
 
 fn print(bench: &mut Bench, all: &[Measured]) -> Fallible<()> {

@@ -11,7 +11,8 @@
 //! segments, three of which are in flight.
 
 use serde_json::json;
-use spirit::{Index, Search, Stats};
+use spirit::stats::Stats;
+use spirit::{Index, Search};
 
 use crate::Fallible;
 use crate::bench::Bench;

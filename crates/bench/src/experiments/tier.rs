@@ -17,7 +17,8 @@
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::{Index, Mode, OnFull, Options, Stats};
+use spirit::stats::Stats;
+use spirit::{Builder, Index, Mode, OnFull};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -75,7 +76,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     print(bench, &corpus, &taken)
 }
 
-fn options(corpus: &Corpus, way: &Way, scratch: &Scratch) -> Options {
+fn options(corpus: &Corpus, way: &Way, scratch: &Scratch) -> Builder {
     let options = engine::options(corpus).segment_bytes(SEGMENT_BYTES).mode(way.mode);
     if !way.tier {
         return options;

@@ -19,7 +19,8 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use spirit::{Document, FieldKind, TimeUnit};
+use spirit::schema::TimeUnit;
+use spirit::{Document, FieldKind};
 use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use super::QuerySet;

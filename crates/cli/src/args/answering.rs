@@ -1,6 +1,6 @@
 //! How queries are read and answered, and what they may cost.
 
-use spirit::{Cursor, HITS_MAX, Limits};
+use spirit::search::{Cursor, HITS_MAX, Limits};
 
 use crate::choice::{AlgorithmName, Counting, EvaluatorName, OperatorName};
 use crate::facets::{FacetArg, facet};

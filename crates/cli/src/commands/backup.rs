@@ -24,8 +24,9 @@ struct Summary {
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
     let mut progress = BytesProgress::new(args.progress, "copied");
-    let backup =
-        spirit::backup_watched(&args.directory, &args.out, &mut |p| progress.tick(p.done, p.total));
+    let backup = spirit::backup::backup_watched(&args.directory, &args.out, &mut |p| {
+        progress.tick(p.done, p.total)
+    });
     progress.finish();
     let backup = backup?;
     let mut out = out();

@@ -9,7 +9,7 @@ use crate::output::out;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
-    let report = spirit::check(&args.directory)?;
+    let report = spirit::backup::check(&args.directory)?;
     let mut out = out();
     writeln!(out, "{report}")?;
     out.flush()?;

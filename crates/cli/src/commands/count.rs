@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use serde::Serialize;
-use spirit::{Index, Reader, SearchError, Total};
+use spirit::search::Total;
+use spirit::{Index, Lenient, Reader, SearchError};
 
 use crate::answer::reader;
 use crate::args::{CountArgs, QueryArgs};
@@ -68,7 +69,7 @@ fn count_all<W: Write>(
 
 /// How many documents match, and what was passed over to know it, if that was wanted.
 fn count(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     asked: Asked<'_>,
     up_to: Option<u64>,
     lenient: bool,
@@ -76,13 +77,13 @@ fn count(
     let text = asked.text;
     if !lenient {
         let total = match up_to {
-            None => reader.count_text(text).map(Total::Exact),
-            Some(number) => reader.count_text_up_to(text, number),
+            None => reader.count(text).map(Total::Exact),
+            Some(number) => reader.count_up_to(text, number),
         };
         return Ok((total?, None));
     }
-    let (query, warnings) = reader.parse_typed(text);
-    let warnings = asked.warn(&warnings);
+    let query = reader.parse(Lenient(text))?;
+    let warnings = asked.warn(reader.warnings());
     let total = match up_to {
         None => reader.count(&query).map(Total::Exact),
         Some(number) => reader.count_up_to(&query, number),

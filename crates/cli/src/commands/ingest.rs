@@ -70,7 +70,7 @@ fn ingest(
         return loaded;
     }
     let seconds = progress.elapsed();
-    if index.options().get_on_full() == OnFull::DropOldest {
+    if index.settings().on_full == OnFull::DropOldest {
         // The summary also counts what goes when the index closes. Closing reports a failure later.
         let _ = index.prepare_close();
     }

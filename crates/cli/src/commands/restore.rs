@@ -9,7 +9,7 @@ use crate::progress::BytesProgress;
 
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Failure> {
     let mut progress = BytesProgress::new(args.progress, "restored");
-    let restored = spirit::restore_watched(&args.backup, &args.directory, &mut |p| {
+    let restored = spirit::backup::restore_watched(&args.backup, &args.directory, &mut |p| {
         progress.tick(p.done, p.total);
     });
     progress.finish();

@@ -11,7 +11,7 @@ use crate::progress::BytesProgress;
 pub(crate) fn run(args: &SalvageArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
     let mut progress = BytesProgress::new(args.progress, "salvaged");
-    let salvaged = spirit::salvage_watched(&args.directory, &args.out, &mut |p| {
+    let salvaged = spirit::backup::salvage_watched(&args.directory, &args.out, &mut |p| {
         progress.tick(p.done, p.total);
     });
     progress.finish();

@@ -9,7 +9,8 @@ use crate::progress::BytesProgress;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut progress = BytesProgress::new(args.progress, "verified");
-    let report = spirit::verify_watched(&args.backup, &mut |p| progress.tick(p.done, p.total));
+    let report =
+        spirit::backup::verify_watched(&args.backup, &mut |p| progress.tick(p.done, p.total));
     progress.finish();
     let report = report?;
     let mut out = out();

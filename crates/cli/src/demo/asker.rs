@@ -24,7 +24,7 @@ const FRESH_DOCUMENTS: u64 = 256;
 pub(crate) struct Asker<'a> {
     corpus: &'a Corpus,
     live: &'a Live,
-    reader: Reader<'a>,
+    reader: Reader,
     watcher: Watcher<'a>,
     random: Random,
     query: String,
@@ -72,17 +72,17 @@ impl<'a> Asker<'a> {
         }
         let started = Instant::now();
         // The words are plain: there is nothing to misread in them.
-        let Ok(hits) = self.reader.search_text(&self.query, Search::newest(K)) else { return };
+        let Ok(hits) = self.reader.search(&self.query, Search::newest(K)) else { return };
         self.live.latency(kind).record(started.elapsed().as_nanos() as u64);
         if kind != Kind::Fresh {
             return;
         }
-        if hits.is_empty() {
+        let Some(newest) = hits.get(0) else {
             self.live.missed.fetch_add(1, Relaxed);
             return;
-        }
+        };
         self.key.clear();
-        if hits.write_key(0, &mut self.key).is_err() {
+        if newest.write_key(&mut self.key).is_err() {
             return;
         }
         let number = std::str::from_utf8(&self.key).ok().and_then(|key| key.parse::<u64>().ok());

@@ -2,7 +2,7 @@
 //!
 //! The engine stores no text in this version; the corpus does, and an automatic key is a number in it.
 
-use spirit::DOCUMENT_BYTES_MAX;
+use spirit::settings::DOCUMENT_BYTES_MAX;
 
 use super::generator::Generator;
 use super::random::Random;

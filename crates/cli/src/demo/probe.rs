@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::Instant;
 
-use spirit::{AddError, Index, Reader, Search};
+use spirit::{Index, Reader, Search, WriteError};
 
 use super::histogram::Histogram;
 
@@ -57,7 +57,7 @@ impl<'a> Marker<'a> {
     }
 
     /// Adds `document` with the token that is watched for.
-    pub(crate) fn add(&mut self, index: &Index, document: &str) -> Result<(), AddError> {
+    pub(crate) fn add(&mut self, index: &Index, document: &str) -> Result<(), WriteError> {
         self.last = self.probe.watched.load(Acquire);
         self.text.clear();
         self.text.push_str(document);
@@ -82,14 +82,13 @@ impl<'a> Watcher<'a> {
     }
 
     /// Watches for the next probe until it is found or `ended` says so.
-    pub(crate) fn watch(&mut self, reader: &mut Reader<'_>, ended: impl Fn() -> bool) {
+    pub(crate) fn watch(&mut self, reader: &mut Reader, ended: impl Fn() -> bool) {
         self.number += 1;
         self.query.clear();
         token(self.number, &mut self.query);
         self.probe.watched.store(self.number, Release);
         while !ended() {
-            if reader.search_text(&self.query, Search::newest(1)).is_ok_and(|hits| !hits.is_empty())
-            {
+            if reader.search(&self.query, Search::newest(1)).is_ok_and(|hits| !hits.is_empty()) {
                 let delay = now(self.started).saturating_sub(self.probe.begun.load(Acquire));
                 return self.probe.delays.record(delay);
             }

@@ -15,7 +15,7 @@ const SHOWN_CHARS: usize = 100;
 
 /// Answers what `input` asks until it ends or says `:quit`.
 pub(crate) fn run(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     corpus: &Corpus,
     mut input: impl BufRead,
     out: &mut impl Write,
@@ -39,17 +39,17 @@ pub(crate) fn run(
 }
 
 fn answer(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     corpus: &Corpus,
     query: &str,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let started = Instant::now();
-    let count = match reader.count_text(query) {
+    let count = match reader.count(query) {
         Ok(count) => count,
         Err(error) => return writeln!(out, "query: {error}"),
     };
-    let hits = match reader.search_text(query, Search::newest(K)) {
+    let hits = match reader.search(query, Search::newest(K)) {
         Ok(hits) => hits,
         Err(error) => return writeln!(out, "query: {error}"),
     };
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn questions_are_answered_until_quit() {
         let mut corpus = Corpus::default();
-        let index = spirit::Options::default().dram_bytes(16 << 20).open().unwrap();
+        let index = spirit::Index::builder().dram_bytes(16 << 20).open().unwrap();
         for text in ["first fox", "lazy dog", "second fox"] {
             corpus.push(text);
             index.add(text).unwrap();

@@ -65,6 +65,6 @@ fn stream(
     Ok(next)
 }
 
-fn at(number: usize, error: &spirit::AddError) -> Failure {
+fn at(number: usize, error: &spirit::WriteError) -> Failure {
     Failure::work(format_args!("document {number}: {error}"))
 }

@@ -193,7 +193,14 @@ impl fmt::Display for GeometryError {
     }
 }
 
-impl std::error::Error for GeometryError {}
+impl std::error::Error for GeometryError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            GeometryError::Reserve(reason) => reason.source(),
+            _ => None,
+        }
+    }
+}
 
 impl From<ReserveError> for GeometryError {
     fn from(reason: ReserveError) -> GeometryError {

@@ -43,7 +43,7 @@ use spirit_index::snapshot::Segment;
 use spirit_kernel::{Bm25, Lengths};
 
 use super::{Evaluation, Place, words_of};
-use crate::collect::{Hit, Limit};
+use crate::collect::{Address, Limit};
 use crate::fade::Fading;
 use crate::plan::{RankedPlan, RankedWay};
 use crate::rank::Weights;
@@ -199,7 +199,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
             return;
         }
         let score = self.faded(place, rank, score);
-        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let hit = Address { executor: self.collector.executor, segment: place.segment.id(), local };
         let sequence = place.segment.sequence(local);
         self.collector.top.offer(Scored { score, sequence, hit });
     }

@@ -11,7 +11,7 @@ use spirit_kernel as kernel;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
-use crate::collect::Hit;
+use crate::collect::Address;
 use crate::query::NONE;
 use crate::sort::{Direction, Sorted, Sorting};
 
@@ -109,7 +109,7 @@ impl Evaluation<'_, Sorting<'_>> {
                 first_len = Some(len);
             }
         }
-        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let hit = Address { executor: self.collector.executor, segment: place.segment.id(), local };
         let word = first_len.map(|len| &first[..len]);
         self.collector.offer_word(word, place.segment.sequence(local), hit);
     }
@@ -119,7 +119,7 @@ impl Evaluation<'_, Sorting<'_>> {
         if !self.collector.takes(key) || (place.has_dead && place.segment.is_dead(local)) {
             return;
         }
-        let hit = Hit { executor: self.collector.executor, segment: place.segment.id(), local };
+        let hit = Address { executor: self.collector.executor, segment: place.segment.id(), local };
         let sequence = place.segment.sequence(local);
         self.collector.offer(Sorted { key, sequence, hit });
     }

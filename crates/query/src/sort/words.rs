@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use spirit_index::ground::term::TERM_BYTES_MAX;
 
 use super::{Direction, Sorted};
-use crate::collect::Hit;
+use crate::collect::Address;
 
 /// Bytes of keywords that there is room for from the beginning; who asks for many hits by long keywords makes it grow, once.
 const BYTES: usize = 1 << 16;
@@ -78,7 +78,7 @@ impl Words {
     }
 
     /// A document, if it may be among the first; says whether any may that comes behind it.
-    pub(crate) fn offer(&mut self, word: Option<&[u8]>, sequence: u64, hit: Hit) -> bool {
+    pub(crate) fn offer(&mut self, word: Option<&[u8]>, sequence: u64, hit: Address) -> bool {
         let place = (word, sequence);
         let is_behind = |other| compare(self.direction, place, other).is_gt();
         if self.last().is_some_and(is_behind) {
@@ -181,7 +181,7 @@ mod tests {
                 });
                 words.begin(k, direction, after);
                 for (word, sequence) in given.iter().zip(0..) {
-                    let hit = Hit { executor: 0, segment: SegmentId(0), local: sequence as u32 };
+                    let hit = Address { executor: 0, segment: SegmentId(0), local: sequence as u32 };
                     words.offer(word.as_ref().map(|word| word.as_bytes()), sequence, hit);
                 }
                 words.settle();

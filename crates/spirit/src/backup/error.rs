@@ -121,4 +121,13 @@ impl fmt::Display for BackupError {
     }
 }
 
-impl std::error::Error for BackupError {}
+impl std::error::Error for BackupError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // The message is the inner error's, so the source is the inner error's too.
+            BackupError::Index(error) => error.source(),
+            BackupError::File { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+}

@@ -331,7 +331,7 @@ impl<'a> Copier<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Search};
+    use crate::{Index, Search};
     use spirit_index::backup::frame::Sink;
     use spirit_mem::Span;
     use std::io::{self, Write};
@@ -377,7 +377,7 @@ mod tests {
     fn a_segment_that_is_merged_while_it_is_copied_is_copied_again() {
         let base = std::env::temp_dir().join(format!("spirit-merged-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&base);
-        let options = Options::default().directory(base.join("index")).merge_after(16);
+        let options = Index::builder().directory(base.join("index")).merge_after(16);
         let options = options.dram_bytes(16 << 20).nvm_bytes(16 << 20).segment_bytes(64 << 10);
         let index = options.open().unwrap();
         for number in 0..500 {
@@ -420,7 +420,7 @@ mod tests {
         let base = std::env::temp_dir().join(format!("spirit-far-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&base);
         let options = |directory: &str| {
-            Options::default()
+            Index::builder()
                 .directory(base.join(directory))
                 .dram_bytes(16 << 20)
                 .nvm_bytes(16 << 20)
@@ -453,7 +453,7 @@ mod tests {
             crate::backup::restore::restore(out, base.join(&directory)).unwrap();
             let restored = options(&directory).open().unwrap();
             let mut reader = restored.reader().unwrap();
-            let keys = reader.search_text("all", Search::newest(10_000)).unwrap().keys().unwrap();
+            let keys = reader.search("all", Search::newest(10_000)).unwrap().keys().unwrap();
             let mut each = keys.clone();
             each.sort_unstable();
             each.dedup();
@@ -466,13 +466,13 @@ mod tests {
                 .rev()
                 .find(|round| {
                     let word = format!("v{}", round * KEYS + key);
-                    reader.count_text(&word).unwrap() == 1
+                    reader.count(&word).unwrap() == 1
                 })
                 .unwrap();
             let end = round * KEYS + key + 1;
             assert!(end >= *before, "{end} of {before}");
             for number in end.saturating_sub(KEYS)..end {
-                assert_eq!(reader.count_text(&format!("v{number}")).unwrap(), 1, "{number}, {end}");
+                assert_eq!(reader.count(&format!("v{number}")).unwrap(), 1, "{number}, {end}");
             }
         }
         drop(index);

@@ -1,5 +1,5 @@
 //! Whether a backup is whole: all its checksums; then each segment, put into memory on its own, and the log, by the rules of
-//! [`check`](crate::check()).
+//! [`check`](crate::backup::check()).
 
 use std::fs::File;
 use std::io::BufReader;

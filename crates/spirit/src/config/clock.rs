@@ -41,6 +41,7 @@ impl ClockReading {
 }
 
 /// Clocks that tests set: a monotonic one and a wall clock.
+#[cfg_attr(not(feature = "lab"), expect(unreachable_pub, reason = "the laboratory shows it"))]
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock(Arc<ManualTimes>);
 
@@ -50,6 +51,7 @@ struct ManualTimes {
     wall_ms: AtomicU64,
 }
 
+#[cfg(feature = "lab")]
 impl ManualClock {
     /// Clocks of a machine whose wall clock says `wall_ms`.
     pub fn new(wall_ms: u64) -> ManualClock {
@@ -68,8 +70,11 @@ impl ManualClock {
     pub fn set(&self, wall_ms: u64) {
         self.0.wall_ms.store(wall_ms, Relaxed);
     }
+}
 
+impl ManualClock {
     /// The wall clock.
+    #[cfg_attr(not(feature = "lab"), expect(unreachable_pub, reason = "as above"))]
     pub fn wall_ms(&self) -> u64 {
         self.0.wall_ms.load(Relaxed)
     }

@@ -6,9 +6,9 @@ use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
 /// A document on its way into an index.
 ///
 /// ```
-/// use spirit::{Document, Options};
+/// use spirit::{Document, Index};
 ///
-/// let index = Options::default().dram_bytes(64 << 20).open()?;
+/// let index = Index::builder().dram_bytes(64 << 20).open()?;
 /// let document = Document::new()
 ///     .key("moby")
 ///     .text("Call me Ishmael")
@@ -16,7 +16,7 @@ use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
 ///     .field("year", 1851)
 ///     .field("tag", "sea")
 ///     .field("tag", "whales"); // several values of one field
-/// index.add_document(&document)?;
+/// index.add(&document)?;
 /// assert_eq!(index.schema().by_name("year").unwrap().kind.to_string(), "integer");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -25,6 +25,7 @@ pub struct Document<'a> {
     pub(crate) key: Option<&'a str>,
     pub(crate) text: &'a str,
     pub(crate) fields: Vec<(&'a str, Value<'a>)>,
+    pub(crate) place: Option<&'a [u8]>,
 }
 
 impl<'a> Document<'a> {
@@ -52,7 +53,44 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A document as an index that [stores](crate::Options::store) documents gives it back.
+impl<'a> Document<'a> {
+    /// The same, whose text can be read again at `place`: at most 64 bytes of the application's own, a file and an offset in it
+    /// for example. The log holds these instead of the text, until the document's segment is in the second tier. A start that
+    /// finds the place in the log asks the index's [source](crate::Builder::source), and fails if the text is gone.
+    pub fn place(mut self, place: &'a [u8]) -> Document<'a> {
+        self.place = Some(place);
+        self
+    }
+}
+
+impl<'a> From<&'a str> for Document<'a> {
+    #[inline]
+    fn from(text: &'a str) -> Document<'a> {
+        Document { text, ..Document::default() }
+    }
+}
+
+impl<'a> From<&'a String> for Document<'a> {
+    fn from(text: &'a String) -> Document<'a> {
+        Document::from(text.as_str())
+    }
+}
+
+/// A key, if there is one, and a text.
+impl<'a> From<(Option<&'a str>, &'a str)> for Document<'a> {
+    #[inline]
+    fn from((key, text): (Option<&'a str>, &'a str)) -> Document<'a> {
+        Document { key, text, ..Document::default() }
+    }
+}
+
+impl<'a> From<&Document<'a>> for Document<'a> {
+    fn from(document: &Document<'a>) -> Document<'a> {
+        document.clone()
+    }
+}
+
+/// A document as an index that [stores](crate::Builder::store) documents gives it back.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StoredDocument {
@@ -78,6 +116,35 @@ pub enum StoredValue {
 }
 
 impl StoredValue {
+    /// Returns the text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        if let StoredValue::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// Returns the number, if it is a whole one.
+    pub fn as_i64(&self) -> Option<i64> {
+        if let StoredValue::Integer(number) = self { Some(*number) } else { None }
+    }
+
+    /// Returns the number, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            StoredValue::Float(number) => Some(number),
+            StoredValue::Integer(number) => Some(number as f64),
+            _ => None,
+        }
+    }
+
+    /// Returns the truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let StoredValue::Boolean(yes) = self { Some(*yes) } else { None }
+    }
+
+    /// Returns the moment in milliseconds since 1970, if it is one.
+    pub fn as_time(&self) -> Option<i64> {
+        if let StoredValue::Time(ms) = self { Some(*ms) } else { None }
+    }
+
     /// The value with these bits, if it is one of its own and no part of a text.
     pub(crate) fn from_bits(kind: ValueKind, bits: u64) -> Option<StoredValue> {
         match kind {
@@ -91,6 +158,16 @@ impl StoredValue {
 }
 
 impl StoredDocument {
+    /// Returns the first value of a field; none if there is none.
+    pub fn get(&self, field: &str) -> Option<&StoredValue> {
+        self.values(field).next()
+    }
+
+    /// Iterates over the values of a field, in the order in which they were given.
+    pub fn values(&self, field: &str) -> impl Iterator<Item = &StoredValue> {
+        self.fields.iter().filter(move |(name, _)| name == field).map(|(_, value)| value)
+    }
+
     /// What these stored bytes are; none if they are not what `schema` lets be stored.
     pub(crate) fn read(stored: &[u8], schema: &Schema) -> Option<StoredDocument> {
         let (text, values) = encoded::split(stored);

@@ -1,5 +1,6 @@
 //! What can go wrong, for whom, and what to do about it.
 
+use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -76,7 +77,7 @@ pub enum OpenError {
     },
     /// What the index holds does not fit in the memory that it is opened with, or a text that its log only refers to cannot be read
     /// again.
-    Recovery(AddError),
+    Recovery(WriteError),
     /// An unknown field, or one of another kind.
     Field(FieldError),
     /// A setting is out of its range.
@@ -152,11 +153,11 @@ impl fmt::Display for OpenError {
                 f,
                 "{followers_max} processes have this index open for reading only, which is as many as there can be: end one"
             ),
-            OpenError::Recovery(reason @ AddError::Source { .. }) => write!(
+            OpenError::Recovery(reason @ WriteError::Source { .. }) => write!(
                 f,
                 "{reason}; nothing was changed: open the index with a source that has what was added from it"
             ),
-            OpenError::Recovery(reason @ AddError::Damaged { .. }) => reason.fmt(f),
+            OpenError::Recovery(reason @ WriteError::Damaged { .. }) => reason.fmt(f),
             OpenError::Recovery(reason) => write!(
                 f,
                 "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
@@ -169,15 +170,49 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl std::error::Error for OpenError {}
+impl Error for OpenError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            // The message is the inner error's, so the source is the inner error's too.
+            OpenError::Memory(reason) => reason.source(),
+            OpenError::File(reason) => reason.source(),
+            OpenError::Field(reason) => reason.source(),
+            OpenError::Thread(reason) => Some(reason),
+            OpenError::Corrupt { what, .. } => Some(what),
+            OpenError::Recovery(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
 
 /// What helps where the file does not hold what was stored there.
 pub(crate) const REMEDY: &str = "`spirit check` says what else is damaged, and `spirit salvage` saves what is whole, or restore a backup";
 
-/// A document was not taken. The index is as it was.
+/// A document of many was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddAllError {
+    /// The number of documents that were added before it.
+    pub added: u64,
+    /// Why it was not.
+    pub error: WriteError,
+}
+
+impl fmt::Display for AddAllError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after {} documents: {}", self.added, self.error)
+    }
+}
+
+impl Error for AddAllError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// An operation that changes the index was not done. The index is as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum AddError {
+pub enum WriteError {
     /// The text is longer than a document may be.
     DocumentTooLong {
         /// Its bytes.
@@ -249,65 +284,73 @@ pub enum AddError {
     ReadOnly,
 }
 
-impl fmt::Display for AddError {
+impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AddError::DocumentTooLong { bytes, bytes_max } => {
+            WriteError::DocumentTooLong { bytes, bytes_max } => {
                 write!(f, "a document of {bytes} bytes: at most {bytes_max}; split it")
             }
-            AddError::DocumentTooLarge { segment_bytes } => write!(
+            WriteError::DocumentTooLarge { segment_bytes } => write!(
                 f,
                 "the document does not fit in an empty segment of {segment_bytes} bytes; use larger segments, or more DRAM"
             ),
-            AddError::GroupTooLarge { bytes, bytes_max } => write!(
+            WriteError::GroupTooLarge { bytes, bytes_max } => write!(
                 f,
                 "a group of {bytes} bytes, with what the log adds: at most {bytes_max}; make smaller groups, or a larger log"
             ),
-            AddError::GroupBeyondSegment { segment_bytes } => write!(
+            WriteError::GroupBeyondSegment { segment_bytes } => write!(
                 f,
                 "the group does not fit in an empty segment of {segment_bytes} bytes; make smaller groups, or larger segments, or use more DRAM"
             ),
-            AddError::ReferenceTooLong { bytes } => {
+            WriteError::ReferenceTooLong { bytes } => {
                 write!(f, "a reference of {bytes} bytes: at most {REFERENCE_BYTES_MAX}")
             }
-            AddError::Source { reference, why } => {
+            WriteError::Source { reference, why } => {
                 write!(f, "the document at {reference:?} cannot be read again: {why}")
             }
-            AddError::OffsetTooLong { bytes, bytes_max } => {
+            WriteError::OffsetTooLong { bytes, bytes_max } => {
                 write!(
                     f,
                     "an offset of {bytes} bytes: at most {bytes_max}; make a larger log, or one of shorter documents"
                 )
             }
-            AddError::OffsetNotKept => f.write_str(
+            WriteError::OffsetNotKept => f.write_str(
                 "an offset is kept only in mode crash: make the index so, or add without offsets",
             ),
-            AddError::Field(reason) => reason.fmt(f),
-            AddError::Key { bytes } => {
+            WriteError::Field(reason) => reason.fmt(f),
+            WriteError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")
             }
-            AddError::HeapFull => f.write_str(
+            WriteError::HeapFull => f.write_str(
                 "the heap is full, or the disk that it is kept on; give it more DRAM, make room on the disk, or let the index \
                  drop its oldest segment",
             ),
-            AddError::KeysFull => {
+            WriteError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")
             }
-            AddError::SyncFailed => f.write_str(
+            WriteError::SyncFailed => f.write_str(
                 "the disk failed to keep data; the index answers queries and takes nothing more: mend the \
                  disk and open the index again",
             ),
-            AddError::Damaged { what } => {
+            WriteError::Damaged { what } => {
                 write!(f, "the index is damaged and takes nothing more; {what}; {REMEDY}")
             }
-            AddError::Poisoned => f.write_str(
+            WriteError::Poisoned => f.write_str(
                 "a stage of the pipeline failed; the index answers queries and takes nothing more",
             ),
-            AddError::ReadOnly => f.write_str(
+            WriteError::ReadOnly => f.write_str(
                 "the index was opened for reading only: open it for writing, or ask the process that writes it",
             ),
         }
     }
 }
 
-impl std::error::Error for AddError {}
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            WriteError::Field(reason) => reason.source(),
+            WriteError::Damaged { what } => Some(what),
+            _ => None,
+        }
+    }
+}

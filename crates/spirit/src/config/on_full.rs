@@ -7,7 +7,7 @@ pub enum OnFull {
     DropOldest,
     /// `add` waits until there is room.
     Wait,
-    /// `add` returns [`AddError::HeapFull`](crate::AddError::HeapFull). The default: nothing is lost unless somebody asked for it.
+    /// `add` returns [`WriteError::HeapFull`](crate::WriteError::HeapFull). The default: nothing is lost unless somebody asked for it.
     #[default]
     Refuse,
 }

@@ -3,7 +3,7 @@
 mod second_tier;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use spirit_text::Analyzer;
 use crate::config::clock::ManualClock;
 use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
 use crate::config::error::OpenError;
-use crate::config::late_reader::{LateReader, LateWatcher};
+use crate::config::late_reader::LateWatcher;
 use crate::config::log_limits;
 use crate::config::on_full::OnFull;
 use crate::config::recovering::Watcher;
@@ -31,18 +31,16 @@ pub(crate) use second_tier::name_word;
 
 /// Longest document, in bytes, unless set otherwise.
 pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// Longest query text, in bytes; a longer one is refused with [`TooLarge::Text`](crate::query::TooLarge::Text).
+pub const QUERY_BYTES_MAX: usize = 1 << 20;
 /// Executors in one index.
 pub(crate) const EXECUTORS_MAX: usize = 64;
 /// Texts of a group, in bytes, at most.
 pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
-/// Settings of an index. Start from [`Options::default`].
-///
-/// An index in a [directory](Options::directory) keeps the options that it was made with: executors, sizes of the second tier and of
-/// segments, mode, durability, analyzer, positions, stored texts, fields, strictness, longest document, and what happens when it is
-/// full. Opening it again uses those, whatever is set here. DRAM, readers and policies may differ each time.
+/// The settings of a [builder](crate::Builder), and the defaults of the rest.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     pub(crate) dram_bytes: u64,
     /// Whether somebody said how much.
     pub(crate) is_dram_given: bool,
@@ -143,195 +141,15 @@ const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
-    /// DRAM for the whole index, in bytes: a hard cap, reserved at start. Default 1 GiB, or what the segments of an existing index need
-    /// if that is more. With less, fresh segments are smaller, down to an eighth, and the file has slots for fewer documents. One
-    /// exception: a start takes up to eight times as much if the log needs it, on a full disk or for a document that is too large for a
-    /// smaller segment.
-    pub fn dram_bytes(mut self, bytes: u64) -> Self {
-        self.dram_bytes = bytes;
-        self.is_dram_given = true;
-        self
-    }
-
-    /// Size of a fresh segment's table, records and blocks, in bytes. Default: a 16th of an executor's DRAM, down to a
-    /// 32nd if the heap has no room for larger segments; at most 128 MiB.
-    pub fn segment_bytes(mut self, bytes: u64) -> Self {
-        self.segment_bytes = Some(bytes);
-        self
-    }
-
-    /// Pipelines that run in parallel. Documents are routed by key. Default 1.
-    pub fn executors(mut self, executors: usize) -> Self {
-        self.executors = executors;
-        self
-    }
-
-    /// Readers at once. Default 64.
-    pub fn readers_max(mut self, readers: usize) -> Self {
-        self.readers_max = readers;
-        self
-    }
-
-    /// How long [`Hits`](crate::Hits) may be kept while the index waits for their memory; after that they are invalidated,
-    /// and later calls return [`LeaseExpired`](crate::LeaseExpired). Millisecond precision. Default 10 s.
-    pub fn reader_lease(mut self, lease: Duration) -> Self {
-        self.reader_lease = lease;
-        self
-    }
-
-    /// Calls `watch` once a second while memory waits for a reader, of this process or of another one that may have been stopped.
-    pub fn while_waiting(mut self, watch: impl Fn(LateReader) + Send + Sync + 'static) -> Self {
-        self.late_watcher = Some(LateWatcher::new(watch));
-        self
-    }
-
-    /// How text becomes terms. Default [`Analyzer::Standard`].
-    pub fn analyzer(mut self, analyzer: Analyzer) -> Self {
-        self.analyzer = analyzer;
-        self
-    }
-
-    /// Keeps the positions of tokens, which phrases need. Default yes.
-    pub fn positions(mut self, keep: bool) -> Self {
-        self.positions = keep;
-        self
-    }
-
-    /// Stores the documents' texts, which [`Hits::texts`](crate::Hits::texts) returns. Default no. A segment is full when its texts reach
-    /// the segment size; a document with a longer text is refused.
-    pub fn store(mut self, keep: bool) -> Self {
-        self.store = keep;
-        self
-    }
-
-    /// How posting lists are stored in the second tier: [raw](Postings::Raw) as in DRAM, the default, or
-    /// [packed](Postings::Packed), which takes less than half the room and makes queries of old documents slower. An index that
-    /// exists keeps its choice unless another is given, which counts for what is engraved from then on.
-    pub fn postings(mut self, postings: Postings) -> Self {
-        self.postings = Some(postings);
-        self
-    }
-
-    /// A field of the documents, and its kind. A document may bring others along, unless the index is [strict](Self::strict). An
-    /// index that is opened again gets those that it has not; one that it has keeps its kind. See [`Schema`](crate::Schema) for what
-    /// is a name.
-    pub fn field(mut self, name: impl Into<String>, kind: FieldKind) -> Self {
-        self.fields.push((name.into(), Some(kind)));
-        self
-    }
-
-    /// A field of text that the index's [analyzer](Self::analyzer) cuts, as it does with texts in fields that documents bring along.
-    pub fn text_field(mut self, name: impl Into<String>) -> Self {
-        self.fields.push((name.into(), None));
-        self
-    }
-
-    /// Refuses documents with fields that are not in the schema. Default no: such fields are added.
-    pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self
-    }
-
-    /// What happens when the heap is full. Default: [`OnFull::Refuse`].
-    pub fn on_full(mut self, policy: OnFull) -> Self {
-        self.on_full = policy;
-        self
-    }
-
-    /// How long documents are kept after their arrival. At most a sixteenth of that time later, no answer contains them, and their segment is
-    /// dropped soon. An index in a directory stores arrivals, so they hold over restarts and in processes that only
-    /// read. In an index in memory, documents that were rewritten together go when the newest of them does.
-    ///
-    /// Time is measured by the monotonic clock while the index is open, and by the wall clock while it is closed. So setting the wall clock
-    /// has an effect only while the index is closed. Default: as long as there is room.
-    pub fn retain(mut self, age: Duration) -> Self {
-        self.retain = Some(age);
-        self
-    }
-
-    /// Fixed-sized posting blocks (FSB) in fresh segments, for comparison. Default: variable-sized.
-    pub fn fixed_blocks(mut self, fixed: bool) -> Self {
-        self.fixed_blocks = fixed;
-        self
-    }
-
-    /// Makes all memory resident at start. Default no: on first touch.
-    pub fn prefault(mut self, prefault: bool) -> Self {
-        self.residency = if prefault { Residency::Prefault } else { Residency::OnTouch };
-        self
-    }
-
-    /// Longest document, in bytes. Default 1 MiB.
-    pub fn document_bytes_max(mut self, bytes: usize) -> Self {
-        self.document_bytes_max = bytes;
-        self
-    }
-
-    /// The widest vector unit to use, for comparison. Default: the widest that the machine has.
-    pub fn vectors(mut self, level: Level) -> Self {
-        self.vectors = level;
-        self
-    }
-
-    /// Executors, as set.
-    pub fn get_executors(&self) -> usize {
-        self.executors
-    }
-
-    /// Bytes of a segment, as set or by default.
-    pub fn get_segment_bytes(&self) -> u64 {
-        self.segment()
-    }
-
-    /// Bytes of the second tier, as set or by default.
-    pub fn get_nvm_bytes(&self) -> u64 {
-        self.nvm().bytes * self.executors as u64
-    }
-
-    /// The analyzer, as set.
-    pub fn get_analyzer(&self) -> Analyzer {
-        self.analyzer
-    }
-
-    /// Whether the order of tokens is kept, as set.
-    pub fn get_positions(&self) -> bool {
-        self.positions
-    }
-
-    /// Whether the documents' texts are kept, as set.
-    pub fn get_store(&self) -> bool {
-        self.store
-    }
-
     /// The fields, as set.
-    pub fn get_fields(&self) -> impl Iterator<Item = (&str, FieldKind)> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, FieldKind)> {
         let text = FieldKind::Text(self.analyzer);
         self.fields.iter().map(move |(name, kind)| (&**name, kind.unwrap_or(text)))
     }
 
-    /// See [`postings`](Self::postings).
-    pub fn get_postings(&self) -> Postings {
+    /// Returns how posting lists are stored, as set or by default.
+    pub(crate) fn postings(&self) -> Postings {
         self.postings.unwrap_or_default()
-    }
-
-    /// Whether documents may bring no fields along, as set.
-    pub fn get_strict(&self) -> bool {
-        self.strict
-    }
-
-    /// What happens when the heap is full, as set.
-    pub fn get_on_full(&self) -> OnFull {
-        self.on_full
-    }
-
-    /// How long documents are kept, if that was set.
-    pub fn get_retain(&self) -> Option<Duration> {
-        self.retain
-    }
-
-    /// Where the index is kept, if it is.
-    pub fn get_directory(&self) -> Option<&Path> {
-        self.directory.as_deref()
     }
 
     pub(crate) fn check(&self) -> Result<(), OpenError> {
@@ -373,7 +191,7 @@ impl Options {
     }
 
     /// The size of a segment in bytes, as set or by default.
-    fn segment(&self) -> u64 {
+    pub(crate) fn segment(&self) -> u64 {
         let asked = self.segment_bytes.unwrap_or_else(|| self.default_segment());
         asked.min(SEGMENT_BYTES_MAX + 1)
     }
@@ -407,7 +225,7 @@ impl Options {
             blocks,
             positions: self.positions,
             store: self.store,
-            postings: self.get_postings(),
+            postings: self.postings(),
             residency: self.residency,
             nvm: self.directory.as_ref().map(|_| self.nvm()),
         }

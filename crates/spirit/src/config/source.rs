@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spirit_index::log::Reference;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 
 type Read = dyn Fn(&[u8]) -> std::io::Result<String> + Send + Sync;
 
@@ -24,10 +24,10 @@ impl Source {
     pub(crate) fn read(
         source: Option<&Source>,
         reference: Reference<'_>,
-    ) -> Result<String, AddError> {
+    ) -> Result<String, WriteError> {
         let failed = |why: String| {
             let place = String::from_utf8_lossy(reference.place).into_owned();
-            AddError::Source { reference: place, why }
+            WriteError::Source { reference: place, why }
         };
         let source =
             source.ok_or_else(|| failed("the index was opened without a source".into()))?;

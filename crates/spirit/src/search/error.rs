@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spirit_index::ground::corrupt::Corrupt;
-use spirit_query::{FacetError, ParseError, Stop};
+use spirit_query::{FacetError, ParseError, Problem, Stop};
 use spirit_schema::FieldKind;
 
 use crate::config::error::REMEDY;
@@ -15,6 +15,12 @@ use crate::storage::view::View;
 pub enum SearchError {
     /// The text is no query.
     Parse(ParseError),
+    /// The clause cannot be asked of this index.
+    Clause(Problem),
+    /// All readers of the index are in use.
+    Readers(TooManyReaders),
+    /// The index was closed.
+    Closed,
     /// The cursor is another query's, or of another order: of other parameters, or of scores that fade otherwise.
     Cursor,
     /// The query cost more than it may.
@@ -64,6 +70,9 @@ impl fmt::Display for SearchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SearchError::Parse(error) => error.fmt(f),
+            SearchError::Clause(problem) => problem.fmt(f),
+            SearchError::Readers(refused) => refused.fmt(f),
+            SearchError::Closed => f.write_str("the index is closed: open it again, and ask a new searcher"),
             SearchError::Stopped(stop) => stop.fmt(f),
             SearchError::Facet(error) => error.fmt(f),
             SearchError::Cursor => f.write_str(
@@ -105,7 +114,26 @@ impl fmt::Display for SearchError {
     }
 }
 
-impl std::error::Error for SearchError {}
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // The message is the inner error's, so the source is the inner error's too.
+            SearchError::Parse(error) => std::error::Error::source(error),
+            SearchError::Clause(problem) => std::error::Error::source(problem),
+            SearchError::Readers(refused) => std::error::Error::source(refused),
+            SearchError::Stopped(stop) => std::error::Error::source(stop),
+            SearchError::Facet(error) => std::error::Error::source(error),
+            SearchError::Corrupt { what, .. } => Some(what),
+            _ => None,
+        }
+    }
+}
+
+impl From<TooManyReaders> for SearchError {
+    fn from(refused: TooManyReaders) -> SearchError {
+        SearchError::Readers(refused)
+    }
+}
 
 impl From<Stop> for SearchError {
     fn from(stop: Stop) -> SearchError {
@@ -124,6 +152,25 @@ impl From<ParseError> for SearchError {
         SearchError::Parse(error)
     }
 }
+
+/// All readers that the index was opened for are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyReaders {
+    /// How many there can be.
+    pub readers_max: usize,
+}
+
+impl fmt::Display for TooManyReaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "all {} readers are in use: drop one, or open the index with a larger readers_max",
+            self.readers_max
+        )
+    }
+}
+
+impl std::error::Error for TooManyReaders {}
 
 impl View {
     /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since [`damage::clear`].

@@ -1,5 +1,6 @@
-//! Why what a hit leads to cannot be read.
+//! Why a hit cannot be read.
 
+use std::error::Error;
 use std::fmt;
 
 use spirit_index::ground::corrupt::Corrupt;
@@ -7,13 +8,17 @@ use spirit_index::ground::corrupt::Corrupt;
 use crate::config::error::REMEDY;
 use crate::stages::lease::LeaseExpired;
 
-/// What a hit leads to cannot be read.
+/// A hit cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HitError {
-    /// The results were kept for too long.
+    /// The index was made without [`Builder::store`](crate::Builder::store).
+    NotStored,
+    /// The hits were kept for too long.
     Lease(LeaseExpired),
-    /// The file does not hold what was stored there.
+    /// The index was closed meanwhile.
+    Closed,
+    /// The file does not hold what was stored there. [`check`](crate::backup::check()) lists all damage.
     Corrupt {
         /// The executor whose part of the file it is.
         executor: usize,
@@ -25,7 +30,11 @@ pub enum HitError {
 impl fmt::Display for HitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            HitError::NotStored => f.write_str(
+                "the index does not store the documents' texts: index them anew with store set to yes",
+            ),
             HitError::Lease(expired) => expired.fmt(f),
+            HitError::Closed => f.write_str("the index was closed: read hits before"),
             HitError::Corrupt { executor, what } => {
                 write!(f, "a hit cannot be read; executor {executor}: {what}; {REMEDY}")
             }
@@ -33,7 +42,15 @@ impl fmt::Display for HitError {
     }
 }
 
-impl std::error::Error for HitError {}
+impl Error for HitError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            HitError::Lease(expired) => expired.source(),
+            HitError::Corrupt { what, .. } => Some(what),
+            HitError::NotStored | HitError::Closed => None,
+        }
+    }
+}
 
 impl From<LeaseExpired> for HitError {
     fn from(expired: LeaseExpired) -> HitError {

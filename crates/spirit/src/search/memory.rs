@@ -4,19 +4,25 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use spirit_index::snapshot::{Seen, Snapshot};
-use spirit_query::{CLAUSES_MAX, Counts, First, Hit, Query, Scored, Scratch, Top, snapshot_for};
+use spirit_query::{
+    Address, CLAUSES_MAX, Counts, First, Query, Scored, Scratch, Top, Total, snapshot_for,
+};
 
-use crate::search::request::{HITS_MAX, Limits};
+use crate::search::found::Found;
+use crate::search::request::HITS_MAX;
 use crate::storage::shared::Shared;
 use crate::storage::view::View;
 
 /// What a reader's queries work in.
 pub(crate) struct Memory {
-    pub(crate) limits: Limits,
     pub(crate) scratch: Scratch,
-    pub(crate) hits: Vec<Hit>,
+    pub(crate) hits: Vec<Address>,
+    /// How the hits were found.
+    pub(crate) found: Found,
+    /// How many documents match, if the search was to count them.
+    pub(crate) total: Option<Total>,
     /// Hits of several executors with what they are merged by.
-    pub(crate) merge: Vec<(Reverse<u64>, Hit)>,
+    pub(crate) merge: Vec<(Reverse<u64>, Address)>,
     /// What is seen of each executor.
     pub(crate) snapshots: Snapshots,
     pub(crate) counts: Counts,
@@ -29,9 +35,10 @@ impl Memory {
     pub(crate) fn new(executors: usize, rows_max: u32) -> Self {
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Memory {
-            limits: Limits::default(),
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
             hits: Vec::with_capacity(HITS_MAX * executors),
+            found: Found::default(),
+            total: None,
             merge: Vec::with_capacity(merged),
             snapshots: Snapshots(Vec::with_capacity(executors)),
             counts: Counts::with_capacity(CLAUSES_MAX),

@@ -1,170 +1,90 @@
-//! A pool of threads that answer queries: one executor with a query-thread pool is the paper's other way of
-//! scaling (§4.10), beside several executors.
+//! Desks that are shared: a question takes one that is idle, and its hits give it back.
+//!
+//! A desk goes through a lock-free queue, so a question never waits for another one. If no desk is idle a new one is made, as
+//! long as the index has a reader slot for it.
 
-use std::fmt;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
-use spirit_query::Query;
+use crossbeam_queue::ArrayQueue;
 
-use crate::index::Index;
-use crate::search::error::SearchError;
-use crate::search::reader::Reader;
-use crate::search::request::{Limits, Search};
-use crate::search::seat::TooManyReaders;
+use crate::engine::readable::Readable;
+use crate::search::desk::Desk;
+use crate::search::error::TooManyReaders;
 
-/// A pool could not be started.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum PoolError {
-    /// The index has not enough readers.
-    Readers(TooManyReaders),
-    /// A thread could not be started.
-    Thread(std::io::Error),
+/// Looks for an idle desk or a free slot before a question is refused. A look takes some 100 ns, an answer microseconds.
+const LOOKS: usize = 1_000;
+
+/// The idle desks of an index.
+pub(crate) struct Pool {
+    index: Arc<Readable>,
+    idle: ArrayQueue<Box<Desk>>,
 }
 
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PoolError::Readers(reason) => reason.fmt(f),
-            PoolError::Thread(reason) => write!(f, "cannot start a query thread: {reason}"),
-        }
-    }
+/// A desk that its pool gets back.
+pub(crate) struct Pooled {
+    /// There is one until it is dropped.
+    desk: Option<Box<Desk>>,
+    pool: Arc<Pool>,
 }
 
-impl std::error::Error for PoolError {}
-
-/// What a pool is asked.
-enum Question {
-    Search(Query, Search),
-    Count(Query),
-}
-
-/// What it answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Keys of the first matches, in the order that was asked for; empty for a count.
-    pub keys: Vec<String>,
-    /// Matches: exact for a count, else how many keys there are.
-    pub count: u64,
-}
-
-struct Job {
-    question: Question,
-    limits: Limits,
-    reply: SyncSender<Reply>,
-}
-
-type Reply = Result<Answer, SearchError>;
-
-/// An answer to come.
-pub struct Pending(Receiver<Reply>);
-
-impl Pending {
-    /// Waits for the answer. `None` if the thread that had the question died.
-    pub fn wait(self) -> Option<Result<Answer, SearchError>> {
-        self.0.recv().ok()
-    }
-}
-
-/// Query threads with a bounded queue.
-pub struct QueryPool {
-    jobs: Option<SyncSender<Job>>,
-    threads: Vec<JoinHandle<()>>,
-    limits: Limits,
-}
-
-impl QueryPool {
-    /// Starts `threads` threads, each with a reader of its own; `queue` questions can wait before
-    /// [`search`](Self::search) does.
-    pub fn start(index: &Arc<Index>, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
-        let (jobs, inbox) = sync_channel(queue);
-        let inbox = Arc::new(Mutex::new(inbox));
-        let limits = Limits::default();
-        let mut pool = QueryPool { jobs: Some(jobs), threads: Vec::with_capacity(threads), limits };
-        for number in 0..threads {
-            let (index, inbox) = (index.clone(), inbox.clone());
-            let (ready, started) = sync_channel(1);
-            let thread = std::thread::Builder::new()
-                .name(format!("spirit-query-{number}"))
-                .spawn(move || match index.reader() {
-                    Ok(reader) => {
-                        let _ = ready.send(Ok(()));
-                        answer_all(reader, &inbox);
-                    }
-                    Err(none) => drop(ready.send(Err(none))),
-                })
-                .map_err(PoolError::Thread)?;
-            pool.threads.push(thread);
-            if let Ok(Err(none)) = started.recv() {
-                return Err(PoolError::Readers(none));
-            }
-        }
-        Ok(pool)
+impl Pool {
+    pub(crate) fn new(index: Arc<Readable>) -> Pool {
+        let idle = ArrayQueue::new(index.options.readers_max);
+        Pool { index, idle }
     }
 
-    /// What each question may cost that is asked from now on. Its time begins when a thread takes it up: waiting in the queue does not
-    /// count.
-    pub fn limits(&mut self, limits: Limits) {
-        self.limits = limits;
+    /// Returns the index whose desks these are.
+    pub(crate) fn index(&self) -> &Arc<Readable> {
+        &self.index
     }
 
-    /// Asks for the first matches, in the order that `search` says.
-    pub fn search(&self, query: Query, search: Search) -> Pending {
-        self.ask(Question::Search(query, search))
+    /// Takes an idle desk out of the pool for good.
+    pub(crate) fn take_idle(&self) -> Option<Box<Desk>> {
+        self.idle.pop()
     }
 
-    /// Asks for the exact number of matches.
-    pub fn count(&self, query: Query) -> Pending {
-        self.ask(Question::Count(query))
-    }
-
-    fn ask(&self, question: Question) -> Pending {
-        let (reply, answer) = sync_channel(1);
-        if let Some(jobs) = &self.jobs {
-            // If all threads died the reply is dropped with the job, and `wait` says so.
-            let _ = jobs.send(Job { question, limits: self.limits.clone(), reply });
-        }
-        Pending(answer)
-    }
-}
-
-impl Drop for QueryPool {
-    fn drop(&mut self) {
-        self.jobs = None;
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn answer_all(mut reader: Reader<'_>, inbox: &Mutex<Receiver<Job>>) {
-    loop {
-        let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { question, limits, reply }) = job else { return };
-        reader.limits(limits);
-        let answer = match question {
-            Question::Search(query, search) => keys(&mut reader, &query, &search)
-                .map(|keys| Answer { count: keys.len() as u64, keys }),
-            Question::Count(query) => {
-                reader.count(&query).map(|count| Answer { keys: Vec::new(), count })
-            }
+    /// Takes an idle desk, or a new one. It is refused if there is none for some time.
+    pub(crate) fn take(self: &Arc<Pool>) -> Result<Pooled, TooManyReaders> {
+        let desk = match self.idle.pop() {
+            Some(desk) => desk,
+            None => self.make()?,
         };
-        // Nobody may be waiting any more.
-        let _ = reply.send(answer);
+        Ok(Pooled { desk: Some(desk), pool: self.clone() })
+    }
+
+    #[cold]
+    fn make(&self) -> Result<Box<Desk>, TooManyReaders> {
+        let mut looks = 0..LOOKS;
+        loop {
+            let made = Desk::new(self.index.clone()).map(Box::new);
+            let Err(refused) = made else { return made };
+            if let Some(desk) = self.idle.pop() {
+                return Ok(desk);
+            }
+            looks.next().ok_or(refused)?;
+            std::hint::spin_loop();
+        }
     }
 }
 
-/// The keys of what is found. A thread that was stopped for longer than the lease asks again.
-fn keys(
-    reader: &mut Reader<'_>,
-    query: &Query,
-    search: &Search,
-) -> Result<Vec<String>, SearchError> {
-    loop {
-        if let Ok(keys) = reader.search(query, search.clone())?.keys() {
-            return Ok(keys);
-        }
+impl Deref for Pooled {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        self.desk.as_ref().expect("it is there until the end")
+    }
+}
+
+impl DerefMut for Pooled {
+    fn deref_mut(&mut self) -> &mut Desk {
+        self.desk.as_mut().expect("it is there until the end")
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        // The queue has a place for each slot; a desk for which there is none gives its slot back.
+        self.desk.take().map(|desk| self.pool.idle.push(desk));
     }
 }

@@ -5,8 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use spirit_query::{
-    Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, Level, Limits as Spent, Parameters,
-    Settings,
+    Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, Limits as Spent, Parameters, Settings,
 };
 
 use crate::search::cursor::Cursor;
@@ -14,8 +13,6 @@ use crate::search::recency::Recency;
 
 /// The most hits of one search.
 pub const HITS_MAX: usize = 10_000;
-/// Longest query text, in bytes; a longer one is refused with [`TooLarge::Text`](crate::TooLarge::Text).
-pub const QUERY_BYTES_MAX: usize = 1 << 20;
 
 /// What comes first.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,15 +59,15 @@ impl Search {
     /// The first `k` matches in the order of a field's values, as [`Order::Field`] says; at most [`HITS_MAX`].
     ///
     /// ```
-    /// use spirit::{Direction, Document, Options, Search};
+    /// use spirit::{Document, Index, Search};
+    /// use spirit::search::Direction;
     ///
-    /// let index = Options::default().dram_bytes(64 << 20).open()?;
+    /// let index = Index::builder().dram_bytes(64 << 20).open()?;
     /// for (key, views) in [("a", 3), ("b", 40), ("c", -7)] {
-    ///     index.add_document(&Document::new().key(key).field("views", views))?;
+    ///     index.add(Document::new().key(key).field("views", views))?;
     /// }
-    /// let mut reader = index.reader()?;
     /// let most = Search::by_field(10, "views", Direction::Descending);
-    /// assert_eq!(reader.search_text("views:>=0", most)?.keys()?, ["b", "a"]);
+    /// assert_eq!(index.searcher().search("views:>=0", most)?.keys()?, ["b", "a"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn by_field(k: usize, field: &str, direction: Direction) -> Search {
@@ -106,36 +103,11 @@ impl Search {
         self
     }
 
-    /// Force an intersection algorithm; `None` leaves the choice to the planner.
-    pub fn algorithm(mut self, algorithm: impl Into<Option<Algorithm>>) -> Search {
-        self.algorithm = algorithm.into();
-        self
-    }
-
-    /// Evaluate by windows, which are good for every query, also where its shape has a faster way of its own. The hits are the same; for
-    /// measurements.
-    pub fn windows(mut self) -> Search {
-        self.windows = true;
-        self
-    }
-
-    /// Score every match, and do not pass over blocks of postings whose bounds say that they hold none of the best. The hits
-    /// are the same; for measurements.
-    pub fn exhaustive(mut self) -> Search {
-        self.skips = false;
-        self
-    }
-
     /// Say how many documents match as well, in [`Hits::total`](crate::Hits::total): exactly up to `up_to`, above that at least.
     /// They are those of the moment that the hits are of, on every page all of them. Without this nothing is counted.
     pub fn total(mut self, up_to: u64) -> Search {
         self.total = Some(up_to);
         self
-    }
-
-    pub(crate) fn settings<'q>(&self, level: Level, limits: Spent<'q>) -> Settings<'q> {
-        let before = self.after.as_ref().map(|cursor| cursor.limit);
-        Settings { level, algorithm: self.algorithm, windows: self.windows, before, limits }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Searches in the order of a field's values.
 
-use spirit_query::{Direction, Fingerprint, Query, SortBy, Tally, Total, snapshot_for};
+use spirit_query::{Direction, Fingerprint, SortBy, Tally, snapshot_for};
 use spirit_schema::Schema;
 
-use crate::index::Index;
+use crate::search::ask::Ask;
 use crate::search::cursor::{self, Last, SortedCursor};
 use crate::search::error::SearchError;
+use crate::search::found::{Found, Sorted};
 use crate::search::memory::Memory;
 use crate::search::request::{Search, of_all};
 use crate::storage::view::View;
@@ -25,26 +26,25 @@ pub(crate) fn sort_by(
     Ok(SortBy { field: found.id, kind: found.kind.value_kind(), direction })
 }
 
-/// Finds the first; says where the documents end among which the next pages are, and how many match.
+/// Finds the first.
 pub(crate) fn first(
-    index: &Index,
+    ask: Ask<'_>,
     view: &View,
-    query: &Query,
     search: &Search,
     by: SortBy,
     memory: &mut Memory,
-) -> Result<(u64, Option<Total>), SearchError> {
+) -> Result<(), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
         None => None,
         Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((last, limit)),
         Some(_) => return Err(SearchError::Cursor),
     };
-    let fingerprint = || Fingerprint::of(query).short();
+    let fingerprint = || Fingerprint::of(ask.query).short();
     cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
     // Before the snapshots: what they see and this does not may be in this page only.
     let now = view.sequence();
-    let Memory { limits, scratch, hits, first, .. } = memory;
-    let settings = search.settings(index.options.vectors, limits.begin());
+    let Memory { scratch, hits, first, .. } = memory;
+    let settings = ask.settings_of(search);
     let place = after.map(|(last, _)| (last.key.as_ref(), last.sequence));
     if !first.begin(by, search.k, place) {
         return Err(SearchError::Cursor);
@@ -52,16 +52,19 @@ pub(crate) fn first(
     let mut tally = search.total.map(Tally::up_to);
     let over_ms = view.over_ms();
     for (number, part) in (0..).zip(&view.parts) {
-        let snapshot = snapshot_for(&part.memory, query, over_ms);
-        spirit_query::sorted(snapshot, query, settings, by, scratch, number, first)?;
+        let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+        spirit_query::sorted(snapshot, ask.query, settings, by, scratch, number, first)?;
         if let Some(tally) = &mut tally {
-            tally.add(snapshot, query, of_all(settings), scratch)?;
+            tally.add(snapshot, ask.query, of_all(settings), scratch)?;
         }
     }
     first.finish();
     hits.clear();
     hits.extend(first.found().iter().map(|found| found.hit));
-    Ok((after.map_or(now, |(_, limit)| limit), tally.map(Tally::total)))
+    let limit = after.map_or(now, |(_, limit)| limit);
+    memory.found = Found::Sorted(Sorted { by, limit });
+    memory.total = tally.map(Tally::total);
+    Ok(())
 }
 
 /// Whether a cursor is of this order.

@@ -289,7 +289,6 @@ mod tests {
     use spirit_index::keys::{Keys, hash};
     use spirit_index::snapshot::Snapshot;
 
-    use crate::config::options::Options;
     use crate::index::Index;
     use crate::storage::shared::Shared;
 
@@ -333,7 +332,7 @@ mod tests {
     }
 
     fn open(directory: &std::path::Path) -> Index {
-        let options = Options::default().directory(directory).nvm_bytes(128 << 20);
+        let options = Index::builder().directory(directory).nvm_bytes(128 << 20);
         options.dram_bytes(8 << 20).segment_bytes(64 << 10).open().unwrap()
     }
 

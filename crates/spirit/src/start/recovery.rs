@@ -10,7 +10,7 @@ use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::start::recover::{self, Recovered};
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
 use crate::config::source::Source;
@@ -124,7 +124,7 @@ impl Recovery {
         shared: &Shared,
         role: &mut Ingester,
         watch: impl Fn(u64, u64),
-    ) -> Result<StartReport, AddError> {
+    ) -> Result<StartReport, WriteError> {
         let Some((space, incarnation)) = self.log else { return Ok(self.report) };
         let (from, end) = (self.recovered.log_from, self.found.position);
         self.report.log_bytes = end - from;

@@ -17,7 +17,7 @@ use spirit_index::start::recover::Recovered;
 use spirit_mem::Region;
 use spirit_schema::Schema;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::source::Source;
 use crate::storage::shared::{Numbers, Shared};
 use crate::write::contents::{Called, Contents};
@@ -148,7 +148,7 @@ impl Replay<'_> {
         &self,
         role: &mut Ingester,
         watch: &mut dyn FnMut(u64, u64),
-    ) -> Result<Option<Refused>, AddError> {
+    ) -> Result<Option<Refused>, WriteError> {
         let Replay { shared, space, recovered, .. } = self;
         let region = shared.memory.region();
         let mut reader = LogReader::new(region, *space, recovered.log_from, self.incarnation);
@@ -178,7 +178,7 @@ impl Replay<'_> {
                 }
                 (Ok(()), _) => {}
                 // What was acknowledged found a place in a key table of this size: these were refused.
-                (Err((sequence, AddError::KeysFull)), None) if !self.less_room => {
+                (Err((sequence, WriteError::KeysFull)), None) if !self.less_room => {
                     let row = record.header.row + (sequence - record.header.sequence);
                     return Ok(Some(Refused { sequence, row }));
                 }
@@ -195,7 +195,7 @@ impl Replay<'_> {
         role: &mut Ingester,
         record: &Record,
         is_empty: bool,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let Some(GroupEnd { number, offset: Some(offset) }) = record.group_end() else {
             return Ok(());
         };
@@ -211,7 +211,7 @@ impl Replay<'_> {
         role: &mut Ingester,
         record: &Record,
         range: &Range<u64>,
-    ) -> Result<(), (u64, AddError)> {
+    ) -> Result<(), (u64, WriteError)> {
         let header = record.header;
         for (operation, sequence) in record.operations().zip(header.sequence..) {
             if !range.contains(&sequence) {
@@ -247,14 +247,14 @@ impl Replay<'_> {
         role: &mut Ingester,
         called: Called<'_>,
         operation: LoggedOperation<'_>,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let text = self.read(operation.text)?;
         let contents = Contents { fields: operation.fields, ..Contents::text(&text) };
-        role.collector().collect_document(called, contents)
+        role.collector().collect(called, contents)
     }
 
     /// The text of a logged document.
-    fn read<'t>(&self, text: LoggedText<'t>) -> Result<Cow<'t, str>, AddError> {
+    fn read<'t>(&self, text: LoggedText<'t>) -> Result<Cow<'t, str>, WriteError> {
         match text {
             LoggedText::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes)),
             LoggedText::Reference(reference) => {

@@ -18,7 +18,7 @@ use spirit_mem::{HeapFile, Region};
 use spirit_schema::{FieldError, Schema, Value};
 
 use crate::config::document::Document;
-use crate::config::error::{AddError, OpenError};
+use crate::config::error::{OpenError, WriteError};
 use crate::config::options::Options;
 use crate::storage::open_root::OpenRoot;
 use crate::storage::trust;
@@ -128,7 +128,7 @@ impl Fields {
     }
 
     /// The values of a document's fields, encoded. What they bring along is in the schema then, and durable.
-    pub(crate) fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, AddError> {
+    pub(crate) fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, WriteError> {
         let mut out = Vec::new();
         let values = || document.fields.iter().copied();
         match self.current().encode(values(), &mut out) {
@@ -137,21 +137,21 @@ impl Fields {
                 self.grow(values, &mut out)?;
                 Ok(out)
             }
-            encoded => encoded.map(|()| out).map_err(AddError::Field),
+            encoded => encoded.map(|()| out).map_err(WriteError::Field),
         }
     }
 
     /// The same for values of fields that there are not.
     #[cold]
-    fn grow<'a, V>(&self, values: impl Fn() -> V, out: &mut Vec<u8>) -> Result<(), AddError>
+    fn grow<'a, V>(&self, values: impl Fn() -> V, out: &mut Vec<u8>) -> Result<(), WriteError>
     where
         V: Iterator<Item = (&'a str, Value<'a>)>,
     {
         let mut kept = self.kept();
         let mut grown = Schema::clone(&self.current());
-        grown.grow(values()).map_err(AddError::Field)?;
+        grown.grow(values()).map_err(WriteError::Field)?;
         // All of the document before any of its fields is there for ever.
-        grown.encode(values(), out).map_err(AddError::Field)?;
+        grown.encode(values(), out).map_err(WriteError::Field)?;
         if let Kept::Here(here) = &mut *kept {
             here.write(&grown)?;
         }
@@ -180,15 +180,15 @@ impl Fields {
 
 impl Here {
     /// Durable on return.
-    fn write(&mut self, schema: &Schema) -> Result<(), AddError> {
+    fn write(&mut self, schema: &Schema) -> Result<(), WriteError> {
         let list = FieldList { generation: self.generation + 1, bytes: schema.list() };
         field_list::write(&self.region, &self.door, &list);
         if self.door.failure().is_some() {
-            return Err(AddError::SyncFailed);
+            return Err(WriteError::SyncFailed);
         }
         self.generation = list.generation;
         self.root.note_fields(list.generation);
-        self.root.check_synced().map_err(|_| AddError::SyncFailed)
+        self.root.check_synced().map_err(|_| WriteError::SyncFailed)
     }
 }
 
@@ -224,7 +224,7 @@ fn schema_of(path: &Path, list: &FieldList, options: &Options) -> Result<Schema,
 
 /// Adds the fields that `options` name. One that there is keeps its kind, as all that an index was made with.
 fn declare(schema: &mut Schema, options: &Options) -> Result<(), OpenError> {
-    for (name, kind) in options.get_fields() {
+    for (name, kind) in options.fields() {
         match schema.add(name, kind) {
             Ok(_) | Err(FieldError::Known { .. }) => {}
             Err(error) => return Err(OpenError::Field(error)),

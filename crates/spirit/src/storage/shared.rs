@@ -14,7 +14,7 @@ use spirit_index::keys::WriterKeys;
 use spirit_index::memory::Memory;
 use spirit_query::Level;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 use crate::storage::fields::Fields;
@@ -202,16 +202,16 @@ impl Shared {
     }
 
     /// The error of all operations on a poisoned pipeline.
-    pub(crate) fn refusal(&self) -> AddError {
+    pub(crate) fn refusal(&self) -> WriteError {
         match self.damage.get() {
-            Some(what) => AddError::Damaged { what: what.clone() },
-            None if self.has_disk_failed() => AddError::SyncFailed,
-            None => AddError::Poisoned,
+            Some(what) => WriteError::Damaged { what: what.clone() },
+            None if self.has_disk_failed() => WriteError::SyncFailed,
+            None => WriteError::Poisoned,
         }
     }
 
     /// The pipeline takes nothing more if this thread has come upon damage since it cleared its notes.
-    pub(crate) fn refuse_damage(&self) -> Result<(), AddError> {
+    pub(crate) fn refuse_damage(&self) -> Result<(), WriteError> {
         let Some(what) = damage::found(self.memory.region()) else { return Ok(()) };
         let _ = self.damage.set(what);
         self.poison();

@@ -111,7 +111,7 @@ impl Store {
             dram_bytes: options.dram_bytes,
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             strict: options.strict.into(),
-            postings: options.get_postings() as u64,
+            postings: options.postings() as u64,
             start: random(),
             ..Root::default()
         };
@@ -130,7 +130,7 @@ impl Store {
         check_medium(&file, options)?;
         let next = Root {
             dram_bytes: options.dram_bytes,
-            postings: options.get_postings() as u64,
+            postings: options.postings() as u64,
             start: random(),
             ..next_root(&found)
         };
@@ -264,6 +264,11 @@ impl Store {
     /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
         self.root.say_closed()
+    }
+
+    /// Lets others write the file, which readers of this process may still have mapped.
+    pub(crate) fn unlock(&self) -> Result<(), HeapFileError> {
+        self.file.unlock()
     }
 }
 

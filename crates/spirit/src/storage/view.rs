@@ -1,11 +1,11 @@
 //! What readers see of an index: the memory of its executors, and the slots that protect it from reuse.
 //!
 //! The process that writes has one view for ever. One that only reads has the view of a writer's memory, or of its own copy of
-//! what the file holds, and takes another when a writer has started since ([`follower`](crate::index::follower)).
+//! what the file holds, and takes another when a writer has started since ([`follower`](crate::engine::follower)).
 
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::Ordering::Acquire;
-use std::sync::atomic::fence;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spirit_index::form::root;
@@ -13,7 +13,7 @@ use spirit_index::ground::corrupt::Corrupt;
 use spirit_index::ground::damage;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{Medium, PinSlot, Pins, Region};
-use spirit_query::Hit;
+use spirit_query::Address;
 
 use crate::storage::fields::Fields;
 use crate::storage::retention::Retention;
@@ -29,6 +29,8 @@ pub(crate) struct View {
     stats_pin: Mutex<PinSlot>,
     /// How it knows that it is out of date; none in the process that writes.
     followed: Option<Followed>,
+    /// True once this process has closed the index.
+    closed: AtomicBool,
 }
 
 /// What a process that only reads compares to know that a writer has started.
@@ -60,7 +62,29 @@ impl View {
         stats_pin: PinSlot,
         followed: Option<Followed>,
     ) -> View {
-        View { parts, pins, fields, stats_pin: Mutex::new(stats_pin), followed }
+        View {
+            parts,
+            pins,
+            fields,
+            stats_pin: Mutex::new(stats_pin),
+            followed,
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns once no reader of this process reads the view any more, nor will: later questions are refused, and
+    /// what was found before is given up.
+    ///
+    /// The flag is what [`Pins::drain`] calls unlinked: a reader pins before it looks at the flag.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Release);
+        self.pins.drain();
+    }
+
+    /// True once this process has closed the index. The reader that asks is pinned.
+    #[inline(always)]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
     }
 
     /// True in a process that only reads.
@@ -112,7 +136,7 @@ impl View {
     }
 
     /// The sequence number of a hit. The reader that has it is pinned.
-    pub(crate) fn sequence_of(&self, hit: Hit) -> u64 {
+    pub(crate) fn sequence_of(&self, hit: Address) -> u64 {
         let memory = &self.parts[hit.executor as usize].memory;
         Snapshot::take(memory).of(hit.segment).sequence(hit.local)
     }

@@ -12,7 +12,7 @@ use spirit_index::ground::term::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_index::keys::{self, Keys};
 use spirit_text::{Sink, Token};
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::storage::shared::Shared;
 use crate::write::contents::{Called, Contents};
 use crate::write::journal::Journal;
@@ -58,30 +58,24 @@ impl Collector<'_> {
             || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 
-    /// Cuts a document of nothing but a text into the batch. One that is refused leaves nothing there.
+    /// Cuts a document into the batch. One that is refused leaves nothing there.
     #[inline]
-    pub(crate) fn collect(&mut self, called: Called<'_>, text: &str) -> Result<(), AddError> {
-        self.collect_document(called, Contents::text(text))
-    }
-
-    /// The same of any document.
-    #[inline]
-    pub(crate) fn collect_document(
+    pub(crate) fn collect(
         &mut self,
         called: Called<'_>,
         contents: Contents<'_>,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let Contents { text, fields, .. } = contents;
         if let Called::By(key) = called
             && (key.is_empty() || key.len() > KEY_BYTES_MAX)
         {
-            return Err(AddError::Key { bytes: key.len() });
+            return Err(WriteError::Key { bytes: key.len() });
         }
         let first = self.batch.token_count();
         let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
         let summary = self.tokenizers.text().feed(text, &mut sink).map_err(|_| {
             let bytes_max = self.tokenizers.document_bytes_max();
-            AddError::DocumentTooLong { bytes: text.len(), bytes_max }
+            WriteError::DocumentTooLong { bytes: text.len(), bytes_max }
         })?;
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {

@@ -25,7 +25,7 @@ use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::options::Options;
 use crate::storage::shared::Shared;
 use crate::write::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
@@ -61,7 +61,7 @@ pub(crate) struct Committed {
     /// How many documents went in.
     pub(crate) added: u64,
     /// An error is of the one after them; the rest was dropped.
-    pub(crate) result: Result<(), AddError>,
+    pub(crate) result: Result<(), WriteError>,
 }
 
 /// Rows of a batch that were written.
@@ -251,7 +251,7 @@ impl Ingester {
         self.documents_end
     }
 
-    fn write_some(&mut self) -> Result<(), AddError> {
+    fn write_some(&mut self) -> Result<(), WriteError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
         // Before keys are entered: a segment that is engraved from now on makes room for some.
@@ -274,13 +274,13 @@ impl Ingester {
         }
         if taken == 0 && stop.as_ref().is_some_and(Stopped::is_for_good) {
             let segment_bytes = self.shared.memory.geometry().extent_bytes;
-            return Err(AddError::DocumentTooLarge { segment_bytes });
+            return Err(WriteError::DocumentTooLarge { segment_bytes });
         }
         stop.map_or(Ok(()), |stop| self.make_way(stop))
     }
 
     /// Writes rows of the batch, which nobody sees yet, into the segment being filled, or the next one if that is full.
-    fn append(&mut self) -> Result<Appended, AddError> {
+    fn append(&mut self) -> Result<Appended, WriteError> {
         if self.sealed || self.is_full || self.is_segment_over() {
             self.next_segment()?;
         }
@@ -296,7 +296,7 @@ impl Ingester {
     }
 
     /// After what stopped the rows of a batch: the next segment, or room.
-    fn make_way(&mut self, stopped: Stopped) -> Result<(), AddError> {
+    fn make_way(&mut self, stopped: Stopped) -> Result<(), WriteError> {
         match stopped.why {
             Stop::SegmentFull => {
                 // What broke off has left some of its words: tried again it might just fit, after it was refused.
@@ -308,7 +308,7 @@ impl Ingester {
     }
 
     /// Of the documents that were taken and logged, `settled` took effect.
-    fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), AddError> {
+    fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), WriteError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
             self.number += settled as u64;
@@ -384,14 +384,14 @@ impl Ingester {
     }
 
     /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
-    pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, AddError> {
+    pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, WriteError> {
         self.shared.begin_change();
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
         self.delete_at(key, sequence)
     }
 
     /// The same as the operation with this sequence number.
-    pub(crate) fn delete_at(&mut self, key: &[u8], sequence: u64) -> Result<bool, AddError> {
+    pub(crate) fn delete_at(&mut self, key: &[u8], sequence: u64) -> Result<bool, WriteError> {
         self.delete_sequence = sequence;
         self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
         let row = self.append_dead(sequence)?;
@@ -408,7 +408,7 @@ impl Ingester {
 
     /// A row that never is a document, for an operation without a document: the segment that has it ends behind the
     /// operation's record.
-    fn append_dead(&mut self, sequence: u64) -> Result<u64, AddError> {
+    fn append_dead(&mut self, sequence: u64) -> Result<u64, WriteError> {
         loop {
             if self.sealed || self.is_full {
                 self.next_segment()?;

@@ -9,7 +9,7 @@ use spirit_index::log::{
 };
 use spirit_index::memory::Memory;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::log_limits::{KEPT, kept_bytes, offset_bytes_max};
 use crate::config::options::{GROUP_BYTES, Options};
 use crate::storage::shared::Shared;
@@ -94,17 +94,17 @@ impl Journal {
     }
 
     /// Ends the batch as a group's, if all of it fits into one record.
-    pub(crate) fn end_group(&mut self, end: GroupEnd<'_>) -> Result<(), AddError> {
+    pub(crate) fn end_group(&mut self, end: GroupEnd<'_>) -> Result<(), WriteError> {
         if let Some(offset) = end.offset {
             let bytes_max = self.offset_max.unwrap_or(0);
             if self.offset_max.is_none() || offset.len() > bytes_max {
-                return Err(AddError::OffsetTooLong { bytes: offset.len(), bytes_max });
+                return Err(WriteError::OffsetTooLong { bytes: offset.len(), bytes_max });
             }
         }
         self.operations.push_end(end);
         let bytes = self.operations.bytes() as u64;
         let bytes_max = self.group_bytes_max(self.kept_beside(end));
-        if bytes > bytes_max { Err(AddError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
+        if bytes > bytes_max { Err(WriteError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
     }
 
     /// Whether the log has room for `count` documents and the group's end behind them.
@@ -157,7 +157,7 @@ impl Journal {
         shared: &Shared,
         row: u64,
         documents: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let Some(offset) = &self.offset else { return Ok(()) };
         let is_last = offset.end == self.writer.position() && offset.is_alone();
         if self.replaying.is_some() || is_last {
@@ -273,7 +273,7 @@ impl Journal {
         row: u64,
         number: u64,
         arrived_ms: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         if self.replaying.is_some() || taken == 0 {
             return Ok(());
         }
@@ -289,7 +289,7 @@ impl Journal {
         row: u64,
         number: u64,
         arrived_ms: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let count = batch.documents().len();
         // One that has no documents says nothing of them.
         let arrived_ms = if count > 0 { arrived_ms } else { 0 };
@@ -314,7 +314,7 @@ impl Journal {
         }
     }
 
-    fn append(&mut self, shared: &Shared, header: Header, count: usize) -> Result<(), AddError> {
+    fn append(&mut self, shared: &Shared, header: Header, count: usize) -> Result<(), WriteError> {
         let operations = std::mem::take(&mut self.operations);
         let written = self.write(shared, header, operations.first(count));
         self.operations = operations;
@@ -326,13 +326,13 @@ impl Journal {
         shared: &Shared,
         header: Header,
         operations: &[u8],
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         self.last = self.writer.append(nvm.door(), shared.memory.region(), header, operations);
         self.sequence = header.sequence + u64::from(header.operations);
         if nvm.door().failure().is_some() {
             shared.poison();
-            return Err(AddError::SyncFailed);
+            return Err(WriteError::SyncFailed);
         }
         Ok(())
     }
@@ -344,7 +344,7 @@ impl Journal {
         sequence: u64,
         row: u64,
         documents: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         if self.replaying.is_some() {
             return Ok(());
         }
@@ -361,7 +361,7 @@ impl Journal {
         sequence: u64,
         row: u64,
         documents: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         if self.replaying.is_some() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::storage::shared::Shared;
 
 /// Replaced rows after which their slots are looked at.
@@ -61,7 +61,7 @@ pub(crate) fn enter(
     key: Key<'_>,
     row: u64,
     replaced: &mut VecDeque<Replaced>,
-) -> Result<Option<Entered>, AddError> {
+) -> Result<Option<Entered>, WriteError> {
     match key {
         Key::Bytes { bytes, hash } => {
             enter_explicit(shared, table, bytes, hash, row, replaced).map(Some)
@@ -81,7 +81,7 @@ fn enter_explicit(
     hash: u64,
     row: u64,
     replaced: &mut VecDeque<Replaced>,
-) -> Result<Entered, AddError> {
+) -> Result<Entered, WriteError> {
     let snapshot = &Snapshot::of_role(&shared.memory, row);
     let old = table.find(snapshot, &shared.memory, key, hash);
     let mut inserted = table.insert(&shared.memory, hash, row);
@@ -99,7 +99,7 @@ fn enter_explicit(
         (Ok(()), _) => Slot::Own,
         // Still none: the new version takes the old one's place at once, if that has been entered.
         (Err(_), Some(old)) if take_over(shared, table, hash, old, row) => Slot::OfOld,
-        (Err(_), _) => return Err(AddError::KeysFull),
+        (Err(_), _) => return Err(WriteError::KeysFull),
     };
     let number = keys::as_number(key);
     if let Some(number) = number {
@@ -237,11 +237,11 @@ mod tests {
     use spirit_index::snapshot::Snapshot;
 
     use super::REPLACED_MAX;
-    use crate::config::options::Options;
+
     use crate::index::Index;
 
     fn open() -> Index {
-        Options::default().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
+        Index::builder().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
     }
 
     /// The row that a query with `snapshot` finds under `key`, and true if the table alone found it.

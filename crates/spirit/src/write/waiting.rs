@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::options::Options;
 use crate::write::collector::Collector;
 use crate::write::contents::{Called, Contents};
@@ -44,7 +44,7 @@ struct Request {
     text: String,
     fields: Vec<u8>,
     /// The document's number.
-    answer: Option<Result<u64, AddError>>,
+    answer: Option<Result<u64, WriteError>>,
 }
 
 #[derive(Default)]
@@ -92,7 +92,7 @@ impl Waiting {
         role: &Mutex<Ingester>,
         key: Option<&str>,
         contents: Contents<'_>,
-    ) -> Result<u64, AddError> {
+    ) -> Result<u64, WriteError> {
         if self.group_wait.is_zero()
             && let Ok(mut held) = role.try_lock()
         {
@@ -101,7 +101,7 @@ impl Waiting {
             return answer;
         }
         let Some(slot) = self.claim() else {
-            let mut held = role.lock().map_err(|_| AddError::Poisoned)?;
+            let mut held = role.lock().map_err(|_| WriteError::Poisoned)?;
             return add_one(&mut held, key, contents);
         };
         let bytes = (contents.text.len() + contents.fields.len()) as u64;
@@ -136,7 +136,7 @@ impl Waiting {
         self.slots.iter().find(free)
     }
 
-    fn wait(&self, role: &Mutex<Ingester>, slot: &Slot) -> Result<u64, AddError> {
+    fn wait(&self, role: &Mutex<Ingester>, slot: &Slot) -> Result<u64, WriteError> {
         let mut spins = 0;
         while slot.state.load(Acquire) != DONE {
             match role.try_lock() {
@@ -146,7 +146,7 @@ impl Waiting {
                 }
                 Err(std::sync::TryLockError::Poisoned(_)) => {
                     // The holder died. It may have been reading the slot; nobody will again.
-                    return Err(AddError::Poisoned);
+                    return Err(WriteError::Poisoned);
                 }
                 Err(std::sync::TryLockError::WouldBlock) => {
                     spins += 1;
@@ -154,7 +154,7 @@ impl Waiting {
                 }
             }
         }
-        let answer = slot.request().answer.take().unwrap_or(Err(AddError::Poisoned));
+        let answer = slot.request().answer.take().unwrap_or(Err(WriteError::Poisoned));
         slot.state.store(FREE, Release);
         answer
     }
@@ -180,7 +180,7 @@ impl Waiting {
             }
             if slot.state.load(Acquire) == READY {
                 let request = slot.request();
-                match collector.collect_document(request.key().into(), request.contents()) {
+                match collector.collect(request.key().into(), request.contents()) {
                     Ok(()) => {
                         taken[count] = i;
                         count += 1;
@@ -207,7 +207,7 @@ impl Waiting {
 }
 
 impl Slot {
-    fn answer(&self, mut request: MutexGuard<'_, Request>, answer: Result<u64, AddError>) {
+    fn answer(&self, mut request: MutexGuard<'_, Request>, answer: Result<u64, WriteError>) {
         request.answer = Some(answer);
         drop(request);
         self.state.store(DONE, Release);
@@ -239,8 +239,8 @@ fn add_one(
     role: &mut Ingester,
     key: Option<&str>,
     contents: Contents<'_>,
-) -> Result<u64, AddError> {
-    role.collector().collect_document(Called::from(key), contents)?;
+) -> Result<u64, WriteError> {
+    role.collector().collect(Called::from(key), contents)?;
     let Committed { number, result, .. } = role.commit();
     result.map(|()| number)
 }

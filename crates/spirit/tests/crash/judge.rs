@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spirit::{Index, Query, Reader, Search, StoredValue, TextError};
+use spirit::{HitError, Index, Query, Reader, Search, StoredValue};
 use spirit_index::column::Column;
 use spirit_index::ground::posting::rank_of;
 use spirit_index::ground::values::ValueKind;
@@ -61,7 +61,7 @@ impl Questions {
         self.ask_all(reader, documents)?;
         ask_fields(index, reader, documents)?;
         expect_columns(index, documents)?;
-        if index.options().get_store() {
+        if index.settings().store {
             expect_contents(reader, documents)?;
             check_columns(index)?;
         }
@@ -84,7 +84,7 @@ impl Questions {
         Ok(models)
     }
 
-    fn ask_all(&self, reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
+    fn ask_all(&self, reader: &mut Reader, documents: &[Document]) -> Result<(), String> {
         for word in &self.words {
             expect(reader, word, documents.iter().filter(|d| d.words.contains(word)))?;
         }
@@ -117,11 +117,7 @@ fn held(model: &Model, floors: &[Floor], found: &[(u64, String)]) -> Option<Mode
 }
 
 /// Words of a field are found in it, if any document ever brought the field along.
-fn ask_fields(
-    index: &Index,
-    reader: &mut Reader<'_>,
-    documents: &[Document],
-) -> Result<(), String> {
+fn ask_fields(index: &Index, reader: &mut Reader, documents: &[Document]) -> Result<(), String> {
     let schema = index.schema();
     let has = |document: &Document, tag: &str| {
         document.fields.iter().any(|(_, value)| *value == StoredValue::Text(tag.to_owned()))
@@ -184,18 +180,18 @@ fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
     Ok(())
 }
 
-fn expect_contents(reader: &mut Reader<'_>, documents: &[Document]) -> Result<(), String> {
+fn expect_contents(reader: &mut Reader, documents: &[Document]) -> Result<(), String> {
     let newest_first: Vec<&Document> = documents.iter().rev().collect();
     let mut at = 0;
     while at < newest_first.len() {
-        let hits = reader.search_text("*", Search::newest(1000)).unwrap();
+        let hits = reader.search("*", Search::newest(1000)).unwrap();
         if hits.len() != documents.len() {
             return Err(format!("* finds {} documents, not {}", hits.len(), documents.len()));
         }
         while let Some(document) = newest_first.get(at) {
-            match hits.document(at) {
+            match hits.get(at).unwrap().document().cloned() {
                 // Anyone who was stopped for longer than the lease asks again.
-                Err(TextError::Lease(_)) => break,
+                Err(HitError::Lease(_)) => break,
                 Err(error) => return Err(error.to_string()),
                 Ok(found) if (&found.text, &found.fields) != (&document.text, &document.fields) => {
                     return Err(format!("{document:?} is given back as {found:?}"));
@@ -208,7 +204,7 @@ fn expect_contents(reader: &mut Reader<'_>, documents: &[Document]) -> Result<()
 }
 
 fn expect<'d>(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     query: &str,
     expected: impl DoubleEndedIterator<Item = &'d Document>,
 ) -> Result<(), String> {
@@ -217,7 +213,7 @@ fn expect<'d>(
     if found != expected {
         return Err(format!("{query} finds {found:?}, not {expected:?}"));
     }
-    let count = reader.count_text(query).unwrap();
+    let count = reader.count(query).unwrap();
     if count != expected.len() as u64 {
         return Err(format!("{query} counts {count}, not {}", expected.len()));
     }
@@ -225,11 +221,13 @@ fn expect<'d>(
 }
 
 /// Sequence numbers and keys of what `query` finds, newest first.
-fn ask(reader: &mut Reader<'_>, query: &str) -> Vec<(u64, String)> {
+fn ask(reader: &mut Reader, query: &str) -> Vec<(u64, String)> {
     loop {
-        let hits = reader.search_text(query, Search::newest(1000)).unwrap();
+        let hits = reader.search(query, Search::newest(1000)).unwrap();
         // A reader that was stopped for longer than the lease asks again.
-        if let (Ok(sequences), Ok(keys)) = (hits.sequences(), hits.keys()) {
+        if let (Ok(sequences), Ok(keys)) =
+            (hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>(), hits.keys())
+        {
             return sequences.into_iter().zip(keys).collect();
         }
     }

@@ -1,6 +1,6 @@
 //! What is done to an index, and histories of it.
 
-use spirit::{AddError, Document, Index, StoredValue};
+use spirit::{Batch, Document, Index, StoredValue, WriteError};
 
 use crate::support::Chance;
 
@@ -85,32 +85,31 @@ impl Operation {
     }
 
     /// Does it, if it is one call on the index.
-    pub(crate) fn call(&self, index: &Index) -> Result<(), AddError> {
+    pub(crate) fn call(&self, index: &Index) -> Result<(), WriteError> {
         match self {
             Operation::Add(text) if is_referenced(text) => {
-                index.add_from(None, text, text.as_bytes()).map(drop)
+                index.add(Document::from(text).place(text.as_bytes())).map(drop)
             }
             Operation::Put(key, text) if is_referenced(text) => {
-                index.add_from(Some(key), text, text.as_bytes()).map(drop)
+                index.put(key, Document::from(text).place(text.as_bytes()))
             }
             Operation::Add(text) => index.add(text).map(drop),
             Operation::Put(key, text) => index.put(key, text),
             // Whether there was one is retention's matter too.
             Operation::Delete(key) => index.delete(key).map(drop),
             Operation::Fielded(_, text, _) => with_documents(&self.documents(), |documents| {
-                let document = &documents[0];
-                let added = match is_referenced(text) {
-                    true => index.add_document_from(document, text.as_bytes()),
-                    false => index.add_document(document),
+                let document = documents[0].clone();
+                let document = match is_referenced(text) {
+                    true => document.place(text.as_bytes()),
+                    false => document,
                 };
-                added.map(drop)
+                index.add(document).map(drop)
             }),
             Operation::Group(_, offset) => with_documents(&self.documents(), |documents| {
-                let added = index.add_document_group(documents, &offset.to_le_bytes());
-                added.map(drop).map_err(|failed| failed.error)
+                index.write(Batch::from_iter(documents).offset(&offset.to_le_bytes()))
             }),
             Operation::AddAll(_) => with_documents(&self.documents(), |documents| {
-                index.add_documents(documents).map(drop).map_err(|failed| failed.error)
+                index.add_all(documents).map(drop).map_err(|failed| failed.error)
             }),
             Operation::Flush => index.flush(),
             _ => Ok(()),

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use spirit::{Index, Trace};
+use spirit::Index;
+use spirit::lab::Trace;
 use spirit_door::Site;
 use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
 
@@ -181,7 +182,7 @@ impl<'r> Patient<'r> {
     /// `spirit check` finds nothing wrong before anybody has mended it, but for a root or a list of fields that
     /// was torn; without any root there is nothing to check.
     fn check(&self) -> Result<(), String> {
-        let Ok(report) = spirit::check(self.heap.path()) else { return Ok(()) };
+        let Ok(report) = spirit::backup::check(self.heap.path()) else { return Ok(()) };
         let is_wrong = report.findings.iter().any(|finding| !TORN.contains(&finding.what));
         if is_wrong { Err(format!("a check says\n{report}")) } else { Ok(()) }
     }

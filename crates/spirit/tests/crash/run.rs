@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use spirit::{Index, Search, Trace};
+use spirit::lab::Trace;
+use spirit::{Index, Search};
 use spirit_door::Site;
 use spirit_door::sim::{Image, Simulator};
 use spirit_door::trace::{Action, Event};
@@ -188,7 +189,7 @@ impl<'t> Calls<'t> {
         let (held, holds) = channel();
         let thread = std::thread::spawn(move || {
             let mut reader = index.reader().unwrap();
-            let hits = reader.search_text("*", Search::newest(10)).unwrap();
+            let hits = reader.search("*", Search::newest(10)).unwrap();
             held.send(()).unwrap();
             // A message, or a closed channel: either way it is over.
             let _ = released.recv();

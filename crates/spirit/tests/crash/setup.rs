@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spirit::{
-    Analyzer, EngravePolicy, Index, Mode, OnFull, OpenError, Options, PointerUpdate, Postings,
-    Trace,
-};
+use spirit::lab::Trace;
+use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_door::sim::Image;
 use spirit_index::ground::layout::PARTS_START;
 
@@ -78,7 +77,7 @@ impl Setup {
         trace: Option<&Arc<Trace>>,
     ) -> Result<Index, OpenError> {
         let executors = self.executors as u64;
-        let options = Options::default()
+        let options = Index::builder()
             .directory(directory)
             .mode(Mode::Crash)
             .executors(self.executors)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use spirit::{Index, OpenError, Options};
+use spirit::{Builder, Index, OpenError};
 
 use super::flips::Flip;
 use super::sample;
@@ -15,7 +15,7 @@ use crate::support::roots::make_original;
 pub(crate) struct Image {
     pub(crate) bytes: Vec<u8>,
     /// How it is opened where pages are looked at.
-    pub(crate) options: fn(&Directory) -> Options,
+    pub(crate) options: fn(&Directory) -> Builder,
     directory: Directory,
 }
 
@@ -70,8 +70,8 @@ impl Image {
     }
 
     /// What `check` says of it.
-    pub(crate) fn check(&self) -> Result<spirit::Report, OpenError> {
-        spirit::check(self.directory.path())
+    pub(crate) fn check(&self) -> Result<spirit::backup::Report, OpenError> {
+        spirit::backup::check(self.directory.path())
     }
 
     /// Whether `check` says that something is wrong.

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use spirit::facets::{DateInterval, Facet};
+use spirit::schema::Calendar;
+use spirit::settings::Postings;
 use spirit::{
-    AddError, Analyzer, Calendar, DateInterval, Document, Facet, FieldKind, HitError, Index,
-    OnFull, Options, Postings, Reader, Search, SearchError,
+    Analyzer, Builder, Document, FieldKind, HitError, Index, OnFull, Reader, Search, SearchError,
+    WriteError,
 };
 
 use crate::support::directory::Directory;
 
 /// How the samples are opened. What they are made with they keep.
-pub(crate) fn options(directory: &Directory) -> Options {
-    Options::default()
+pub(crate) fn options(directory: &Directory) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(5 << 18)
         .segment_bytes(64 << 10)
@@ -75,7 +78,7 @@ pub(crate) fn to_be_merged() -> Directory {
     killed
 }
 
-fn filled(options: Options) -> Index {
+fn filled(options: Builder) -> Index {
     let index = options.open().unwrap();
     for segment in 0..4 {
         for number in 0..[700, 90, 120, 60][segment] {
@@ -111,7 +114,7 @@ pub(crate) fn put_with_fields(index: &Index, key: &str, number: usize) {
     } else {
         document
     };
-    index.add_document(&later).unwrap();
+    index.add(&later).unwrap();
 }
 
 /// The merged dictionary is full, so that the newest segments are not merged.
@@ -130,7 +133,7 @@ pub(crate) fn packed_unmerged() -> Directory {
     killed
 }
 
-fn with_unique_words(options: Options) -> Index {
+fn with_unique_words(options: Builder) -> Index {
     let index = options.on_full(OnFull::Refuse).open().unwrap();
     for segment in 0..3 {
         for number in 0..350 {
@@ -139,13 +142,13 @@ fn with_unique_words(options: Options) -> Index {
                 .unwrap();
         }
         let flushed = index.flush();
-        assert!(matches!(flushed, Ok(()) | Err(AddError::HeapFull)), "{flushed:?}");
+        assert!(matches!(flushed, Ok(()) | Err(WriteError::HeapFull)), "{flushed:?}");
     }
     index
 }
 
 /// How [`deleted`] is opened: with larger segments, and a log for them.
-pub(crate) fn larger(directory: &Directory) -> Options {
+pub(crate) fn larger(directory: &Directory) -> Builder {
     let options = options(directory).segment_bytes(256 << 10).dram_bytes(5 << 20);
     options.nvm_bytes(4 << 20).log_bytes(1 << 20)
 }
@@ -247,13 +250,13 @@ fn refused(error: SearchError) -> String {
 pub(crate) fn answers(index: &Index) -> Vec<String> {
     let mut reader = index.reader().unwrap();
     let ask = |query: &str| {
-        let count = match reader.count_text(query) {
+        let count = match reader.count(query) {
             // A root may say that they are not kept.
             Err(error @ SearchError::NoPositions) => return format!("{query}: {error}"),
             Err(error) => return refused(error),
             Ok(count) => count,
         };
-        let hits = match reader.search_text(query, Search::newest(500)) {
+        let hits = match reader.search(query, Search::newest(500)) {
             Ok(hits) => hits,
             Err(error) => return refused(error),
         };
@@ -263,8 +266,9 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
             Err(error) => panic!("{error}"),
         };
         let mut texts = Vec::new();
-        let read =
-            (0..hits.len()).map(|hit| hits.write_text(hit, &mut texts)).filter(Result::is_ok);
+        let read = (0..hits.len())
+            .map(|hit| hits.get(hit).unwrap().write_text(&mut texts))
+            .filter(Result::is_ok);
         let read = read.count();
         if read < hits.len() {
             return REFUSED.to_owned();
@@ -273,7 +277,7 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
     };
     let mut answers: Vec<String> = QUERIES.into_iter().map(ask).collect();
     answers.extend(facets().map(|facet| {
-        match reader.aggregate_text("*", std::slice::from_ref(&facet)) {
+        match reader.aggregate("*", std::slice::from_ref(&facet)) {
             Err(error @ SearchError::Corrupt { .. }) => refused(error),
             // Not every sample has every field.
             found => format!("{facet:?}: {:?}", found.ok()),
@@ -286,16 +290,16 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
 }
 
 /// The best hits of a query, and why.
-fn best(reader: &mut Reader<'_>, query: &str) -> Result<String, SearchError> {
+fn best(reader: &mut Reader, query: &str) -> Result<String, SearchError> {
     let best = Search::best(3);
-    let keys = match reader.search_text(query, best.clone())?.keys() {
+    let keys = match reader.search(query, best.clone())?.keys() {
         Err(HitError::Corrupt { .. }) => return Ok(REFUSED.to_owned()),
         keys => keys.unwrap(),
     };
-    let explained = keys.iter().map(|key| reader.explain_text(query, &best, key));
+    let explained = keys.iter().map(|key| reader.explain(query, &best, key));
     let explained = explained.collect::<Result<Vec<_>, _>>()?;
     // Plans also say how far the DRAM dictionary has come.
-    reader.plan_text(query, &best)?;
+    reader.plan(query, &best)?;
     Ok(format!("{query}: {explained:?}"))
 }
 
@@ -316,10 +320,10 @@ fn facets() -> impl Iterator<Item = Facet> {
 /// The text of each document, by key; none where it cannot be read.
 pub(crate) fn texts(index: &Index) -> BTreeMap<String, Option<String>> {
     let mut reader = index.reader().unwrap();
-    let Ok(hits) = reader.search_text("*", Search::newest(10_000)) else { return BTreeMap::new() };
+    let Ok(hits) = reader.search("*", Search::newest(10_000)) else { return BTreeMap::new() };
     let text = |hit| {
         let mut text = Vec::new();
-        let read = hits.write_text(hit, &mut text);
+        let read = hits.get(hit).unwrap().write_text(&mut text);
         assert!(read.is_ok() || text.is_empty(), "an error leaves what there was");
         read.is_ok().then(|| String::from_utf8(text).unwrap())
     };

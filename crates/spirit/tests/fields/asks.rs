@@ -5,9 +5,10 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spirit::{
-    Clause, Direction, Index, Operator, Problem, Query, Recency, Schema, Search, StoredValue,
-};
+use spirit::query::Problem;
+use spirit::schema::Schema;
+use spirit::search::{Direction, Recency};
+use spirit::{Clause, Index, Operator, Query, Search, StoredValue};
 use spirit_oracle::{Document, Oracle};
 
 use crate::naive::stored;
@@ -132,7 +133,7 @@ fn check_faded(index: &Index, schema: &Schema, query: &Query, clause: &Clause) {
         || Recency::new("@timestamp", Duration::from_secs(1_000_000)).as_of(9_000_000_000);
     let mut best = |search: Search| {
         let hits = reader.search(query, search).unwrap();
-        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
         hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
     };
     let all = best(Search::best(HITS).recency(recency()).exhaustive());
@@ -177,7 +178,12 @@ fn check_sorted(
             keys[..count],
             "{k} of {clause} by {field}, {direction:?}"
         );
-        check_values(index, &hits.sort_values().unwrap().collect::<Vec<_>>(), &expected, field);
+        check_values(
+            index,
+            &hits.iter().map(|hit| hit.sort_value()).collect::<Vec<_>>(),
+            &expected,
+            field,
+        );
     }
 }
 

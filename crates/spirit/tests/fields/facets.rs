@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirit::{
-    Aggregate, Calendar, DateInterval, Facet, FieldKind, Index, Schema, Summary, TopTerms,
-};
+use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
+use spirit::schema::{Calendar, Schema};
+use spirit::{FieldKind, Index};
 use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;
 
@@ -120,7 +120,7 @@ pub(crate) fn check_facets(index: &Index, newest_first: &[&oracle::Document]) {
         let documents: Vec<_> = newest_first.iter().filter(is_match).copied().collect();
         for field in schema.fields() {
             let name = field.name.clone();
-            let mut ask = |facets: &[Facet]| reader.aggregate_text(query, facets).unwrap();
+            let mut ask = |facets: &[Facet]| reader.aggregate(query, facets).unwrap();
             match field.kind {
                 FieldKind::Text(_) => {}
                 FieldKind::Keyword | FieldKind::Boolean => {

@@ -18,9 +18,11 @@ use std::collections::BTreeSet;
 use act::{Act, Given, act};
 use naive::{positions, stored, terms, values};
 use proptest::prelude::*;
+use spirit::schema::{FieldError, FieldId, Schema, TimeUnit};
+use spirit::search::HITS_MAX;
+use spirit::settings::{EngravePolicy, PointerUpdate};
 use spirit::{
-    AddError, Analyzer, Document, EngravePolicy, FieldError, FieldId, FieldKind, HITS_MAX, Index,
-    Mode, OnFull, Options, PointerUpdate, Query, Schema, Search, TimeUnit, Value,
+    Analyzer, Batch, Document, FieldKind, Index, Mode, OnFull, Query, Search, Value, WriteError,
 };
 use spirit_index::ground::ids::SegmentId;
 use spirit_index::ground::term::Term;
@@ -64,7 +66,7 @@ fn policy() -> impl Strategy<Value = Policy> {
 
 fn open(directory: &Directory, policy: Policy) -> Index {
     let executors = policy.executors as u64;
-    let mut options = Options::default()
+    let mut options = Index::builder()
         .executors(policy.executors)
         .dram_bytes(executors * (4 << 20))
         .segment_bytes(64 << 10)
@@ -128,12 +130,13 @@ fn add(index: &Index, oracle: &mut Oracle, number: Option<u8>, text: &str, field
     let key = key(number);
     let before = index.schema().fields().len();
     let fits = fits(&index.schema(), fields);
-    let added = index.add_document(&given(&key, text, fields));
+    let added = index.add(given(&key, text, fields));
     if fits {
         let expected = oracle.add_document(key.as_deref(), text, fields.to_vec());
-        assert_eq!(added.unwrap().map(|n| n.to_string()), key.is_none().then_some(expected));
+        let number = added.unwrap().to_string();
+        assert_eq!(key.as_ref().unwrap_or(&number), &expected);
     } else {
-        assert!(matches!(added, Err(AddError::Field(FieldError::Misfit { .. }))), "{added:?}");
+        assert!(matches!(added, Err(WriteError::Field(FieldError::Misfit { .. }))), "{added:?}");
         assert_eq!(index.schema().fields().len(), before, "what is refused leaves nothing");
     }
 }
@@ -147,11 +150,12 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             let all: Vec<_> =
                 all.map(|((_, text, fields), key)| given(key, text, fields)).collect();
             // Over several executors a group has another order.
-            let can_group = index.mode() == Mode::Crash && index.options().get_executors() == 1;
+            let can_group = index.settings().mode == Mode::Crash && index.settings().executors == 1;
             let added = if *grouped && can_group {
-                index.add_document_group(&all, b"offset").map_err(|_| 0)
+                let batch = Batch::from_iter(&all).offset(b"offset");
+                index.write(batch).map(|()| all.len() as u64).map_err(|_| 0)
             } else {
-                index.add_documents(&all).map_err(|error| error.added)
+                index.add_all(&all).map_err(|error| error.added)
             };
             let added = added.unwrap_or_else(|added| added) as usize;
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
@@ -179,8 +183,8 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
         }
         Act::Misfit => {
             add(index, oracle, None, "w1", &[("flag".into(), oracle::Value::Boolean(true))]);
-            let refused = index.add_document(&Document::new().text("w0").field("flag", 3));
-            assert!(matches!(refused, Err(AddError::Field(FieldError::Misfit { .. }))));
+            let refused = index.add(Document::new().text("w0").field("flag", 3));
+            assert!(matches!(refused, Err(WriteError::Field(FieldError::Misfit { .. }))));
         }
         Act::Ask(ask) => asks::check(index, oracle, ask),
         Act::Flush => index.flush().unwrap(),
@@ -212,24 +216,24 @@ fn check(index: &Index, oracle: &Oracle) {
         let found = reader.search(&query, Search::newest(HITS_MAX)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{field:?} {term:?}");
     }
-    if index.options().get_store() {
+    if index.settings().store {
         check_columns(index).unwrap();
         check_field_lengths(index);
     }
     facets::check_facets(index, &newest_first);
-    let hits = reader.search_text("*", Search::newest(HITS_MAX)).unwrap();
+    let hits = reader.search("*", Search::newest(HITS_MAX)).unwrap();
     assert_eq!(hits.keys().unwrap(), newest_first.iter().map(|d| &*d.key).collect::<Vec<_>>());
     for (at, document) in newest_first.iter().enumerate() {
-        if !index.options().get_store() {
+        if !index.settings().store {
             break;
         }
-        let found = hits.document(at).unwrap();
+        let found = hits.get(at).unwrap().document().cloned().unwrap();
         let fields = document.fields.iter();
         let fields: Vec<_> =
             fields.map(|(name, given)| (name.clone(), stored(&schema, name, given))).collect();
         assert_eq!((found.text, found.fields), (document.text.clone(), fields));
     }
-    let addresses: Vec<_> = hits.addresses().collect();
+    let addresses: Vec<_> = hits.rows().collect();
     let memories: Vec<_> = index.memories().collect();
     for ((executor, segment, local), document) in addresses.into_iter().zip(&newest_first) {
         let snapshot = Snapshot::take(memories[executor as usize]);
@@ -259,7 +263,7 @@ fn check(index: &Index, oracle: &Oracle) {
             }
         }
         assert_eq!(found, expected, "{document:?}");
-        if index.options().get_positions() {
+        if index.settings().positions {
             let row = segment.vector_row(local);
             let ordinals = segment.vectors().ordinals(row.vector(), row.tokens());
             let found = ordinals.map(|o| o.map(|o| segment.extent().record(o).key()));
@@ -296,7 +300,7 @@ fn run(policy: Policy, acts: &[Act]) {
     check(&index, &oracle);
     if !policy.volatile {
         index.close().unwrap();
-        let report = spirit::check(directory.path()).unwrap();
+        let report = spirit::backup::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
 }

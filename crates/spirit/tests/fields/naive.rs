@@ -1,6 +1,7 @@
 //! What a document has in its fields, by the simplest means.
 
-use spirit::{Analyzer, Field, FieldId, FieldKind, Schema, StoredValue};
+use spirit::schema::{Field, FieldId, Schema};
+use spirit::{Analyzer, FieldKind, StoredValue};
 use spirit_index::ground::term::{Term, TermKey};
 use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;

@@ -1,13 +1,14 @@
 //! What holds of schemas and fields, one by one.
 
-use spirit::{AddError, Document, FieldError, FieldKind, OpenError, Options, Search, StoredValue};
+use spirit::schema::FieldError;
+use spirit::{Builder, Document, FieldKind, Index, OpenError, Search, StoredValue, WriteError};
 use spirit_index::ground::layout::{PARTS_START, ROOT_BYTES};
 
 use crate::support::directory::Directory;
 use crate::support::following::{follow, wait_until};
 
-fn small(directory: &Directory) -> Options {
-    Options::default()
+fn small(directory: &Directory) -> Builder {
+    Index::builder()
         .directory(directory.path())
         .dram_bytes(4 << 20)
         .segment_bytes(64 << 10)
@@ -22,22 +23,23 @@ fn a_strict_index_stays_strict() {
     let directory = Directory::new();
     let index = small(&directory).field("views", FieldKind::Integer).strict(true).open().unwrap();
     let known = Document::new().text("red").field("views", 3);
-    index.add_document(&known).unwrap();
+    index.add(&known).unwrap();
     let unknown = Document::new().text("red").field("views", 3).field("likes", 3);
-    let refused = AddError::Field(FieldError::Unknown { field: "likes".into(), value: "3".into() });
-    assert_eq!(index.add_document(&unknown), Err(refused.clone()));
+    let refused =
+        WriteError::Field(FieldError::Unknown { field: "likes".into(), value: "3".into() });
+    assert_eq!(index.add(&unknown), Err(refused.clone()));
     index.close().unwrap();
     let index = small(&directory).open().unwrap();
-    assert_eq!(index.add_document(&unknown), Err(refused));
+    assert_eq!(index.add(&unknown), Err(refused));
     index.close().unwrap();
     // Anyone who opens it may add to the fields; those that are there stay what they are.
     let both =
         small(&directory).field("likes", FieldKind::Float).field("views", FieldKind::Keyword);
     let index = both.open().unwrap();
-    index.add_document(&unknown).unwrap();
+    index.add(&unknown).unwrap();
     let kinds = |name: &str| index.schema().by_name(name).unwrap().kind;
     assert_eq!((kinds("views"), kinds("likes")), (FieldKind::Integer, FieldKind::Float));
-    assert_eq!(index.reader().unwrap().count_text("red").unwrap(), 2);
+    assert_eq!(index.reader().unwrap().count("red").unwrap(), 2);
 }
 
 #[test]
@@ -45,20 +47,20 @@ fn what_is_too_long_or_too_much_is_refused_and_leaves_nothing() {
     let directory = Directory::new();
     let index = small(&directory).field("k", FieldKind::Keyword).open().unwrap();
     let long = "x".repeat(300);
-    let refused = index.add_document(&Document::new().field("k", &long));
+    let refused = index.add(Document::new().field("k", &long));
     let too_long = FieldError::KeywordTooLong { field: "k".into(), bytes: 300 };
-    assert_eq!(refused, Err(AddError::Field(too_long)));
+    assert_eq!(refused, Err(WriteError::Field(too_long)));
     let text = "w ".repeat(1 << 10);
     let document = Document::new().text(&text).field("title", &text).field("n", 1);
-    let refused = index.add_document(&document);
+    let refused = index.add(&document);
     assert!(
-        matches!(refused, Err(AddError::DocumentTooLong { bytes_max: 4096, .. })),
+        matches!(refused, Err(WriteError::DocumentTooLong { bytes_max: 4096, .. })),
         "{refused:?}"
     );
-    let names = index.add_document(&Document::new().field("a b", 1));
-    assert!(matches!(names, Err(AddError::Field(FieldError::Name { .. }))));
-    assert_eq!((index.accepted(), index.reader().unwrap().count_text("*").unwrap()), (0, 0));
-    assert_eq!(index.add_document(&Document::new().field("k", &long[..255])), Ok(Some(0)));
+    let names = index.add(Document::new().field("a b", 1));
+    assert!(matches!(names, Err(WriteError::Field(FieldError::Name { .. }))));
+    assert_eq!((index.accepted(), index.reader().unwrap().count("*").unwrap()), (0, 0));
+    assert_eq!(index.add(Document::new().field("k", &long[..255])), Ok(0));
 }
 
 /// Fields that join while a process reads are known to it when it sees documents that have them.
@@ -71,10 +73,17 @@ fn who_only_reads_learns_of_new_fields() {
     for number in 0..20i64 {
         let name = format!("field{number}");
         let document = Document::new().text("red").field(&name, number).field("tag", "a tag");
-        writer.add_document(&document).unwrap();
+        writer.add(&document).unwrap();
         writer.flush().unwrap();
-        wait_until(|| reader.count_text("red").unwrap() == number as u64 + 1);
-        let found = reader.search_text("red", Search::newest(1)).unwrap().document(0).unwrap();
+        wait_until(|| reader.count("red").unwrap() == number as u64 + 1);
+        let found = reader
+            .search("red", Search::newest(1))
+            .unwrap()
+            .get(0)
+            .unwrap()
+            .document()
+            .cloned()
+            .unwrap();
         assert_eq!(found.text, "red");
         let tag = ("tag".to_owned(), StoredValue::Text("a tag".into()));
         assert_eq!(found.fields, [(name, StoredValue::Integer(number)), tag]);
@@ -88,7 +97,7 @@ fn a_torn_list_of_fields_is_mended_and_a_damaged_one_is_refused() {
     let directory = Directory::new();
     let index = small(&directory).open().unwrap();
     for name in ["a", "b", "c"] {
-        index.add_document(&Document::new().text("red").field(name, 1)).unwrap();
+        index.add(Document::new().text("red").field(name, 1)).unwrap();
     }
     index.close().unwrap();
     let heap = directory.path().join("heap");
@@ -102,13 +111,13 @@ fn a_torn_list_of_fields_is_mended_and_a_damaged_one_is_refused() {
     // Three lists were written, the last one to the second slot.
     flip(1);
     assert!(matches!(small(&directory).open(), Err(OpenError::Root { .. })));
-    assert!(!spirit::check(directory.path()).unwrap().is_sound());
+    assert!(!spirit::backup::check(directory.path()).unwrap().is_sound());
     flip(1);
     flip(0);
-    assert!(!spirit::check(directory.path()).unwrap().is_sound());
+    assert!(!spirit::backup::check(directory.path()).unwrap().is_sound());
     let index = small(&directory).open().unwrap();
     assert_eq!(index.schema().fields().len(), 4);
     index.close().unwrap();
-    let report = spirit::check(directory.path()).unwrap();
+    let report = spirit::backup::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }

@@ -1,6 +1,6 @@
 //! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
 
-use spirit::{Analyzer, Document, FieldKind, Index, Mode, OnFull, Options};
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, Mode, OnFull};
 use spirit_index::snapshot::Snapshot;
 
 use crate::support::columns::check_columns;
@@ -33,10 +33,10 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
     if number % 7 == 0 {
         document = document.field("views", 3).field(&rare, number);
     }
-    index.add_document(&document).unwrap();
+    index.add(&document).unwrap();
 }
 
-fn with_keywords(options: Options) -> Options {
+fn with_keywords(options: Builder) -> Builder {
     let options = options.store(true).field("channel", FieldKind::Keyword);
     options.field("title", FieldKind::Text(Analyzer::Simple))
 }
@@ -65,7 +65,7 @@ fn what_is_no_number_is_above_all_numbers() {
     let document = Document::new().field("score", 0.0).field("score", -0.0);
     let scores = ascending.into_iter().chain(nan).rev();
     let document = scores.fold(document, |document, score| document.field("score", score));
-    index.add_document(&document).unwrap();
+    index.add(&document).unwrap();
     index.flush().unwrap();
     index.settle();
     assert_eq!(check_columns(&index).unwrap(), 12);
@@ -103,16 +103,16 @@ fn columns_go_where_segments_go() {
     churn(&index, steps(), &mut Chance::new(9));
     index.flush().unwrap();
     let values = check_columns(&index).unwrap();
-    let red = follower.reader().unwrap().count_text("red").unwrap();
+    let red = follower.reader().unwrap().count("red").unwrap();
     assert_eq!(red, index.stats().unwrap().documents);
     let backup = directory.path().join("backup");
     index.backup(&backup).unwrap();
     let restored = Directory::new();
-    spirit::restore(&backup, restored.path()).unwrap();
-    let again = Options::default().directory(restored.path()).dram_bytes(6 << 20).open().unwrap();
+    spirit::backup::restore(&backup, restored.path()).unwrap();
+    let again = Index::builder().directory(restored.path()).dram_bytes(6 << 20).open().unwrap();
     assert_eq!(check_columns(&again).unwrap(), values);
     let killed = directory.killed();
-    let again = Options::default().directory(killed.path()).dram_bytes(6 << 20).open().unwrap();
+    let again = Index::builder().directory(killed.path()).dram_bytes(6 << 20).open().unwrap();
     assert_eq!(check_columns(&again).unwrap(), values);
     index.close().unwrap();
     let index = options().open().unwrap();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use spirit::{FieldId, Index, Level, Schema};
+use spirit::Index;
+use spirit::lab::Level;
+use spirit::schema::{FieldId, Schema};
 use spirit_index::column::Column;
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::rank_of;
@@ -20,7 +22,7 @@ type Naive = BTreeMap<(FieldId, ValueKind), Vec<(u32, u64)>>;
 
 /// Looks at every segment that readers see flushed, of an index that keeps its documents; says how many values there are.
 pub(crate) fn check_columns(index: &Index) -> Result<u64, String> {
-    assert!(index.options().get_store(), "documents are what columns are held to");
+    assert!(index.settings().store, "documents are what columns are held to");
     let schema = index.schema();
     index.memories().map(|memory| check_memory(memory, &schema)).sum()
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit::{FieldId, FieldKind, Index, Schema};
+use spirit::schema::{FieldId, Schema};
+use spirit::{FieldKind, Index};
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::{frequency, local};
 use spirit_index::ground::term::{TERM_BYTES_MAX, Term};
@@ -19,7 +20,7 @@ use spirit_text::{Analyzer, Tokenizer};
 
 /// Looks at all segments of an index that keeps its documents; says how many lengths there are, and how many blocks with maxima.
 pub(crate) fn check_field_lengths(index: &Index) -> [u64; 2] {
-    assert!(index.options().get_store(), "documents are what lengths are held to");
+    assert!(index.settings().store, "documents are what lengths are held to");
     let schema = index.schema();
     let counts = index.memories().map(|memory| check_memory(memory, &schema));
     counts.fold([0, 0], |[lengths, blocks], [l, b]| [lengths + l, blocks + b])

@@ -3,7 +3,8 @@
 use std::ops::Bound;
 
 use proptest::prelude::*;
-use spirit::{Analyzer, Clause, Document, FieldKind, Options, TimeUnit, Value};
+use spirit::schema::TimeUnit;
+use spirit::{Analyzer, Builder, Clause, Document, FieldKind, Value};
 use spirit_oracle as oracle;
 
 /// The values of a document's fields, in the order given.
@@ -13,7 +14,7 @@ pub(crate) type Fields = Vec<(String, oracle::Value)>;
 const NAMES: [&str; 6] = ["title", "channel", "views", "score", "at", "flag"];
 
 /// An index with these fields.
-pub(crate) fn declared(options: Options) -> Options {
+pub(crate) fn declared(options: Builder) -> Builder {
     options
         .field("title", FieldKind::Text(Analyzer::Simple))
         .field("channel", FieldKind::Keyword)

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use spirit::{Index, Options};
+use spirit::Index;
 
 /// How long a call that may hang, or something that takes milliseconds, is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Opens the index in `directory` for reading only.
 pub(crate) fn follow(directory: impl AsRef<Path>) -> Index {
-    Options::default().directory(directory.as_ref()).read_only(true).open().unwrap()
+    Index::builder().directory(directory.as_ref()).read_only(true).open().unwrap()
 }
 
 /// Waits until something is so.

@@ -18,14 +18,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};
 
 use following::PATIENCE;
-use spirit::{Analyzer, OnFull, Options};
+use spirit::{Analyzer, Builder, Index, OnFull};
 
 /// The smallest segment there is.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
 
-/// Options for an index of the smallest segments, with this much heap for each executor, which drops the oldest when that is full.
-pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Options {
-    Options::default()
+/// Builder for an index of the smallest segments, with this much heap for each executor, which drops the oldest when that is full.
+pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Builder {
+    Index::builder()
         .dram_bytes(executors as u64 * bytes_each)
         .segment_bytes(SEGMENT_BYTES)
         .executors(executors)

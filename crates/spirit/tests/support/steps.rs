@@ -4,10 +4,13 @@
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use spirit::{
-    Algorithm, Bool, Clause, Counts, FieldKind, HITS_MAX, Index, Operator, Order, Parameters,
-    Postings, Query, Reader, Schema, Search, SearchError, Total,
-};
+use spirit::lab::Algorithm;
+use spirit::lab::Counts;
+use spirit::query::Bool;
+use spirit::schema::Schema;
+use spirit::search::{HITS_MAX, Order, Parameters, Total};
+use spirit::settings::Postings;
+use spirit::{Clause, FieldKind, Index, Operator, Query, Reader, Search, SearchError};
 use spirit_oracle::{Collection, Oracle, terms_of};
 
 use crate::support::Chance;
@@ -150,11 +153,11 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     let query = asked.to_string();
     let mut reader = index.reader().unwrap();
     let built = query_of(index, asked);
-    if built.needs_positions() && !index.options().get_positions() {
-        assert_eq!(reader.count_text(&query), Err(SearchError::NoPositions));
+    if built.needs_positions() && !index.settings().positions {
+        assert_eq!(reader.count(&query), Err(SearchError::NoPositions));
         return;
     }
-    assert_eq!(reader.count_text(&query).unwrap(), expected.len() as u64, "count of {query}");
+    assert_eq!(reader.count(&query).unwrap(), expected.len() as u64, "count of {query}");
     let algorithms = [
         None,
         Some(Algorithm::Naive),
@@ -170,18 +173,18 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
         assert_eq!(count, expected.len() as u64, "count of {query} with {algorithm:?}");
         for k in [1, 10, 10_000] {
             let search = Search::newest(k).algorithm(algorithm);
-            let found = reader.search_text(&query, search).unwrap().keys().unwrap();
+            let found = reader.search(&query, search).unwrap().keys().unwrap();
             let expected = &expected[..k.min(expected.len())];
             assert_eq!(found, expected, "{query} with {algorithm:?}, k = {k}");
         }
     }
-    let windows = reader.search_text(&query, Search::newest(10).windows()).unwrap();
+    let windows = reader.search(&query, Search::newest(10).windows()).unwrap();
     assert_eq!(windows.keys().unwrap(), expected[..10.min(expected.len())], "{query} by windows");
     drop(windows);
     let mut paged = Vec::new();
     let mut search = Search::newest(7);
     loop {
-        let hits = reader.search_text(&query, search).unwrap();
+        let hits = reader.search(&query, search).unwrap();
         paged.extend(hits.keys().unwrap());
         match hits.cursor().unwrap() {
             Some(cursor) if hits.len() == 7 => search = Search::newest(7).after(cursor),
@@ -199,7 +202,7 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
 }
 
 /// Counts are exact up to any number, and above it they say that there are more.
-fn check_totals(reader: &mut Reader<'_>, query: &Query, count: u64) {
+fn check_totals(reader: &mut Reader, query: &Query, count: u64) {
     let sound = |up_to: u64, total: Total| match total {
         Total::Exact(exact) => exact == count && exact <= up_to,
         Total::AtLeast(least) => least > up_to && least <= count,
@@ -226,7 +229,7 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
     let query = query_of(index, asked);
     let mut best = |search: Search| {
         let hits = reader.search(&query, search).unwrap();
-        let scores: Vec<f32> = hits.scores().unwrap().collect();
+        let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
         let found: Vec<(String, f32)> = hits.keys().unwrap().into_iter().zip(scores).collect();
         (found, hits.counts().unwrap().clone(), hits.cursor().unwrap())
     };
@@ -251,13 +254,13 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
 }
 
 /// Whatever scores are made of, passing over blocks changes nothing: not where all are equal either, or nearly so.
-fn check_parameters(reader: &mut Reader<'_>, query: &Query, asked: &Clause) {
+fn check_parameters(reader: &mut Reader, query: &Query, asked: &Clause) {
     for (k1, b) in [(0.0, 0.75), (1e-6, 0.5), (1.2, 1.0)] {
         let mut best = |k, skips: bool| {
             let search = Search::in_order(k, Order::Relevance(Parameters { k1, b }));
             let search = if skips { search } else { search.exhaustive() };
             let hits = reader.search(query, search).unwrap();
-            let scores: Vec<f32> = hits.scores().unwrap().collect();
+            let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
             hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
         };
         let all = best(20, false);
@@ -315,7 +318,7 @@ fn check_scores(
         fields: fields_of(&schema, counts),
         with_term: terms.into_iter().zip(counts.with_term.iter().copied()).collect(),
         parameters: Parameters::default(),
-        frequency_max: if index.options().get_positions() { usize::MAX } else { 255 },
+        frequency_max: if index.settings().positions { usize::MAX } else { 255 },
     };
     let found: BTreeMap<&str, f32> =
         all.iter().map(|(key, score)| (key.as_str(), *score)).collect();
@@ -342,11 +345,11 @@ fn check_scores(
 fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
     let query = asked.to_string();
     let mut reader = index.reader().unwrap();
-    let texts = reader.search_text(&query, Search::newest(HITS_MAX)).unwrap().texts();
+    let texts = reader.search(&query, Search::newest(HITS_MAX)).unwrap().texts();
     // There may be more documents than one search finds.
     let found = oracle.matches(asked).take(HITS_MAX);
     let mut expected = found.map(|document| document.text.as_str());
-    if index.options().get_store() {
+    if index.settings().store {
         let texts = texts.unwrap();
         assert!(texts.iter().map(String::as_str).eq(expected), "texts of {query}");
     } else {
@@ -358,12 +361,12 @@ fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
 pub(crate) fn apply(index: &Index, oracle: &mut Oracle, step: &Step) {
     match step {
         Step::Add(text, fields) => {
-            index.add_document(&document(text, fields)).unwrap();
+            index.add(document(text, fields)).unwrap();
             oracle.add_document(None, text, fields.clone());
         }
         Step::Put(key, text, fields) => {
             let key = format!("k{key}{}", if *key % 3 == 0 { "withalongkey" } else { "" });
-            index.add_document(&document(text, fields).key(&key)).unwrap();
+            index.add(document(text, fields).key(&key)).unwrap();
             oracle.add_document(Some(&key), text, fields.clone());
         }
         Step::Delete(key) => {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirit::{Aggregate, Clause, DateInterval, Direction, Facet, HITS_MAX, Index, Query, Search};
+use spirit::facets::{Aggregate, DateInterval, Facet};
+use spirit::search::{Direction, HITS_MAX};
+use spirit::{Clause, Index, Query, Search};
 use spirit_oracle::{Document, Oracle, Value};
 
 const DAY: i64 = 86_400_000;

@@ -313,7 +313,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "part-behind-offset",
         what: "the first executor's part of a group, which has the offset, is logged before the others",
-        file: "crates/spirit/src/index/group.rs",
+        file: "crates/spirit/src/engine/group.rs",
         old: "for (executor, placed) in &parts {",
         new: "for (executor, placed) in parts.iter().rev() {",
         found_by: GROUPS_IN_BOTH,
@@ -474,7 +474,7 @@ pub(super) const BUGS: &[Bug] = &[
         name: "sync-failed",
         what: "an operation whose sync failed is acknowledged",
         file: "crates/spirit/src/write/journal.rs",
-        old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(AddError::SyncFailed);\n        }",
+        old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(WriteError::SyncFailed);\n        }",
         new: "",
         found_by: tests("-p spirit --test failing_disk", ""),
     },

@@ -283,7 +283,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "total-of-page",
         what: "how many match is said of what is behind the cursor",
-        file: "crates/spirit/src/search/reader.rs",
+        file: "crates/spirit/src/search/answer.rs",
         old: "            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,\n            None",
         new: "            Some(tally) => tally.add(snapshot, query, settings, scratch)?,\n            None",
         found_by: COUNTED,
@@ -347,7 +347,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cursor-moves",
         what: "each page ends where the index does when it is asked for",
-        file: "crates/spirit/src/search/reader.rs",
+        file: "crates/spirit/src/search/answer.rs",
         old: "let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);",
         new: "let limit = now;",
         found_by: BEST_PAGES,
@@ -355,7 +355,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cursor-recounts",
         what: "further pages score by what the index has become",
-        file: "crates/spirit/src/search/reader.rs",
+        file: "crates/spirit/src/search/answer.rs",
         old: "counts.clone_from(earlier),",
         new: "{\n            let _ = earlier;\n            counts.begin(query);\n            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));\n        }",
         found_by: BEST_PAGES,

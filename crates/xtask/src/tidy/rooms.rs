@@ -15,7 +15,10 @@ const ROOMS: [(&str, &[&str]); 2] = [
     ),
     (
         "spirit",
-        &["config", "storage", "write", "stages", "start", "index", "search", "stats", "backup"],
+        &[
+            "config", "storage", "write", "stages", "start", "engine", "search", "index", "stats",
+            "backup",
+        ],
     ),
 ];
 

@@ -1,6 +1,7 @@
 //! Our index in the layouts that are compared, and what it answers.
 
-use spirit::{DictionaryTier, Document, Index, Options, PointerUpdate, Postings, Search};
+use spirit::settings::{DictionaryTier, PointerUpdate, Postings};
+use spirit::{Builder, Document, Index, Search};
 use spirit_peer_protocol::{Answer, Query as Tree};
 
 use crate::Fallible;
@@ -75,7 +76,7 @@ pub(super) fn ask(
 }
 
 impl Layout {
-    fn options(&self, corpus: &Corpus, scratch: &Scratch) -> Options {
+    fn options(&self, corpus: &Corpus, scratch: &Scratch) -> Builder {
         // Nothing is timed.
         let options = engine::options(corpus).prefault(false);
         let Some((postings, dictionary)) = self.tier else { return options };
@@ -112,7 +113,7 @@ impl Layout {
             let end = (start + part).min(corpus.len());
             for batch in (start..end).step_by(BATCH) {
                 let numbers = batch..(batch + BATCH).min(end);
-                index.add_documents(&numbers.map(document).collect::<Vec<_>>())?;
+                index.add_all(numbers.map(document))?;
             }
         }
         if self.flushed {
@@ -166,6 +167,6 @@ fn answer(index: &Index, tree: &Tree, search: &Search) -> Fallible<Outcome> {
     let count = reader.count(&query)?;
     let hits = reader.search(&query, search.clone())?;
     let keys = hits.keys()?.iter().map(|key| key.parse()).collect::<Result<_, _>>()?;
-    let scores = hits.scores().map(Iterator::collect).unwrap_or_default();
+    let scores = hits.iter().filter_map(|hit| hit.score()).collect();
     Ok(Ok(Answer { count, keys, scores, differs: form::differs(tree).map(Into::into) }))
 }

@@ -1,7 +1,7 @@
 //! Intersections by each of the papers' algorithms, on either form of lists: counted, so that they are all that is measured.
 
 use serde_json::json;
-use spirit::Algorithm;
+use spirit::lab::Algorithm;
 
 use super::figures::{PACKED_DRAM, RAW_DRAM};
 use super::set::Set;

@@ -48,13 +48,13 @@ pub(super) struct Pass {
 
 /// The documents found, by sequence, and the bits of their scores.
 pub(super) fn found(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     query: &Query,
     way: Way,
 ) -> Fallible<(Vec<u64>, Vec<u32>)> {
     let hits = reader.search(query, way.search())?;
-    let scores = hits.scores().map(|scores| scores.map(f32::to_bits).collect());
-    Ok((hits.sequences()?, scores.unwrap_or_default()))
+    let scores = hits.iter().filter_map(|hit| hit.score().map(f32::to_bits)).collect();
+    Ok((hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>()?, scores))
 }
 
 /// Each of `threads` asks its share of the queries.
@@ -91,7 +91,7 @@ pub(super) fn ask(
 }
 
 fn ask_each<'q>(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     queries: impl Iterator<Item = &'q Query>,
     way: Way,
     most: usize,

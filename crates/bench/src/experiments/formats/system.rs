@@ -1,6 +1,8 @@
 //! The same documents in each form of lists and on each medium.
 
-use spirit::{Index, PointerUpdate, Postings, Stats};
+use spirit::Index;
+use spirit::settings::{PointerUpdate, Postings};
+use spirit::stats::Stats;
 
 use crate::Fallible;
 use crate::corpus::Corpus;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use spirit::{Options, Query, Search};
+use spirit::{Index, Query, Search};
 
 use super::{LOST, MARKS, marker};
 use crate::{Fallible, engine};
@@ -55,7 +55,7 @@ impl Asker {
 pub(crate) fn ask(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     let directory = arguments.next().ok_or("no directory")?;
     let turn: usize = arguments.next().ok_or("no turn")?.parse()?;
-    let index = Options::default().directory(directory).read_only(true).open()?;
+    let index = Index::builder().directory(directory).read_only(true).open()?;
     let mut reader = index.reader()?;
     let queries = (0..MARKS).map(|mark| Query::all_of(&[&marker(turn, mark)]));
     let queries = queries.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;

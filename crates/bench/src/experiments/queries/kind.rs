@@ -20,7 +20,7 @@ pub(super) struct Kind {
     against: &'static [&'static str],
     /// How many times as fast we have to be.
     bars: [(System, f64); 2],
-    pub(super) ask: fn(&mut Reader<'_>, &Query) -> usize,
+    pub(super) ask: fn(&mut Reader, &Query) -> usize,
 }
 
 pub(super) const KINDS: [Kind; 3] = [

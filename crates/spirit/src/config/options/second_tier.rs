@@ -1,10 +1,7 @@
 //! Settings of the second tier: where it is, what it survives, how large it is, and when segments go there.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use spirit_door::trace::Trace;
 use spirit_index::form::root::Root;
 use spirit_index::ground::geometry::{Geometry, GeometryError};
 use spirit_index::ground::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
@@ -12,11 +9,8 @@ use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 
 use super::Options;
-use crate::config::clock::ManualClock;
-use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::config::durability::{Durability, Mode};
 use crate::config::on_full::OnFull;
-use crate::config::recovering::{Recovering, Watcher};
-use crate::config::source::Source;
 
 /// The default second tier is at least this number of times as large as DRAM.
 const NVM_SHARE: u64 = 8;
@@ -26,147 +20,9 @@ const DRAM_A_SLOT: u64 = 16 << 10;
 const SLOTS_A_SEGMENT: u64 = 2;
 
 impl Options {
-    /// Keeps the index in `directory`. A directory that does not exist is made; an index that is there is opened. Without a
-    /// directory the index is in memory, and its mode is [`Mode::Volatile`].
-    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// Opens the index in the [directory](Self::directory) for reading only, beside a writer or without one. Operations that
-    /// change it return [`AddError::ReadOnly`](crate::AddError::ReadOnly). Default no.
-    ///
-    /// Beside a writer this process maps the writer's memory, so queries find what the writer has acknowledged. At most 32 processes can do so at once, with
-    /// 31 readers each. When the writer ends, queries go on with what it acknowledged, and move to the next writer as soon as that
-    /// stores something. Without a writer this process makes a private copy: it maps the file, and replays the log into as much DRAM as the writer
-    /// had. That needs read permission only, and keeps nobody out. Nothing is changed: unknown [fields](Self::field) are not added.
-    ///
-    /// Results that are kept are invalidated after the *writer's* [`reader_lease`](Self::reader_lease), or when another writer
-    /// starts. If this process is stopped for three leases in the middle of a query, the query is repeated when it goes on.
-    pub fn read_only(mut self, read_only: bool) -> Self {
-        self.read_only = read_only;
-        self
-    }
-
-    /// What survives the end of the process or of the machine. Default for an index in a directory: [`Mode::Crash`].
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// What an acknowledged operation survives in [`Mode::Crash`]. Default: [`Durability::Process`].
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// Size of the second tier for the whole index, in bytes: a hard cap on its file, which grows as needed. Default: the size of
-    /// the disk, but at most 128 GiB for each GiB of DRAM and 256 GiB an executor, and at least eight times the DRAM.
-    pub fn nvm_bytes(mut self, bytes: u64) -> Self {
-        self.nvm_bytes = Some(bytes);
-        self
-    }
-
-    /// Size of the log, in bytes. It holds the operations of segments that are not engraved yet, which a start after a crash
-    /// replays. Default: sixteen segments, or a quarter of the second tier if that is less.
-    pub fn log_bytes(mut self, bytes: u64) -> Self {
-        self.log_bytes = Some(bytes);
-        self
-    }
-
-    /// Group commit: wait up to this long for other threads before syncing. Useful if many threads add one document at a time and a sync is
-    /// slow. Default 0: operations that arrive during a sync share the next one. Not persisted.
-    pub fn group_wait(mut self, time: Duration) -> Self {
-        self.group_wait = time;
-        self
-    }
-
-    /// Write a group once it holds this many bytes of text, or a batch of [`add_all`]. Smaller: earlier acknowledgement. 0: one document a
-    /// group. Default and maximum: 256 KiB, or a sixteenth of the log if that is less. Not persisted.
-    ///
-    /// [`add_all`]: crate::Index::add_all
-    pub fn group_bytes(mut self, bytes: u64) -> Self {
-        self.group_bytes = bytes;
-        self
-    }
-
-    /// Reads texts that were [added from](crate::Index::add_from) a place, when a start finds them in the log. `read` gets the place.
-    pub fn source(
-        mut self,
-        read: impl Fn(&[u8]) -> std::io::Result<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.source = Some(Source::new(read));
-        self
-    }
-
-    /// Calls `watch` with the progress of a start that replays the log, after each record.
-    pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
-        self.watcher = Some(Watcher::new(watch));
-        self
-    }
-
-    /// Reserves the disk space of the whole second tier when the index is made. Default no: in steps, ahead of need.
-    pub fn reserve_full(mut self, full: bool) -> Self {
-        self.reserve_full = full;
-        self
-    }
-
-    /// When segments are engraved: copied to the second tier. Default: as soon as they are flushed.
-    pub fn engrave(mut self, policy: EngravePolicy) -> Self {
-        self.engrave = policy;
-        self
-    }
-
-    /// When segments are committed: readers go to the copies. Default: when DRAM runs short.
-    pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
-        self.pointer_update = policy;
-        self
-    }
-
-    /// Merge after this many engraved segments, 1 to 16. Each merge changes words all over the second tier's dictionary, and a disk
-    /// writes a whole page for each. Default 1; 8 at [`Durability::Os`] on a disk. Fewer are merged if their space is needed, and when the
-    /// index closes. Queries find all documents at once either way.
-    pub fn merge_after(mut self, segments: usize) -> Self {
-        self.merge_after = Some(segments);
-        self
-    }
-
-    /// Where queries read the dictionary of merged segments. Default: in DRAM, as far as there is room.
-    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
-        self.dictionary = tier;
-        self
-    }
-
-    /// Compares each page of a segment in the file with its checksum when this process reads it for the first time. A query that meets a
-    /// damaged page returns [`SearchError::Corrupt`](crate::SearchError::Corrupt). Default: yes at [`Durability::Os`], else no. Not
-    /// persisted.
-    pub fn verify(mut self, verify: bool) -> Self {
-        self.verify = Some(verify);
-        self
-    }
-
     /// True if pages are compared with their checksums.
     pub(crate) fn verifies(&self) -> bool {
         self.verify.unwrap_or_else(|| self.is_os_level())
-    }
-
-    /// Writes back cache lines and fences as persistent memory needs it, on any medium. For measurements.
-    pub fn force_barriers(mut self, force: bool) -> Self {
-        self.force_barriers = force;
-        self
-    }
-
-    /// Records all stores to the second tier. For tests.
-    pub fn trace(mut self, trace: Arc<Trace>) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
-    /// Uses clocks that a test sets, where documents are kept for a time.
-    #[doc(hidden)]
-    pub fn clock(mut self, clock: &ManualClock) -> Self {
-        self.clock = Some(clock.clone());
-        self
     }
 
     /// True if an acknowledged operation survives the end of the operating system.
@@ -277,6 +133,11 @@ impl Options {
     pub(super) fn geometry(&self) -> Result<Geometry, GeometryError> {
         let divide = if self.is_there { Geometry::fitting } else { Geometry::new };
         divide(self.memory())
+    }
+
+    /// Bytes of the second tier of all executors, as set or by default.
+    pub(crate) fn nvm_bytes_in_all(&self) -> u64 {
+        self.nvm().bytes * self.executors as u64
     }
 
     /// Each executor's part of the second tier.

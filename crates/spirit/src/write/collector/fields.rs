@@ -12,7 +12,7 @@ use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
 use spirit_text::{Sink, Token};
 
 use super::Collector;
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 
 /// Positions between two values of one field.
 const GAP: u32 = 100;
@@ -20,11 +20,11 @@ const GAP: u32 = 100;
 impl Collector<'_> {
     /// Adds the fields of the current document, whose text has been cut. One that is refused leaves nothing in the batch.
     #[cold]
-    pub(super) fn collect_fields(&mut self, text: &str, fields: &[u8]) -> Result<(), AddError> {
+    pub(super) fn collect_fields(&mut self, text: &str, fields: &[u8]) -> Result<(), WriteError> {
         let (bytes, bytes_max) = (text.len() + fields.len(), self.tokenizers.document_bytes_max());
         if bytes > bytes_max {
             self.batch.unfinish();
-            return Err(AddError::DocumentTooLong { bytes, bytes_max });
+            return Err(WriteError::DocumentTooLong { bytes, bytes_max });
         }
         let schema = self.shared.fields.current();
         let first = self.batch.document_start();

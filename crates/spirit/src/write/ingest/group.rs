@@ -13,7 +13,7 @@ use spirit_index::snapshot::Snapshot;
 
 use super::arrivals::Arrivals;
 use super::{Appended, Ingester};
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::write::replacement::{Entered, abandon, enter, forget_replaced};
 
 /// A part of a group whose rows and keys have their places.
@@ -51,12 +51,13 @@ impl Ingester {
         end: GroupEnd<'_>,
         sequence: u64,
         documents: u64,
-    ) -> Result<Placed, AddError> {
+    ) -> Result<Placed, WriteError> {
         self.shared.begin_change();
         self.number = documents - self.collected() as u64;
         self.batch.number(sequence, self.number);
-        let Some(journal) = &mut self.journal else { return Err(AddError::OffsetNotKept) };
-        journal.end_group(end)?;
+        if let Some(journal) = &mut self.journal {
+            journal.end_group(end)?;
+        }
         if self.batch.is_empty() {
             return self.place_mark(end, sequence);
         }
@@ -80,14 +81,14 @@ impl Ingester {
     }
 
     /// Logs a part that has its place. Durable on return. An error poisons the index.
-    pub(crate) fn log(&mut self, placed: &Placed) -> Result<(), AddError> {
-        let Some(journal) = &mut self.journal else { return Err(AddError::OffsetNotKept) };
+    pub(crate) fn log(&mut self, placed: &Placed) -> Result<(), WriteError> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
         let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
         journal.log_group(&self.shared, &self.batch, placed.row, self.number, arrived_ms)
     }
 
     /// Makes a part visible that was logged, as all others of its group.
-    pub(crate) fn finish(&mut self, placed: Placed, end: GroupEnd<'_>) -> Result<(), AddError> {
+    pub(crate) fn finish(&mut self, placed: Placed, end: GroupEnd<'_>) -> Result<(), WriteError> {
         if let Some((journal, offset)) = self.journal.as_mut().zip(end.offset) {
             journal.note_offset(offset, end.number);
         }
@@ -105,7 +106,7 @@ impl Ingester {
     }
 
     /// The batch, in one segment and with room for its record; how many rows the segment had before.
-    fn append_whole(&mut self, end: GroupEnd<'_>) -> Result<u32, AddError> {
+    fn append_whole(&mut self, end: GroupEnd<'_>) -> Result<u32, WriteError> {
         loop {
             self.wait_for_group(end)?;
             let Appended { before, taken, stop } = self.append()?;
@@ -114,8 +115,8 @@ impl Ingester {
             if stop.is_for_good() {
                 let segment_bytes = self.shared.memory.geometry().extent_bytes;
                 return Err(match self.collected() {
-                    1 => AddError::DocumentTooLarge { segment_bytes },
-                    _ => AddError::GroupBeyondSegment { segment_bytes },
+                    1 => WriteError::DocumentTooLarge { segment_bytes },
+                    _ => WriteError::GroupBeyondSegment { segment_bytes },
                 });
             }
             self.make_way(stop)?;
@@ -123,7 +124,7 @@ impl Ingester {
     }
 
     /// A part without documents has a row all the same, so that the segment being filled is one that its record waits for.
-    fn place_mark(&mut self, end: GroupEnd<'_>, sequence: u64) -> Result<Placed, AddError> {
+    fn place_mark(&mut self, end: GroupEnd<'_>, sequence: u64) -> Result<Placed, WriteError> {
         self.wait_for_group(end)?;
         self.mark(sequence)?;
         let before = self.writer.rows();
@@ -132,20 +133,20 @@ impl Ingester {
     }
 
     /// A row for a record without documents, with this sequence number or the one that comes next.
-    pub(crate) fn mark(&mut self, sequence: u64) -> Result<(), AddError> {
+    pub(crate) fn mark(&mut self, sequence: u64) -> Result<(), WriteError> {
         self.delete_sequence = sequence.max(self.sequence_end);
         self.append_dead(self.delete_sequence)?;
         self.publish();
         Ok(())
     }
 
-    fn wait_for_group(&mut self, end: GroupEnd<'_>) -> Result<(), AddError> {
+    fn wait_for_group(&mut self, end: GroupEnd<'_>) -> Result<(), WriteError> {
         let count = self.collected();
         self.wait_for_log(|journal, shared| journal.has_room_for_group(shared, count, end))
     }
 
     /// Enters the documents of the batch, the first of which is in row `row`: all of them or none.
-    fn enter_all(&mut self, row: u64) -> Result<Vec<Entered>, AddError> {
+    fn enter_all(&mut self, row: u64) -> Result<Vec<Entered>, WriteError> {
         let shared = self.shared.clone();
         let table = shared.keys();
         forget_replaced(&shared, &table, &mut self.replaced);

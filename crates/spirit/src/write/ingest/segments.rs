@@ -11,7 +11,7 @@ use spirit_index::ground::ids::SegmentId;
 use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};
 use crate::config::clock::now_ms;
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::config::on_full::OnFull;
 use crate::storage::shared::Shared;
 use crate::write::journal::Journal;
@@ -22,7 +22,7 @@ impl Ingester {
     pub(super) fn wait_for_log(
         &mut self,
         has_room: impl Fn(&Journal, &Shared) -> bool,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         loop {
             let progress = self.shared.progress();
             if self.journal.as_ref().is_none_or(|journal| has_room(journal, &self.shared)) {
@@ -35,7 +35,7 @@ impl Ingester {
             if !self.shared.is_anything_unplaced() {
                 // While it waited to be handed over the log may have got room by others.
                 match self.end_segment() {
-                    Err(AddError::HeapFull) if self.shared.progress() != progress => continue,
+                    Err(WriteError::HeapFull) if self.shared.progress() != progress => continue,
                     ended => ended?,
                 }
             }
@@ -46,18 +46,18 @@ impl Ingester {
 
     /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
     /// for an operation that waits, so it gets an error.
-    pub(crate) fn end_last_segment(&mut self) -> Result<(), AddError> {
+    pub(crate) fn end_last_segment(&mut self) -> Result<(), WriteError> {
         self.is_closing = true;
         if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
     }
 
     /// Ends the segment being filled before it is full, unless nothing is in it.
-    pub(crate) fn end_segment(&mut self) -> Result<(), AddError> {
+    pub(crate) fn end_segment(&mut self) -> Result<(), WriteError> {
         if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
     }
 
     /// Hands the segment to the flush stage and opens the next. Can be repeated if it finds no room.
-    pub(super) fn next_segment(&mut self) -> Result<(), AddError> {
+    pub(super) fn next_segment(&mut self) -> Result<(), WriteError> {
         self.seal()?;
         let memory = &self.shared.memory;
         let id = SegmentId::first(self.writer.id().position() + 1);
@@ -92,7 +92,7 @@ impl Ingester {
     }
 
     /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
-    fn seal(&mut self) -> Result<(), AddError> {
+    fn seal(&mut self) -> Result<(), WriteError> {
         while !self.sealed {
             let progress = self.shared.progress();
             if !self.try_seal()? {
@@ -103,7 +103,7 @@ impl Ingester {
     }
 
     /// The same, unless the queue is full; says whether it was not.
-    fn try_seal(&mut self) -> Result<bool, AddError> {
+    fn try_seal(&mut self) -> Result<bool, WriteError> {
         // Before the segment says where the log begins behind it.
         let row = self.row_end();
         if let Some(journal) = &mut self.journal {
@@ -155,7 +155,7 @@ impl Ingester {
     }
 
     /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
-    fn wait_for_stage(&self, progress: u64) -> Result<(), AddError> {
+    fn wait_for_stage(&self, progress: u64) -> Result<(), WriteError> {
         if self.shared.takes_nothing() {
             self.shared.poison();
             return Err(self.shared.refusal());
@@ -168,7 +168,7 @@ impl Ingester {
             OnFull::Refuse => true,
         };
         if refuses && self.shared.is_stuck_since(progress) {
-            return Err(AddError::HeapFull);
+            return Err(WriteError::HeapFull);
         }
         self.shared.note_waiting();
         self.shared.memory.wait_for_space();
@@ -178,10 +178,10 @@ impl Ingester {
     /// The key table is full of keys that no engraved segment has. In the second tier segments are engraved, and keys leave; without
     /// one the oldest segment goes with its keys, if it may. Then the documents that found no place after so much `progress` are
     /// tried again.
-    pub(super) fn wait_for_keys(&mut self, progress: u64) -> Result<(), AddError> {
+    pub(super) fn wait_for_keys(&mut self, progress: u64) -> Result<(), WriteError> {
         let has_tier = self.shared.memory.nvm().is_some();
         if !has_tier && self.shared.on_full != OnFull::DropOldest {
-            return Err(AddError::KeysFull);
+            return Err(WriteError::KeysFull);
         }
         let window = self.shared.memory.window();
         let is_last = match has_tier {
@@ -195,7 +195,7 @@ impl Ingester {
     }
 
     /// The long-term partition is full: what now is the policy's matter.
-    pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), AddError> {
+    pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), WriteError> {
         // A full queue means that the stage is at work, which makes room as well.
         let _ = self.tasks.try_send(Task::MakeRoom);
         self.wait_for_stage(progress)

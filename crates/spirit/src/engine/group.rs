@@ -14,65 +14,41 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::log::GroupEnd;
 
-use super::engine::Engine;
-use super::{AddAllError, Index};
+use super::Engine;
+use super::adding::contents;
+use crate::config::document::Document;
 use crate::config::durability::Mode;
-use crate::config::error::AddError;
+use crate::config::error::WriteError;
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Ingester, Placed};
 
-impl Index {
-    /// Adds documents in order together with `offset`, the application's own words for how far it has read its source, at most
-    /// 4,096 bytes, and less where the log has no room for that beside its longest document. After a crash either all are there and
-    /// [`offset`](Self::offset) says this one, or none are: an application that goes on from there adds everything exactly once.
-    ///
-    /// Queries see all documents of an executor at once. Those of several executors are seen within the time of a few stores, and
-    /// have the order of the executors, not of the group.
-    ///
-    /// Needs [`Mode::Crash`]. What goes to one executor has to fit into half of its log and into a segment. Says how many documents
-    /// were added; an error means that none were, but for [`AddError::SyncFailed`]: then the next start says whether they are there.
-    pub fn add_group<'a>(
+impl Engine {
+    /// Adds documents together, with the application's offset if there is one: all of them or none.
+    pub(crate) fn write(
         &self,
-        documents: impl IntoIterator<Item = (Option<&'a str>, &'a str)>,
-        offset: &[u8],
-    ) -> Result<u64, AddAllError> {
-        // Anyone who makes them may ask the index itself.
-        let documents = documents.into_iter().map(|(key, text)| (key, Contents::text(text)));
-        self.add_contents(&documents.collect::<Vec<_>>(), offset)
-    }
-
-    /// The same of documents with fields, whose fields are in the schema.
-    pub(crate) fn add_contents(
-        &self,
-        documents: &[(Option<&str>, Contents<'_>)],
-        offset: &[u8],
-    ) -> Result<u64, AddAllError> {
-        self.try_add_group(documents, offset)
-            .map(|()| documents.len() as u64)
-            .map_err(|error| AddAllError { added: 0, error })
-    }
-
-    fn try_add_group(
-        &self,
-        documents: &[(Option<&str>, Contents<'_>)],
-        offset: &[u8],
-    ) -> Result<(), AddError> {
-        let engine = self.engine()?;
-        if self.options.mode != Mode::Crash {
-            return Err(AddError::OffsetNotKept);
+        documents: &[Document<'_>],
+        offset: Option<&[u8]>,
+    ) -> Result<(), WriteError> {
+        if offset.is_some() && self.options.mode != Mode::Crash {
+            return Err(WriteError::OffsetNotKept);
         }
-        let mut group = Group::begin(engine)?;
-        let added = group.add(documents, offset);
+        let fields = documents.iter().map(|document| self.encode(document));
+        let fields: Vec<Vec<u8>> = fields.collect::<Result<_, _>>()?;
+        let documents: Vec<_> = documents
+            .iter()
+            .zip(&fields)
+            .map(|(document, fields)| (document.key, contents(document, fields)))
+            .collect();
+        let mut group = Group::begin(self)?;
+        let added = group.add(&documents, offset);
         group.end();
         added
     }
 
-    /// The offset of the last [group](Self::add_group) that took effect, in this process or before.
-    pub fn offset(&self) -> Result<Option<Vec<u8>>, AddError> {
-        match self.executors().first() {
-            Some(first) => Ok(first.role()?.offset().map(Vec::from)),
-            None => Ok(None),
-        }
+    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before.
+    pub(crate) fn offset(&self) -> Result<Option<Vec<u8>>, WriteError> {
+        let role = self.executors[0].role()?;
+        Ok(role.offset().filter(|offset| !offset.is_empty()).map(Vec::from))
     }
 }
 
@@ -85,7 +61,7 @@ struct Group<'i> {
 
 impl<'i> Group<'i> {
     /// Takes the roles, in the order of the executors as all who take several do; numbers that were drawn before are through then.
-    fn begin(engine: &'i Engine) -> Result<Group<'i>, AddError> {
+    fn begin(engine: &'i Engine) -> Result<Group<'i>, WriteError> {
         let _admission = engine.admission();
         let roles = engine.executors.iter().map(|executor| executor.role());
         Ok(Group { engine, roles: roles.collect::<Result<_, _>>()? })
@@ -94,13 +70,18 @@ impl<'i> Group<'i> {
     fn add(
         &mut self,
         documents: &[(Option<&str>, Contents<'_>)],
-        offset: &[u8],
-    ) -> Result<(), AddError> {
+        offset: Option<&[u8]>,
+    ) -> Result<(), WriteError> {
+        // The record that has the offset is what makes the group be there, so a group without one repeats the last one.
+        let offset = match offset {
+            Some(offset) => offset.to_vec(),
+            None => self.roles[0].offset().unwrap_or_default().to_vec(),
+        };
         let numbers = &self.engine.numbers;
         let count = documents.len() as u64;
         let first = numbers.documents.fetch_add(count, Relaxed);
         let collected = self.collect(documents, first);
-        let added = collected.and_then(|()| self.write(count, first + count, offset));
+        let added = collected.and_then(|()| self.write(count, first + count, &offset));
         if added.is_err() {
             numbers.give_back(first..first + count);
         }
@@ -112,19 +93,19 @@ impl<'i> Group<'i> {
         &mut self,
         documents: &[(Option<&str>, Contents<'_>)],
         first: u64,
-    ) -> Result<(), AddError> {
+    ) -> Result<(), WriteError> {
         for ((key, contents), number) in documents.iter().zip(first..) {
             let (executor, called) = match key {
                 Some(key) => (self.engine.executor_of_key(key), Called::By(key)),
                 None => (self.engine.executor_of(number), Called::Number(number)),
             };
-            self.roles[executor].collector().collect_document(called, *contents)?;
+            self.roles[executor].collector().collect(called, *contents)?;
         }
         Ok(())
     }
 
     /// Writes what was collected; `documents` is one past the highest number among them.
-    fn write(&mut self, count: u64, documents: u64, offset: &[u8]) -> Result<(), AddError> {
+    fn write(&mut self, count: u64, documents: u64, offset: &[u8]) -> Result<(), WriteError> {
         // The first executor's part is the last, and is there if it has no documents.
         let mark = u64::from(self.roles[0].collected() == 0);
         let mut sequence = self.engine.numbers.sequence.fetch_add(count + mark, Relaxed);

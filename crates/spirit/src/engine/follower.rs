@@ -24,7 +24,7 @@ use spirit_mem::{
     Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,
 };
 
-use super::engine::Engine;
+use super::Engine;
 use crate::config::clock::Clock;
 use crate::config::durability::EngravePolicy;
 use crate::config::error::OpenError;
@@ -171,7 +171,7 @@ fn of_file(
 ) -> Result<Option<View>, OpenError> {
     let (roots, starts) = looked_at(file)?;
     // Engraving here only moves bytes within this process's memory: do it only if DRAM runs short.
-    let asked = asked.clone().engrave(EngravePolicy::Lazy);
+    let asked = Options { engrave: EngravePolicy::Lazy, ..asked.clone() };
     let opened = Engine::open(Options { read_only: false, private: true, ..asked });
     let has_changed = || root::starts(&roots) != starts;
     let engine = match opened {

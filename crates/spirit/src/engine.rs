@@ -1,15 +1,20 @@
-//! An index that this process writes: executors side by side, one order over all of them.
+//! An index that this process writes: executors side by side, one order over all of them. And what readers need of it, or of
+//! one that another process writes.
 
-use std::sync::atomic::Ordering::Relaxed;
+mod adding;
+pub(crate) mod executor;
+pub(crate) mod follower;
+mod group;
+pub(crate) mod readable;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use spirit_mem::Pins;
 
-use super::executor::{Common, Executor, Place};
 use crate::config::clock::{Clock, ClockReading};
 use crate::config::durability::Mode;
-use crate::config::error::{AddError, OpenError};
+use crate::config::error::{OpenError, WriteError};
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
 use crate::storage::fields::Fields;
@@ -18,8 +23,7 @@ use crate::storage::retention::Retention;
 use crate::storage::shared::Numbers;
 use crate::storage::store::Store;
 use crate::storage::view::View;
-use crate::write::contents::Called;
-use crate::write::ingest::Ingester;
+use executor::{Common, Executor, Place};
 
 /// How often a start doubles its DRAM when the log does not fit.
 const DOUBLINGS_MAX: u32 = 3;
@@ -49,9 +53,9 @@ impl Engine {
         loop {
             match Self::start(options.clone()) {
                 Err(OpenError::Recovery(
-                    AddError::HeapFull
-                    | AddError::DocumentTooLarge { .. }
-                    | AddError::GroupBeyondSegment { .. },
+                    WriteError::HeapFull
+                    | WriteError::DocumentTooLarge { .. }
+                    | WriteError::GroupBeyondSegment { .. },
                 )) if doublings < DOUBLINGS_MAX => {
                     options.dram_bytes *= 2;
                     doublings += 1;
@@ -123,7 +127,7 @@ impl Engine {
     }
 
     /// Does beforehand what closing has to do, while the index can still be asked.
-    pub(crate) fn prepare_close(&self) -> Result<(), AddError> {
+    pub(crate) fn prepare_close(&self) -> Result<(), WriteError> {
         if self.store.is_none() || self.options.private {
             self.settle();
             return Ok(());
@@ -132,8 +136,11 @@ impl Engine {
     }
 
     /// Closes the index in an orderly way, once.
-    pub(crate) fn shut(&mut self) -> Result<(), AddError> {
-        let Some(store) = self.store.take() else { return Ok(()) };
+    pub(crate) fn shut(&mut self) -> Result<(), WriteError> {
+        let Some(store) = self.store.take() else {
+            self.view.close();
+            return Ok(());
+        };
         if self.options.private {
             self.executors.iter_mut().for_each(Executor::stop);
             return Ok(());
@@ -147,10 +154,12 @@ impl Engine {
             let sealed = |one: &Executor| one.seal(&store, &self.options);
             self.executors.iter().try_for_each(sealed)?;
         }
-        let closed = store.close().map_err(|_| AddError::SyncFailed);
+        let closed = store.close().map_err(|_| WriteError::SyncFailed);
+        // From then on another process may write the file: nobody reads it here any more.
+        self.view.close();
         // Before the file is unlocked: who comes meanwhile waits for one or the other.
         self.host = None;
-        closed
+        closed.and(store.unlock().map_err(|_| WriteError::SyncFailed))
     }
 
     /// Waits until every full segment has been flushed.
@@ -158,35 +167,9 @@ impl Engine {
         self.executors.iter().for_each(Executor::settle);
     }
 
-    /// Refuses a document of this many bytes if that is too long.
-    pub(crate) fn check_length(&self, bytes: usize) -> Result<(), AddError> {
-        let bytes_max = self.options.document_bytes_max;
-        if bytes > bytes_max { Err(AddError::DocumentTooLong { bytes, bytes_max }) } else { Ok(()) }
-    }
-
     /// Held while a thread that has drawn an automatic number waits for the ingest role that it decides.
     pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The ingest role of the executor that a document goes to, and what the document is called there.
-    pub(crate) fn admit<'k>(
-        &self,
-        key: Option<&'k str>,
-    ) -> Result<(&Executor, Called<'k>, MutexGuard<'_, Ingester>), AddError> {
-        let (executor, called) = match (key, &*self.executors) {
-            (Some(key), _) => (self.route(key), Called::By(key)),
-            (None, [only]) => (only, Called::Next),
-            (None, _) => {
-                let admission = self.admission();
-                let number = self.numbers.documents.fetch_add(1, Relaxed);
-                let executor = &self.executors[self.executor_of(number)];
-                let role = executor.role()?;
-                drop(admission);
-                return Ok((executor, Called::Number(number), role));
-            }
-        };
-        Ok((executor, called, executor.role()?))
     }
 
     pub(crate) fn executor_of(&self, number: u64) -> usize {

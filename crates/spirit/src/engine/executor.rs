@@ -13,7 +13,7 @@ use spirit_index::memory::Memory;
 use spirit_mem::{Dram, Pins};
 
 use crate::config::durability::Mode;
-use crate::config::error::{AddError, OpenError};
+use crate::config::error::{OpenError, WriteError};
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 use crate::config::recovering::{Recovering, StartReport};
@@ -136,16 +136,16 @@ impl Executor {
     }
 
     /// Brings to the second tier what a start should not have to do again. The index closes.
-    pub(crate) fn close(&self, options: &Options) -> Result<(), AddError> {
+    pub(crate) fn close(&self, options: &Options) -> Result<(), WriteError> {
         match self.engrave_all(options).and_then(|()| self.merge_all()) {
             // What finds no room in segments is in the log.
-            Err(AddError::HeapFull) if options.is_logged() => Ok(()),
+            Err(WriteError::HeapFull) if options.is_logged() => Ok(()),
             ended => ended,
         }
     }
 
     /// Engraves what is in DRAM, unless the log has it and it is little.
-    fn engrave_all(&self, options: &Options) -> Result<(), AddError> {
+    fn engrave_all(&self, options: &Options) -> Result<(), WriteError> {
         let mut role = self.role()?;
         if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
             return Ok(());
@@ -160,7 +160,7 @@ impl Executor {
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
             if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
-                return Err(AddError::HeapFull);
+                return Err(WriteError::HeapFull);
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Executor {
 
     /// Waits until all segments that are engraved are merged, if there is room: what is not merged now the next start merges, though
     /// nothing else may change then. Who engraved none leaves it to that, and is not kept waiting.
-    fn merge_all(&self) -> Result<(), AddError> {
+    fn merge_all(&self) -> Result<(), WriteError> {
         let memory = &self.shared.memory;
         let none = self.shared.engraved().count.load(Relaxed) == 0;
         if none || memory.merged() == memory.window().end {
@@ -180,18 +180,18 @@ impl Executor {
     }
 
     /// Takes the ingest role, waiting for its holder.
-    pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, AddError> {
+    pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, WriteError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
         }
         self.role.lock().map_err(|_| {
             self.shared.poison();
-            AddError::Poisoned
+            WriteError::Poisoned
         })
     }
 
     /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
-    pub(crate) fn add(&self, key: Option<&str>, contents: Contents<'_>) -> Result<u64, AddError> {
+    pub(crate) fn add(&self, key: Option<&str>, contents: Contents<'_>) -> Result<u64, WriteError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
         }
@@ -208,7 +208,7 @@ impl Executor {
     }
 
     /// Hands the segment being filled to the flush stage, if there is anything in it.
-    pub(crate) fn flush(&self) -> Result<(), AddError> {
+    pub(crate) fn flush(&self) -> Result<(), WriteError> {
         self.role()?.end_segment()
     }
 
@@ -244,11 +244,11 @@ impl Executor {
     }
 
     /// Notes in the second tier where its contents end. Nothing is stored any more.
-    pub(crate) fn seal(&self, store: &Store, options: &Options) -> Result<(), AddError> {
+    pub(crate) fn seal(&self, store: &Store, options: &Options) -> Result<(), WriteError> {
         let memory = &self.shared.memory;
         let Some(nvm) = memory.nvm() else { return Ok(()) };
         let sealed = seal::write(memory.region(), nvm, store.log_of(nvm, options));
-        sealed.map_err(|what| AddError::Damaged { what })
+        sealed.map_err(|what| WriteError::Damaged { what })
     }
 
     /// Ends the flush stage. From now on nothing is stored.

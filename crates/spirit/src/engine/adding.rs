@@ -1,0 +1,127 @@
+//! The door for documents that are added one by one or as a stream.
+//!
+//! A document's fields are encoded against the schema, which may grow, before an executor is asked for. Its key decides the
+//! executor, or else the number that is drawn for it.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use spirit_index::log::REFERENCE_BYTES_MAX;
+
+use super::Engine;
+use super::executor::Executor;
+use crate::config::document::Document;
+use crate::config::error::{AddAllError, WriteError};
+use crate::write::contents::{Called, Contents};
+use crate::write::ingest::{Committed, Ingester};
+
+impl Engine {
+    /// Adds a document, under its own key or an automatic one. Returns its number.
+    pub(crate) fn add(&self, document: &Document<'_>) -> Result<u64, WriteError> {
+        let fields = self.encode(document)?;
+        let contents = contents(document, &fields);
+        match (document.key, &*self.executors) {
+            (Some(key), _) => self.route(key).add(Some(key), contents),
+            (None, [only]) => only.add(None, contents),
+            (None, _) => self.add_numbered(contents),
+        }
+    }
+
+    /// Adds under an automatic key if there are several executors: the number decides which. Within an executor automatic keys
+    /// must ascend with the rows, so the roles are taken in the order of the numbers; the ingestion itself goes on side by side.
+    fn add_numbered(&self, contents: Contents<'_>) -> Result<u64, WriteError> {
+        let admission = self.admission();
+        let number = self.numbers.documents.fetch_add(1, Relaxed);
+        let executor = &self.executors[self.executor_of(number)];
+        let mut role = executor.role()?;
+        drop(admission);
+        role.collector().collect(Called::Number(number), contents)?;
+        let Committed { result, .. } = role.commit();
+        executor.serve(&mut role);
+        result.map(|()| number)
+    }
+
+    /// Adds documents in order. With one executor they are committed in batches, so that their cache misses overlap.
+    pub(crate) fn add_all<'d>(
+        &self,
+        mut documents: impl Iterator<Item = Document<'d>>,
+    ) -> Result<u64, AddAllError> {
+        let mut added = 0;
+        let ended = match &*self.executors {
+            [only] => self.add_batches(only, documents, &mut added),
+            _ => documents.try_for_each(|document| {
+                self.add(&document)?;
+                added += 1;
+                Ok(())
+            }),
+        };
+        ended.map(|()| added).map_err(|error| AddAllError { added, error })
+    }
+
+    fn add_batches<'d>(
+        &self,
+        executor: &Executor,
+        mut documents: impl Iterator<Item = Document<'d>>,
+        added: &mut u64,
+    ) -> Result<(), WriteError> {
+        let mut role = executor.role()?;
+        let mut collected = Ok(true);
+        while collected == Ok(true) {
+            collected = self.collect(&mut role, &mut documents);
+            let Committed { added: count, result, .. } = role.commit();
+            *added += count;
+            executor.serve(&mut role);
+            result?;
+        }
+        collected.map(|_| ())
+    }
+
+    /// Collects documents until the batch is full. Returns whether there may be more of them.
+    #[inline]
+    fn collect<'d>(
+        &self,
+        role: &mut Ingester,
+        documents: &mut impl Iterator<Item = Document<'d>>,
+    ) -> Result<bool, WriteError> {
+        let mut collector = role.collector();
+        while !collector.is_full() {
+            let Some(document) = documents.next() else { return Ok(false) };
+            let fields = self.encode(&document)?;
+            collector.collect(document.key.into(), contents(&document, &fields))?;
+        }
+        Ok(true)
+    }
+
+    /// Returns the values of a document's fields, encoded. A document that is too long is refused here, so that no number is
+    /// drawn for it.
+    #[inline]
+    pub(crate) fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, WriteError> {
+        self.check_length(document.text.len())?;
+        match document.place {
+            Some(place) if place.len() > REFERENCE_BYTES_MAX => {
+                return Err(WriteError::ReferenceTooLong { bytes: place.len() });
+            }
+            _ => {}
+        }
+        if document.fields.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fields = self.view.fields.encode(document)?;
+        self.check_length(document.text.len() + fields.len()).map(|()| fields)
+    }
+
+    /// Refuses a document of this many bytes if that is too long.
+    fn check_length(&self, bytes: usize) -> Result<(), WriteError> {
+        let bytes_max = self.options.document_bytes_max;
+        if bytes > bytes_max {
+            Err(WriteError::DocumentTooLong { bytes, bytes_max })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The contents of a document whose fields are encoded.
+#[inline]
+pub(crate) fn contents<'d>(document: &Document<'d>, fields: &'d [u8]) -> Contents<'d> {
+    Contents { text: document.text, fields, place: document.place }
+}

@@ -1,0 +1,60 @@
+//! What readers need of an index, whether this process writes it or follows another one.
+
+use std::sync::Arc;
+
+use spirit_query::{Operator, Parser};
+
+use super::Engine;
+use super::follower::Follower;
+use crate::config::error::OpenError;
+use crate::config::options::{Options, QUERY_BYTES_MAX};
+use crate::storage::view::View;
+
+/// An index for those who only read. It outlives the index: readers share it.
+pub(crate) struct Readable {
+    pub(crate) options: Options,
+    views: Views,
+}
+
+/// Where the current view is.
+enum Views {
+    /// The only one there is.
+    Written(Arc<View>),
+    /// The follower's: another one after each start of a writer.
+    Followed(Box<Follower>),
+}
+
+impl Readable {
+    /// The index that `engine` writes.
+    pub(crate) fn written(engine: &Engine) -> Readable {
+        Readable { options: engine.options.clone(), views: Views::Written(engine.view.clone()) }
+    }
+
+    /// The index that `follower` follows.
+    pub(crate) fn followed(follower: Follower, options: Options) -> Readable {
+        Readable { options, views: Views::Followed(Box::new(follower)) }
+    }
+
+    /// Returns the current view.
+    pub(crate) fn view(&self) -> Arc<View> {
+        match &self.views {
+            Views::Written(view) => view.clone(),
+            Views::Followed(follower) => follower.view(),
+        }
+    }
+
+    /// Returns the view of the writer that made `outdated` out of date.
+    pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
+        match &self.views {
+            Views::Written(view) => Ok(view.clone()),
+            Views::Followed(follower) => follower.view_after(outdated),
+        }
+    }
+
+    /// Returns a parser of queries, for the fields that there are now.
+    pub(crate) fn parser(&self, operator: Operator) -> Parser {
+        let schema = self.view().fields.current();
+        let parser = Parser::new(schema, QUERY_BYTES_MAX, operator);
+        if self.options.positions { parser } else { parser.without_positions() }
+    }
+}

@@ -1,0 +1,185 @@
+//! How a question is answered: each executor's part is evaluated, and what the parts find is merged.
+
+use std::cmp::Reverse;
+
+use spirit_index::snapshot::Snapshot;
+use spirit_query::{
+    Algorithm, Counts, Parameters, Query, Ranking, Scored, Settings, Tally, Total, snapshot_for,
+};
+
+use crate::search::ask::{Ask, Lent};
+use crate::search::cursor::{self, Cursor, Last, RankedCursor};
+use crate::search::error::SearchError;
+use crate::search::found::{Found, Ranked};
+use crate::search::memory::Memory;
+use crate::search::recency;
+use crate::search::request::{Order, Search, of_all};
+use crate::search::seat::End;
+use crate::search::sorting;
+use crate::storage::view::View;
+
+/// Counts all matches.
+pub(crate) fn count(
+    ask: Ask<'_>,
+    lent: Lent<'_>,
+    algorithm: Option<Algorithm>,
+) -> Result<u64, SearchError> {
+    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let settings = Settings { algorithm, ..ask.settings() };
+    seat.ask(ask.index, End::Leave, |view| {
+        let (mut count, over_ms) = (0, view.over_ms());
+        for part in &view.parts {
+            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+            count += spirit_query::count(snapshot, ask.query, settings, scratch)?;
+        }
+        Ok(count)
+    })
+}
+
+/// Counts matches, exactly up to `up_to`.
+pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, SearchError> {
+    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let settings = ask.settings();
+    seat.ask(ask.index, End::Leave, |view| {
+        let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
+        for part in &view.parts {
+            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+            tally.add(snapshot, ask.query, settings, scratch)?;
+        }
+        Ok(tally.total())
+    })
+}
+
+/// Finds the first hits in the order of `search`, which stay readable; and counts matches if the search asks for it.
+#[inline(always)]
+pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<(), SearchError> {
+    let Lent { seat, memory } = lent;
+    match &search.order {
+        Order::Newest => seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory)),
+        Order::Relevance(parameters) => {
+            let by = ranking(ask, search, *parameters)?;
+            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory))
+        }
+        Order::Field { field, direction } => {
+            let by = sorting::sort_by(ask.schema, field, *direction)?;
+            seat.ask(ask.index, End::Hold, |view| sorting::first(ask, view, search, by, memory))
+        }
+    }
+}
+
+/// Returns an error if no score can be computed with these parameters.
+pub(crate) fn check_parameters(parameters: Parameters) -> Result<(), SearchError> {
+    if parameters.are_sound() { Ok(()) } else { Err(SearchError::Parameters) }
+}
+
+/// Returns the ranking of `search`. An error if its cursor was made by another one.
+fn ranking(ask: Ask<'_>, search: &Search, parameters: Parameters) -> Result<Ranking, SearchError> {
+    check_parameters(parameters)?;
+    let after = search.after.as_ref().map(|cursor| ranked(cursor, ask.query)).transpose()?;
+    let fading = recency::fading(search.recency.as_ref(), ask.schema, after)?;
+    let fingerprint = || cursor::fingerprint(ask.query, parameters, fading.as_ref());
+    cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
+    Ok(Ranking { parameters, skips: search.skips, fading })
+}
+
+fn newest(
+    ask: Ask<'_>,
+    view: &View,
+    search: &Search,
+    memory: &mut Memory,
+) -> Result<(), SearchError> {
+    if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
+        return Err(SearchError::Cursor);
+    }
+    let Memory { scratch, hits, merge, .. } = memory;
+    let (query, settings) = (ask.query, ask.settings_of(search));
+    let mut tally = search.total.map(Tally::up_to);
+    hits.clear();
+    let over_ms = view.over_ms();
+    for (number, part) in view.parts.iter().enumerate() {
+        let (snapshot, before) = (snapshot_for(&part.memory, query, over_ms), hits.len());
+        spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
+        let found = hits.len() - before;
+        match &mut tally {
+            // All that match.
+            Some(tally) if found < search.k && settings.before.is_none() => {
+                tally.add_found(found as u64);
+            }
+            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,
+            None => {}
+        }
+    }
+    if view.parts.len() > 1 {
+        merge.clear();
+        merge.extend(hits.iter().map(|hit| (Reverse(view.sequence_of(*hit)), *hit)));
+        merge.sort_unstable_by_key(|(newest_first, _)| *newest_first);
+        merge.truncate(search.k);
+        hits.clear();
+        hits.extend(merge.iter().map(|(_, hit)| *hit));
+    }
+    (memory.found, memory.total) = (Found::Newest, tally.map(Tally::total));
+    Ok(())
+}
+
+/// Returns the place of a cursor of the best hits. An error if the cursor is another query's.
+pub(crate) fn ranked<'c>(
+    cursor: &'c Cursor,
+    query: &Query,
+) -> Result<&'c RankedCursor, SearchError> {
+    match &cursor.last {
+        Last::Ranked(ranked) if ranked.counts.are_of(query) => Ok(ranked),
+        _ => Err(SearchError::Cursor),
+    }
+}
+
+/// Counts what scores are computed from. After a cursor these are the first page's counts.
+pub(crate) fn count_terms<'v>(
+    query: &Query,
+    after: Option<&RankedCursor>,
+    snapshots: impl Iterator<Item = Snapshot<'v>>,
+    counts: &mut Counts,
+) {
+    match after {
+        Some(RankedCursor { counts: earlier, .. }) => counts.clone_from(earlier),
+        None => {
+            counts.begin(query);
+            snapshots.for_each(|snapshot| counts.add(&snapshot, query));
+        }
+    }
+}
+
+/// Finds the best.
+fn best(
+    ask: Ask<'_>,
+    view: &View,
+    search: &Search,
+    by: Ranking,
+    memory: &mut Memory,
+) -> Result<(), SearchError> {
+    // Taken before the snapshots: later documents may be in this page, and are in no other.
+    let now = view.sequence();
+    let Memory { scratch, hits, snapshots, counts, top, scored, .. } = memory;
+    let (query, settings) = (ask.query, ask.settings_of(search));
+    let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
+    snapshots.take(view, query);
+    count_terms(query, after, snapshots.iter(view), counts);
+    top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
+    scratch.weigh(query, counts, by);
+    for (number, snapshot) in snapshots.iter(view).enumerate() {
+        spirit_query::best(snapshot, query, settings, by, scratch, number as u32, top)?;
+    }
+    let mut tally = search.total.map(Tally::up_to);
+    if let Some(tally) = &mut tally {
+        for snapshot in snapshots.iter(view) {
+            tally.add(snapshot, query, of_all(settings), scratch)?;
+        }
+    }
+    top.drain_into(scored);
+    hits.clear();
+    hits.extend(scored.iter().map(|found| found.hit));
+    let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
+    let Ranking { parameters, fading, .. } = by;
+    memory.found = Found::Best(Ranked { parameters, fading, limit });
+    memory.total = tally.map(Tally::total);
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! What is asked, and what the answer is worked out in.
+
+use spirit_query::{Query, Settings};
+use spirit_schema::Schema;
+
+use crate::engine::readable::Readable;
+use crate::search::memory::Memory;
+use crate::search::request::{Limits, Search};
+use crate::search::seat::Seat;
+
+/// A question: a query of an index, and what it may cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'r> {
+    pub(crate) index: &'r Readable,
+    pub(crate) query: &'r Query,
+    /// The fields that the query was parsed with.
+    pub(crate) schema: &'r Schema,
+    pub(crate) limits: &'r Limits,
+}
+
+/// What a reader lends to one question.
+pub(crate) struct Lent<'r> {
+    pub(crate) seat: &'r mut Seat,
+    pub(crate) memory: &'r mut Memory,
+}
+
+impl<'r> Ask<'r> {
+    /// Returns the settings of an evaluation that begins now.
+    pub(crate) fn settings(&self) -> Settings<'r> {
+        let (level, limits) = (self.index.options.vectors, self.limits.begin());
+        Settings { level, limits, ..Settings::default() }
+    }
+
+    /// Returns those of `search`.
+    pub(crate) fn settings_of(&self, search: &Search) -> Settings<'r> {
+        let Search { algorithm, windows, .. } = *search;
+        let before = search.after.as_ref().map(|cursor| cursor.limit);
+        Settings { algorithm, windows, before, ..self.settings() }
+    }
+}

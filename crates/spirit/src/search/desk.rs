@@ -1,0 +1,134 @@
+//! A desk: a reader slot, and the memory that questions are worked out in.
+//!
+//! A thread that has a desk asks without a lock, a system call or an allocation: hits, scratch memory and the parser's buffers are
+//! reserved when the desk is made. The few exceptions are in `ARCHITECTURE.md`, at "The house".
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+#[cfg(feature = "lab")]
+use spirit_index::form::older::FindOlder;
+use spirit_index::form::text_index::TextScratch;
+use spirit_query::{Operator, ParseError, Parser, Query};
+
+use crate::engine::readable::Readable;
+use crate::search::ask::{Ask, Lent};
+use crate::search::error::SearchError;
+use crate::search::error::TooManyReaders;
+use crate::search::into_query::{IntoQuery, Parsing};
+use crate::search::memory::Memory;
+use crate::search::request::Limits;
+use crate::search::seat::Seat;
+
+/// A slot of an index, and memory for one question at a time.
+pub(crate) struct Desk {
+    pub(crate) index: Arc<Readable>,
+    pub(crate) seat: Seat,
+    pub(crate) memory: Memory,
+    parser: Parser,
+    /// How often the schema had grown when the parser got it.
+    growths: u64,
+    /// The query that was parsed last.
+    pub(crate) query: Query,
+    /// The last question's warnings.
+    pub(crate) warnings: Vec<ParseError>,
+    /// What texts are read with, made for the first one.
+    pub(crate) texts: RefCell<Option<Box<TextScratch>>>,
+}
+
+impl Desk {
+    /// Takes a slot of the index, if one is free.
+    pub(crate) fn new(index: Arc<Readable>) -> Result<Desk, TooManyReaders> {
+        // Before the memory, which is large: a slot may be looked for many times.
+        let seat = Seat::take(index.view(), index.options.readers_max)?;
+        let view = seat.view();
+        let growths = view.fields.growths();
+        let geometry = view.parts[0].memory.geometry();
+        let memory = Memory::new(view.parts.len(), geometry.rewritten_rows_max());
+        let parser = index.parser(Operator::Or);
+        let (query, warnings, texts) = (Query::new(), Vec::new(), RefCell::new(None));
+        Ok(Desk { index, seat, memory, parser, growths, query, warnings, texts })
+    }
+
+    /// Sets the meaning of two neighbouring words in a query text.
+    pub(crate) fn default_operator(&mut self, operator: Operator) {
+        self.parser.default_operator(operator);
+    }
+
+    /// Returns the query if it is one, or else parses it into the desk's own.
+    #[inline(always)]
+    pub(crate) fn parse<'q>(
+        &mut self,
+        query: impl IntoQuery<'q>,
+    ) -> Result<Option<&'q Query>, SearchError> {
+        self.renew_parser();
+        self.warnings.clear();
+        let Desk { parser, query: own, warnings, .. } = self;
+        query.into_query(&mut Parsing { parser, query: own, warnings })
+    }
+
+    /// Lends what a question needs.
+    #[inline(always)]
+    pub(crate) fn ask<'r, 'q: 'r>(
+        &'r mut self,
+        query: impl IntoQuery<'q>,
+        limits: &'r Limits,
+    ) -> Result<(Ask<'r>, Lent<'r>), SearchError> {
+        let given = self.parse(query)?;
+        self.lend(given, limits)
+    }
+
+    /// Makes the query the desk's own: its hits may be kept for longer than the caller's.
+    pub(crate) fn parse_own<'q>(&mut self, query: impl IntoQuery<'q>) -> Result<(), SearchError> {
+        if let Some(given) = self.parse(query)? {
+            self.query.clone_from(given);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn lend<'r>(
+        &'r mut self,
+        given: Option<&'r Query>,
+        limits: &'r Limits,
+    ) -> Result<(Ask<'r>, Lent<'r>), SearchError> {
+        let Desk { index, seat, memory, parser, query, .. } = self;
+        let query = given.unwrap_or(query);
+        if query.needs_positions() && !index.options.positions {
+            return Err(SearchError::NoPositions);
+        }
+        Ok((Ask { index, query, schema: parser.schema(), limits }, Lent { seat, memory }))
+    }
+
+    #[cfg(feature = "lab")]
+    /// Counts with another way to find terms in segments that the DRAM dictionary does not cover, in the first executor.
+    pub(crate) fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
+        let Desk { index, seat, memory, .. } = self;
+        let settings = spirit_query::Settings {
+            level: index.options.vectors,
+            ..spirit_query::Settings::default()
+        };
+        let scratch = &mut memory.scratch;
+        let counted = seat.ask(index, crate::search::seat::End::Leave, |view| {
+            let snapshot = spirit_index::snapshot::Snapshot::take(&view.parts[0].memory)
+                .without_older(view.over_ms());
+            Ok(spirit_query::count_finding(snapshot, query, settings, scratch, older)?)
+        });
+        counted.unwrap_or(0)
+    }
+
+    /// Gives the parser the fields that have come since. A lock is taken only then.
+    #[inline(always)]
+    fn renew_parser(&mut self) {
+        let growths = self.seat.view().fields.growths();
+        if growths != self.growths {
+            self.take_fields(growths);
+        }
+    }
+
+    #[cold]
+    fn take_fields(&mut self, growths: u64) {
+        self.parser.renew(self.seat.view().fields.current());
+        self.growths = growths;
+    }
+}

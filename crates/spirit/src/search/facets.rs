@@ -1,0 +1,29 @@
+//! Facets: the values of fields, over all documents that match.
+//!
+//! Matches are collected in memory that the reader has. The tables of values and buckets are allocated.
+
+use spirit_query::{Aggregate, Aggregation, Facet, snapshot_for};
+
+use crate::search::ask::{Ask, Lent};
+use crate::search::error::SearchError;
+use crate::search::memory::Memory;
+use crate::search::seat::End;
+
+/// Returns an answer for each facet, over all documents that match.
+pub(crate) fn aggregate(
+    ask: Ask<'_>,
+    lent: Lent<'_>,
+    facets: &[Facet],
+) -> Result<Vec<Aggregate>, SearchError> {
+    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let settings = ask.settings();
+    seat.ask(ask.index, End::Leave, |view| {
+        let mut aggregation = Aggregation::new(facets, &view.fields.current())?;
+        let over_ms = view.over_ms();
+        for part in &view.parts {
+            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+            aggregation.add(snapshot, ask.query, settings, scratch)?;
+        }
+        Ok(aggregation.finish())
+    })
+}

@@ -1,0 +1,83 @@
+//! What can be asked: a text, a query, a clause.
+
+use spirit_query::{Clause, ParseError, Parser, Query};
+
+use crate::search::error::SearchError;
+
+/// A query in one of its forms: a text in the [query language](Parser), what somebody typed ([`Lenient`]), a [`Clause`],
+/// or a [`Query`] that was made before.
+pub trait IntoQuery<'q> {
+    /// Returns the query if it is one already, or else writes it into the into.
+    ///
+    /// # Errors
+    /// If it is no query for an index with these fields.
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError>;
+}
+
+/// The place where a reader makes a query of what it is asked.
+pub struct Parsing<'r> {
+    pub(crate) parser: &'r mut Parser,
+    pub(crate) query: &'r mut Query,
+    pub(crate) warnings: &'r mut Vec<ParseError>,
+}
+
+/// What somebody typed. The parser skips what it does not understand, or takes it as words; [`Hits::warnings`](crate::Hits::warnings)
+/// lists that.
+///
+/// ```
+/// use spirit::{Index, Lenient, Search};
+///
+/// let index = Index::in_memory()?;
+/// index.add("the old man and the sea")?;
+/// let hits = index.searcher().search(Lenient("(sea AND"), Search::newest(10))?;
+/// assert_eq!((hits.len(), hits.warnings().len()), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Lenient<'t>(pub &'t str);
+
+impl<'q> IntoQuery<'q> for &str {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        into.parser.parse_into(self, into.query)?;
+        Ok(None)
+    }
+}
+
+impl<'q> IntoQuery<'q> for &String {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        self.as_str().into_query(into)
+    }
+}
+
+impl<'q> IntoQuery<'q> for Lenient<'_> {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        into.warnings.append(&mut into.parser.parse_lenient_into(self.0, into.query));
+        Ok(None)
+    }
+}
+
+impl<'q> IntoQuery<'q> for &Clause {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        *into.query = Query::in_schema(self, into.parser.schema()).map_err(SearchError::Clause)?;
+        Ok(None)
+    }
+}
+
+impl<'q> IntoQuery<'q> for Clause {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        (&self).into_query(into)
+    }
+}
+
+impl<'q> IntoQuery<'q> for Query {
+    fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        *into.query = self;
+        Ok(None)
+    }
+}
+
+impl<'q, 'a: 'q> IntoQuery<'q> for &'a Query {
+    fn into_query(self, _: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
+        Ok(Some(self))
+    }
+}
