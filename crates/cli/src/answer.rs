@@ -194,7 +194,7 @@ fn search(args: &AnsweringArgs) -> Search {
     if let Some(fade) = &args.recency {
         search = search.recency(fade.recency());
     }
-    if let Counting::UpTo(number) = args.count {
+    if let Counting::UpTo(number) = args.counting() {
         search = search.total(number);
     }
     args.force(search)

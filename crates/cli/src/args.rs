@@ -2,6 +2,7 @@
 
 mod answering;
 mod backup;
+mod demo;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use spirit::Analyzer;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
+pub(crate) use demo::DemoArgs;
 
 use crate::choice::{
     DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
@@ -70,47 +72,6 @@ pub(crate) enum Command {
     Serve(ServeArgs),
 }
 
-/// Streams posts in at full speed while another thread asks for what arrived a moment ago
-///
-/// Without --in the posts come from a seeded generator: their lengths, vocabulary and word frequencies are
-/// shaped like those of two million real posts, the words are not. With --in they are the lines of a file, or
-/// of every text file below a directory (hidden folders, target, node_modules and binary files are left out).
-///
-/// While the posts stream in, a second thread asks for words of what was added a moment ago, mixes in other
-/// queries of one and two words, and probes freshness: a post gets a unique word, and the time runs from the
-/// start of its `add` until the other thread finds that word.
-#[derive(Debug, clap::Args)]
-#[command(after_help = DEMO_EXAMPLES)]
-pub(crate) struct DemoArgs {
-    /// Stream this file, or every text file below this directory
-    #[arg(long = "in", value_name = "FILE|DIR")]
-    pub(crate) input: Option<PathBuf>,
-    /// Stop after this many documents
-    #[arg(long, value_name = "N", default_value_t = 6_000_000)]
-    pub(crate) docs: u64,
-    /// Stop streaming after this many seconds
-    #[arg(long, value_name = "S", default_value_t = 20.0)]
-    pub(crate) seconds: f64,
-    /// What the generator and the choice of queries start from
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Print the summary as one JSON object, and do not prompt
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Format of the lines (default: by file ending)
-    #[arg(long)]
-    pub(crate) format: Option<Format>,
-    #[command(flatten)]
-    pub(crate) index: IndexArgs,
-}
-
-const DEMO_EXAMPLES: &str = "\
-Examples:
-  spirit demo
-  spirit demo --docs 100000 --json
-  spirit demo --in ~/src                        your own text
-  spirit demo --dram 128MiB                     a small heap: the oldest documents make room";
-
 /// Adds documents to an index and prints a one-line JSON summary
 ///
 /// The index is kept in DIR, which is made if there is none. It keeps the options that it was made with, so a later
@@ -120,7 +81,7 @@ Examples:
 /// counted; the rest goes in. The same key again replaces the document. `-` is standard input; a file that ends
 /// in .zst is decompressed on the fly.
 #[derive(Debug, clap::Args)]
-#[command(after_help = INGEST_EXAMPLES)]
+#[command(after_help = INGEST_EXAMPLES, mut_args(answering::hidden))]
 pub(crate) struct IngestArgs {
     /// Files of documents, or - for standard input
     #[arg(value_name = "FILE", required = true)]
@@ -128,7 +89,7 @@ pub(crate) struct IngestArgs {
     /// Where the index is kept; made if there is none
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// Answer these queries (one a line) when everything is in, as `search --queries` does
+    /// Answer these queries (one a line) when everything is in, as `search --queries` does and with its options
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<PathBuf>,
     /// Print `ack KEY` for each document, flushed, once it is durable (in modes other than crash: once queries
@@ -161,7 +122,6 @@ Examples:
   tail -f app.log | spirit ingest -d log --ack -
   spirit ingest -d news --resume day1.jsonl day2.jsonl
   spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv
-  spirit ingest --mode volatile --queries queries.txt --json posts.tsv
 
 A configuration file:
   directory = \"news\"
@@ -388,8 +348,11 @@ pub(crate) struct TierArgs {
     /// power cut [default: process]
     #[arg(long, hide_possible_values = true, value_name = "process|os")]
     pub(crate) durability: Option<Durability>,
-    /// Milliseconds that a document waits for those of other threads, to be synced together; each time anew [default: 0]
-    #[arg(long, value_name = "N")]
+    /// How long a document waits for those of other threads, to be synced together, as in 5ms; each time anew [default: 0s]
+    #[arg(long, value_name = "TIME", conflicts_with = "group_ms")]
+    pub(crate) group_wait: Option<humantime::Duration>,
+    /// Its name before all times had units: milliseconds
+    #[arg(long, value_name = "N", hide = true)]
     pub(crate) group_ms: Option<u64>,
     /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is on its own; each time
     /// anew [default: 256KiB]

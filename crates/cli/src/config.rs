@@ -92,7 +92,9 @@ fn set_tier(args: &mut TierArgs, key: &str, value: &str) -> Option<Result<(), St
     Some(match key {
         "mode" => choice(&mut args.mode, value),
         "durability" => choice(&mut args.durability, value),
-        "group-ms" => parsed(&mut args.group_ms, value),
+        "group-wait" => parsed(&mut args.group_wait, value),
+        // The old name, in milliseconds.
+        "group-ms" => parsed(&mut args.group_wait, &format!("{value}ms")),
         "group-bytes" => parsed(&mut args.group_bytes, value),
         "merge-after" => parsed(&mut args.merge_after, value),
         "reserve" => choice(&mut args.reserve, value),

@@ -12,7 +12,7 @@ use spirit::search::{Direction, Parameters, Recency};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Newest,
-    Bm25,
+    Best,
     Field(String, Direction),
 }
 
@@ -23,14 +23,14 @@ impl FromStr for Order {
     fn from_str(text: &str) -> Result<Order, String> {
         let (name, direction) = match text.rsplit_once(':') {
             None if text == "newest" => return Ok(Order::Newest),
-            None if text == "bm25" => return Ok(Order::Bm25),
+            None if text == "best" || text == "bm25" => return Ok(Order::Best),
             None => (text, Direction::Descending),
             Some((name, "asc")) => (name, Direction::Ascending),
             Some((name, "desc")) => (name, Direction::Descending),
             Some(_) => ("", Direction::Descending),
         };
         if name.is_empty() {
-            return Err("choose newest, bm25, or a field: FIELD, FIELD:asc or FIELD:desc".into());
+            return Err("choose newest, best, or a field: FIELD, FIELD:asc or FIELD:desc".into());
         }
         Ok(Order::Field(name.to_owned(), direction))
     }
@@ -68,7 +68,7 @@ impl Order {
     pub(crate) fn with(&self, parameters: Parameters) -> spirit::search::Order {
         match self {
             Order::Newest => spirit::search::Order::Newest,
-            Order::Bm25 => spirit::search::Order::Relevance(parameters),
+            Order::Best => spirit::search::Order::Relevance(parameters),
             Order::Field(field, direction) => {
                 spirit::search::Order::Field { field: field.as_str().into(), direction: *direction }
             }
@@ -108,7 +108,9 @@ mod tests {
         let field = |name: &str, direction| Ok(Order::Field(name.to_owned(), direction));
         for (text, expected) in [
             ("newest", Ok(Order::Newest)),
-            ("bm25", Ok(Order::Bm25)),
+            ("best", Ok(Order::Best)),
+            ("bm25", Ok(Order::Best)),
+            ("best:desc", field("best", Direction::Descending)),
             ("views", field("views", Direction::Descending)),
             ("views:desc", field("views", Direction::Descending)),
             ("@at:asc", field("@at", Direction::Ascending)),

@@ -80,6 +80,7 @@ impl From<&ReadingArgs> for Reading {
 impl IngestArgs {
     /// With the options of the configuration file, checked.
     pub(crate) fn settled(mut self) -> Result<IngestArgs, Failure> {
+        self.tier.rename();
         if let Some(path) = self.config.take() {
             config::fill(&mut self, &path)?;
         }
@@ -110,6 +111,13 @@ fn no_directory(mode: Option<Mode>) -> Failure {
 }
 
 impl TierArgs {
+    /// Takes an old option for the one that it is called now.
+    fn rename(&mut self) {
+        if let Some(ms) = self.group_ms.take() {
+            self.group_wait = Some(Duration::from_millis(ms).into());
+        }
+    }
+
     /// `options` with those of the second tier.
     pub(crate) fn added_to(&self, mut options: Builder) -> Builder {
         if let Some(mode) = self.mode {
@@ -121,8 +129,8 @@ impl TierArgs {
         if let Some(nvm) = self.nvm {
             options = options.nvm_bytes(nvm.0);
         }
-        if let Some(ms) = self.group_ms {
-            options = options.group_wait(Duration::from_millis(ms));
+        if let Some(wait) = self.group_wait {
+            options = options.group_wait(wait.into());
         }
         if let Some(bytes) = self.group_bytes {
             options = options.group_bytes(bytes.0);
@@ -139,7 +147,7 @@ impl TierArgs {
     fn check_volatile(&self) -> Result<(), Failure> {
         for (given, name, modes) in [
             (self.durability.is_some(), "--durability", "graceful and crash"),
-            (self.group_ms.is_some(), "--group-ms", "crash"),
+            (self.group_wait.is_some(), "--group-wait", "crash"),
             (self.group_bytes.is_some(), "--group-bytes", "crash"),
             (self.merge_after.is_some(), "--merge-after", "graceful and crash"),
             (self.reserve.is_some(), "--reserve", "graceful and crash"),
@@ -158,7 +166,7 @@ impl TierArgs {
 
     fn check_groups(&self) -> Result<(), Failure> {
         let given = [
-            (self.group_ms.is_some(), "--group-ms"),
+            (self.group_wait.is_some(), "--group-wait"),
             (self.group_bytes.is_some(), "--group-bytes"),
         ];
         match given.into_iter().find(|(given, _)| *given && self.mode == Some(Mode::Graceful)) {
@@ -178,8 +186,8 @@ impl AnsweringArgs {
             (self.recency.is_some(), "--recency"),
             (self.exhaustive, "--exhaustive"),
         ];
-        match given.into_iter().find(|(given, _)| *given && self.order != Order::Bm25) {
-            Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order bm25"))),
+        match given.into_iter().find(|(given, _)| *given && self.order != Order::Best) {
+            Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order best"))),
             None => Ok(()),
         }
     }

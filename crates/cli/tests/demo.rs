@@ -71,7 +71,7 @@ fn real_text_is_streamed_from_a_file_or_from_all_files_below_a_folder() {
 
 #[test]
 fn people_get_a_table_and_no_prompt_without_a_terminal() {
-    let run = spirit(&["demo", "--docs", "5000", "--seconds", "60"]);
+    let run = spirit(&["demo", "--docs", "5000", "--time", "1min"]);
     assert!(run.err.starts_with("spirit: generating 5,000 posts\n"), "{}", run.err);
     let out = run.done();
     for text in
@@ -93,5 +93,7 @@ fn a_small_heap_keeps_the_newest() {
 
 #[test]
 fn no_time_is_no_documents() {
-    assert_eq!(demo(&["--docs", "1000", "--seconds", "0"])["documents"], 0);
+    for time in [["--time", "0s"], ["--seconds", "0"]] {
+        assert_eq!(demo(&[&["--docs", "1000"], &time[..]].concat())["documents"], 0);
+    }
 }

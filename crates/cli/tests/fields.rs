@@ -215,7 +215,7 @@ fn fields_are_searched_for_values_and_sorted_by() {
         "{out}"
     );
     let refused = spirit(&["search", "-d", &index, "--recency", "ts:1h", "*"]).failed(2);
-    assert!(refused.contains("--recency: it is for --order bm25"), "{refused}");
+    assert!(refused.contains("--recency: it is for --order best"), "{refused}");
     let refused = spirit(&["search", "-d", &index, "--order", "views:up", "*"]);
     assert!(refused.code == 2 && refused.err.contains("FIELD:asc"), "{}", refused.err);
 }

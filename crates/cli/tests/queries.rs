@@ -75,13 +75,15 @@ fn every_algorithm_finds_the_same() {
     }
     let windows = ["search", "--in", &file, "--evaluator", "windows", "--json", "3 AND 9"];
     assert_eq!(keys(&spirit(&windows).json()[0]).join(" "), expected);
-    let best = ["search", "--in", &file, "--order", "bm25", "--json", "3 AND 9"];
+    let best = ["search", "--in", &file, "--order", "best", "--json", "3 AND 9"];
     let expected = keys(&spirit(&best).json()[0]).join(" ");
+    let bm25 = ["search", "--in", &file, "--order", "bm25", "--json", "--limit", "10", "3 AND 9"];
+    assert_eq!(keys(&spirit(&bm25).json()[0]).join(" "), expected);
     for more in [&["--exhaustive"][..], &["--evaluator", "windows"], &["--algorithm", "finger"]] {
         assert_eq!(keys(&spirit(&[&best[..], more].concat()).json()[0]).join(" "), expected);
     }
     let newest = ["search", "--in", &file, "--exhaustive", "3"];
-    assert!(spirit(&newest).failed(2).contains("--order bm25"));
+    assert!(spirit(&newest).failed(2).contains("--order best"));
 }
 
 #[test]
@@ -136,6 +138,15 @@ fn counts_end_when_there_are_enough() {
     assert!(count(&["--up-to", "2"]).starts_with("at least 3"));
     let shape = "{\"query\":\"red\",\"count\":3,\"exact\":true}\n";
     assert_eq!(count(&["--up-to", "9", "--json"]), shape);
+    // `search` calls it so too, and takes the number where it was before.
+    for (option, number, count, exact) in
+        [("--up-to", "1", 2, false), ("--count", "1", 2, false), ("--up-to", "3", 3, true)]
+    {
+        let args = ["search", "--in", &file, "-k", "1", option, number, "--json", "red"];
+        let answer = spirit(&args).json().remove(0);
+        assert!(answer["count"].as_u64().unwrap() >= count, "{answer}");
+        assert_eq!(answer["exact"], exact, "{answer}");
+    }
 }
 
 #[test]

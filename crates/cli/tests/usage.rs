@@ -34,6 +34,25 @@ fn help_teaches_and_no_command_is_wrong_usage() {
     );
 }
 
+/// They are `search`'s; a program that calls `ingest --queries` has them all the same.
+#[test]
+fn options_of_queries_are_hidden_in_the_help_of_ingest_and_taken() {
+    let help = spirit(&["ingest", "--help"]).done();
+    assert!(help.contains("--queries <FILE>"), "{help}");
+    for option in ["--order", "--json", "--count", "--facet", "--explain", "--timeout", "--lenient"]
+    {
+        assert!(!help.contains(option), "{option} in {help}");
+        assert!(spirit(&["search", "--help"]).done().contains(option), "{option}");
+    }
+    assert!(!help.contains("Options of queries"), "{help}");
+    let folder = Folder::new();
+    let (file, queries) = (folder.file("a.txt", "red fox\nred\n"), folder.file("q.txt", "red\n"));
+    let options = ["--order", "bm25", "--json", "-k", "1", "--up-to", "9", "--timeout", "1h"];
+    let asked = [&["--queries", &queries, &file][..], &options].concat();
+    let answers = ingest(&asked).json();
+    assert_eq!((common::keys(&answers[1]), &answers[1]["count"]), (vec!["1"], &2.into()));
+}
+
 #[test]
 fn the_version_is_printed() {
     assert_eq!(spirit(&["--version"]).done(), concat!("spirit ", env!("CARGO_PKG_VERSION"), "\n"));
@@ -48,6 +67,8 @@ fn unknown_commands_and_options_are_wrong_usage() {
         &["demo", "--frobnicate"],
         &["search", "--in", &file, "-k", "ten", "a"],
         &["search", "--in", &file, "-k", "10001", "a"],
+        &["search", "--in", &file, "--limit", "ten", "a"],
+        &["search", "--in", &file, "--count", "no", "--up-to", "3", "a"],
         &["search", "--in", &file, "--after", "x", "a"],
         &["search", "--in", &file, "--algorithm", "magic", "a"],
         &["search", "--in", &file, "--analyzer", "magic", "a"],
@@ -57,7 +78,9 @@ fn unknown_commands_and_options_are_wrong_usage() {
         &["count", "a"],
         &["stats"],
         &["ingest", "--mode", "volatile"],
-        &["demo", "--seconds", "-1"],
+        &["demo", "--seconds=-1"],
+        &["demo", "--time", "20"],
+        &["demo", "--time", "1s", "--seconds", "1"],
         &["demo", "--analyzer", "keyword"],
     ] {
         let run = spirit(args);
@@ -112,14 +135,19 @@ fn what_is_not_built_yet_says_so() {
 fn groups_are_for_mode_crash() {
     let folder = Folder::new();
     let (file, directory) = (folder.file("a.txt", "a\nb\n"), folder.path("index"));
-    for (option, value) in [("--group-ms", "5"), ("--group-bytes", "4KiB")] {
+    for (option, value) in [("--group-wait", "5ms"), ("--group-bytes", "4KiB")] {
         let graceful = ["ingest", "-d", &directory, "--mode", "graceful", option, value, &file];
         let line = spirit(&graceful).failed(2);
         assert!(line.starts_with(&format!("spirit: {option}: a graceful index")), "{line}");
         assert!(!Path::new(&directory).exists());
     }
-    let grouped = ["ingest", "-d", &directory, "--group-ms", "5", "--group-bytes", "4KiB", "--ack"];
-    assert_eq!(spirit(&[&grouped[..], &[&file]].concat()).done().matches("ack ").count(), 2);
+    for wait in [["--group-wait", "5ms"], ["--group-ms", "5"]] {
+        let grouped = ["ingest", "-d", &directory, "--group-bytes", "4KiB", "--ack", &file];
+        let run = spirit(&[&grouped[..], &wait].concat());
+        assert_eq!(run.done().matches("ack ").count(), 2);
+    }
+    let both = ["ingest", "-d", &directory, "--group-wait", "5ms", "--group-ms", "5", &file];
+    assert_eq!(spirit(&both).code, 2);
 }
 
 #[test]
@@ -128,7 +156,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
     let file = folder.file("a.txt", "a\n");
     for (option, value, modes) in [
         ("--durability", "os", "graceful and crash"),
-        ("--group-ms", "5", "crash"),
+        ("--group-wait", "5ms", "crash"),
         ("--group-bytes", "4096", "crash"),
         ("--merge-after", "2", "graceful and crash"),
         ("--reserve", "full", "graceful and crash"),
@@ -137,7 +165,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: it is for --order bm25"));
+    assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: it is for --order best"));
     let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--b", "2", "a"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("choose a number from 0 to 1"), "{}", refused.err);

@@ -1,28 +1,39 @@
 //! How queries are read and answered, and what they may cost.
 
+use clap::Arg;
 use spirit::search::{Cursor, HITS_MAX, Limits};
 
 use crate::choice::{AlgorithmName, Counting, EvaluatorName, OperatorName};
 use crate::facets::{FacetArg, facet};
 use crate::order::{Fade, Order};
 
+/// The heading of all options of queries in a command's help.
+const HEADING: &str = "Options of queries";
+
+/// Hides an option of queries in the help of a command that is about something else, and still takes it.
+pub(crate) fn hidden(option: Arg) -> Arg {
+    let is_of_queries = option.get_help_heading() == Some(HEADING);
+    option.hide(is_of_queries)
+}
+
 /// How queries are answered.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options of queries")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct AnsweringArgs {
-    /// How many documents
-    #[arg(short, value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
+    /// At most this many documents
+    #[arg(short, long = "limit", value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents: newest; bm25, the most relevant first; or FIELD, the greatest value first (FIELD:asc: the least)
+    /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the greatest value first (FIELD:asc: the
+    /// least)
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
-    /// For bm25: how long further occurrences of a word count, from 0 [default: 1.2]
+    /// For best: how long further occurrences of a word count, from 0 [default: 1.2]
     #[arg(long, value_name = "N", value_parser = not_negative)]
     pub(crate) k1: Option<f32>,
-    /// For bm25: how much the length of a document counts, from 0 to 1 [default: 0.75]
+    /// For best: how much the length of a document counts, from 0 to 1 [default: 0.75]
     #[arg(long, value_name = "N", value_parser = share)]
     pub(crate) b: Option<f32>,
-    /// For bm25: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
+    /// For best: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
     #[arg(long, value_name = "FIELD:HALF-LIFE")]
     pub(crate) recency: Option<Fade>,
     /// Print one JSON object a line
@@ -37,19 +48,22 @@ pub(crate) struct AnsweringArgs {
     /// What evaluates: what is fastest for the query's shape, or windows of documents, which are good for every query
     #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
     pub(crate) evaluator: EvaluatorName,
-    /// For bm25: score every match, and do not pass over those that cannot be among the best
+    /// For best: score every match, and do not pass over those that cannot be among the best
     #[arg(long)]
     pub(crate) exhaustive: bool,
-    /// Say how the query is evaluated and, for bm25, why each document has its score
+    /// Say how the query is evaluated and, for best, why each document has its score
     #[arg(long)]
     pub(crate) explain: bool,
     /// Say what the values of a field are over all documents that match: terms:FIELD[:N], histogram:FIELD:N,
     /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
     #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
     pub(crate) facets: Vec<FacetArg>,
-    /// Count all matches, or exactly up to N; `no` lets top-k stop early, and the count is then of the documents shown
-    #[arg(long, value_name = "yes|no|N", default_value = "yes")]
+    /// Count all matches, or with `no` only the documents shown: the search then ends as soon as it has these
+    #[arg(long, value_name = "yes|no", default_value = "yes")]
     pub(crate) count: Counting,
+    /// Count exactly up to N; if there are more, say so and stop counting
+    #[arg(long, value_name = "N", conflicts_with = "count")]
+    pub(crate) up_to: Option<u64>,
     #[command(flatten)]
     pub(crate) query: QueryArgs,
     /// Show the part of each text that says best why it was found, and mark there what was: in colour on a terminal, unless
@@ -66,7 +80,7 @@ pub(crate) struct AnsweringArgs {
 
 /// How queries are read, and what they may cost.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Options of queries")]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct QueryArgs {
     /// What two neighbouring words mean
     #[arg(long, value_name = "or|and", hide_possible_values = true)]
@@ -82,6 +96,13 @@ pub(crate) struct QueryArgs {
     /// [default: 1048576]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) expansions: Option<u32>,
+}
+
+impl AnsweringArgs {
+    /// How far matches are counted.
+    pub(crate) fn counting(&self) -> Counting {
+        self.up_to.map_or(self.count, Counting::UpTo)
+    }
 }
 
 impl QueryArgs {

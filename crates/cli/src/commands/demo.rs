@@ -53,8 +53,9 @@ fn time_max(args: &DemoArgs) -> Result<Duration, Failure> {
     if args.index.analyzer == Some(Analyzer::Keyword) {
         return Err(Failure::usage("--analyzer keyword: the demonstration asks for words"));
     }
-    Duration::try_from_secs_f64(args.seconds)
-        .map_err(|error| Failure::usage(format_args!("--seconds {}: {error}", args.seconds)))
+    let Some(seconds) = args.seconds else { return Ok(args.time.into()) };
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|error| Failure::usage(format_args!("--seconds {seconds}: {error}")))
 }
 
 /// The documents, and what is said of them.
