@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use spirit::facets::Facet;
-use spirit::search::{Highlighter, Snippet, Total};
+use spirit::search::{Highlighter, Total};
 use spirit::{HitError, Hits, Index, Lenient, Query, Reader, Search, SearchError};
 
 use crate::args::{AnsweringArgs, QueryArgs};
@@ -13,21 +13,15 @@ use crate::choice::Counting;
 use crate::explained::{Explained, Planned};
 use crate::facets::Answered;
 use crate::failure::Failure;
-use crate::order::{sort_shown, sort_value};
+use crate::hit::{Hit, Wanted};
+use crate::layout::Layout;
 use crate::output::{elapsed, grouped, json_line, rounded};
 use crate::queries::{Asked, Queries, Refused, Unanswered};
-use crate::snippets::{self, Marks};
 
-/// Characters of a text that are shown to people.
-const LINE_CHARACTERS: usize = 100;
-
-/// Digits of a score that people see, behind the point: as many as its 24 bits are good for.
-const SCORE_DIGITS: i32 = 5;
-
-/// One query's answer, in the shape that `--json` prints.
 /// How often a query is asked whose answer goes away.
 const TRIES: usize = 8;
 
+/// One query's answer, in the shape that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
@@ -55,25 +49,6 @@ struct Answer<'a> {
     took: Duration,
 }
 
-#[derive(Serialize)]
-struct Hit {
-    key: String,
-    /// Only with an order that scores.
-    score: Option<f32>,
-    /// Only with the order of a field: what the document was sorted by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sort: Option<serde_json::Value>,
-    /// Only of an index that stores it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    /// Only if it is to be highlighted.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "snippets::as_html")]
-    snippets: Option<Vec<Snippet>>,
-    /// Only with an order that scores, if it is to be explained.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<Explained>,
-}
-
 /// A reader of `index` that reads queries and limits them as was asked for.
 pub(crate) fn reader(index: &Index, args: &QueryArgs) -> Result<Reader, Failure> {
     let mut reader = index.reader().map_err(Failure::work)?;
@@ -93,6 +68,8 @@ pub(crate) fn answer_all<W: Write>(
 ) -> Result<(), Failure> {
     args.check_texts(index)?;
     args.check_facets(index)?;
+    args.check_fields(index)?;
+    let layout = Layout::new(index, &args.fields);
     let mut reader = reader(index, &args.query)?;
     let answer = |asked: Asked<'_>, out: &mut W| {
         let answer = answer(index, &mut reader, asked, args)?;
@@ -102,7 +79,12 @@ pub(crate) fn answer_all<W: Write>(
         if queries.are_many() {
             writeln!(out, "query: {}", asked.text)?;
         }
-        Ok(show(&answer, out)?)
+        show(&answer, &layout, out)?;
+        asked.say(answer.total());
+        if let Some(cursor) = &answer.cursor {
+            asked.say(format_args!("next page: --after {cursor}"));
+        }
+        Ok(())
     };
     let refused = |refused: &Refused<'_>, out: &mut W| match args.json {
         true => json_line(out, refused),
@@ -169,7 +151,7 @@ fn answer_once<'a>(
         sequence: index.is_read_only().then(|| hits.as_of()),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: cursor.map(|cursor| cursor.to_string()),
-        hits: found(index, &hits, shown, highlighter.as_mut())?,
+        hits: found(index, &hits, shown, args, highlighter.as_mut())?,
         plan: None,
         facets: Vec::new(),
         warnings: None,
@@ -182,6 +164,24 @@ fn answer_once<'a>(
     }
     answer.warnings = args.query.lenient.then(|| asked.warn(&warnings));
     Ok(answer)
+}
+
+/// Reads the first `shown` hits.
+fn found(
+    index: &Index,
+    hits: &Hits<'_>,
+    shown: usize,
+    args: &AnsweringArgs,
+    mut highlighter: Option<&mut Highlighter>,
+) -> Result<Vec<Hit>, HitError> {
+    let wanted = Wanted {
+        document: index.settings().store,
+        sort: hits.is_sorted_by_field(),
+        // People see the time without asking for it.
+        fields: if args.json { &args.fields } else { &[] },
+    };
+    let read = |hit: spirit::Hit<'_>| Hit::read(&hit, wanted, highlighter.as_deref_mut());
+    hits.iter().take(shown).map(read).collect()
 }
 
 /// What is searched for, besides the query.
@@ -245,121 +245,22 @@ fn explain(
     Ok(())
 }
 
-/// The first `shown` hits, with their texts if the index stores them, and snippets of these if they are to be highlighted.
-fn found(
-    index: &Index,
-    hits: &Hits<'_>,
-    shown: usize,
-    mut highlighter: Option<&mut Highlighter>,
-) -> Result<Vec<Hit>, Unanswered> {
-    let (stored, is_sorted) = (index.settings().store, hits.is_sorted_by_field());
-    let hit = |hit: spirit::Hit<'_>| {
-        let text = || hit.text().map(str::to_owned);
-        let snippets = highlighter.as_mut().map(|highlighter| hit.snippets(highlighter));
-        Ok(Hit {
-            key: hit.key()?,
-            score: hit.score(),
-            sort: is_sorted.then(|| sort_value(hit.sort_value())),
-            text: stored.then(text).transpose()?,
-            snippets: snippets.transpose()?,
-            explanation: None,
-        })
-    };
-    hits.iter().take(shown).map(hit).collect()
-}
-
-fn show(answer: &Answer<'_>, out: &mut impl Write) -> std::io::Result<()> {
-    let marks = Marks::for_output();
-    let least = if answer.exact { "" } else { "at least " };
-    writeln!(out, "{least}{} matches in {}", grouped(answer.count), elapsed(answer.took))?;
+/// Writes an answer for people.
+fn show(answer: &Answer<'_>, layout: &Layout, out: &mut impl Write) -> std::io::Result<()> {
     if let Some(Planned(plan)) = &answer.plan {
         writeln!(out, "{plan}")?;
     }
-    for hit in &answer.hits {
-        match (hit.score, &hit.sort) {
-            (Some(score), _) => writeln!(out, "{}  {}", hit.key, score_shown(score))?,
-            (None, Some(value)) => writeln!(out, "{}  {}", hit.key, sort_shown(value))?,
-            (None, None) => writeln!(out, "{}", hit.key)?,
-        }
-        match (&hit.snippets, &hit.text) {
-            (Some(snippets), _) => {
-                for snippet in snippets {
-                    writeln!(out, "    {}", snippets::line(snippet, marks))?;
-                }
-            }
-            (None, Some(text)) => writeln!(out, "    {}", shortened(text))?,
-            (None, None) => {}
-        }
-        if let Some(Explained(explanation)) = &hit.explanation {
-            for line in explanation.to_string().lines() {
-                writeln!(out, "    {line}")?;
-            }
-        }
-    }
+    layout.write(&answer.hits, out)?;
     answer.facets.iter().try_for_each(|facet| facet.show(out))?;
-    match &answer.cursor {
-        Some(cursor) => writeln!(out, "next page: --after {cursor}"),
-        None => Ok(()),
-    }
+    // What is said about it comes behind it on a terminal.
+    out.flush()
 }
 
-/// A score for people: rounded, but to four digits at least, so that faded scores differ too.
-fn score_shown(score: f32) -> String {
-    let rounded = |digits| rounded(f64::from(score), digits).to_string();
-    match score.abs() {
-        0.0 => "0".to_owned(),
-        0.1..1e9 => rounded(SCORE_DIGITS),
-        1e-4..0.1 => rounded(SCORE_DIGITS + 3),
-        _ => format!("{score:.3e}"),
-    }
-}
-
-/// A text on one line, and no longer than that: blanks and control characters are one blank.
-fn shortened(text: &str) -> String {
-    let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let mut line = String::new();
-    for word in words.by_ref().filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if let Some((end, _)) = line.char_indices().nth(LINE_CHARACTERS) {
-            line.truncate(end);
-            line.push('…');
-            break;
-        }
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scores_are_shown_with_the_digits_that_tell_them_apart() {
-        for (score, shown) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (3.218_876, "3.21888"),
-            (0.123_456_7, "0.12346"),
-            (0.012_345_67, "0.01234567"),
-            (0.000_123_456_7, "0.00012346"),
-            (1.234_1e-30, "1.234e-30"),
-            (1e30, "1.000e30"),
-        ] {
-            assert_eq!(score_shown(score), shown);
-        }
-    }
-
-    #[test]
-    fn a_text_is_shown_on_one_line() {
-        assert_eq!(shortened(""), "");
-        assert_eq!(shortened(" the \n\u{1b}[31msea\t "), "the [31msea");
-        let whole = "é".repeat(LINE_CHARACTERS);
-        assert_eq!(shortened(&whole), whole);
-        assert_eq!(shortened(&format!("{whole} ")), whole);
-        assert_eq!(shortened(&format!("{whole}é")), format!("{whole}…"));
-        assert_eq!(shortened(&format!("a {whole}")).chars().count(), LINE_CHARACTERS + 1);
+impl Answer<'_> {
+    /// How many documents match.
+    fn total(&self) -> String {
+        let least = if self.exact { "" } else { "at least " };
+        let noun = if self.count == 1 { "match" } else { "matches" };
+        format!("{least}{} {noun} in {}", grouped(self.count), elapsed(self.took))
     }
 }

@@ -135,6 +135,9 @@ A configuration file:
 
 /// Answers queries, newest documents first
 ///
+/// Prints a line for each document: its key, its time if it has one, its text if the index stores it. In a pipe a tab parts
+/// them; on a terminal the text ends with the line. How many documents match is said on standard error.
+///
 /// With -d an index that is kept is asked. With --in the files are indexed in memory, the queries answered, and
 /// nothing is kept.
 #[derive(Debug, clap::Args)]
@@ -155,6 +158,7 @@ const SEARCH_EXAMPLES: &str = with_syntax!(
 Examples:
   spirit search -d news 'fox OR wolf'
   spirit search -d news -k 20 --after 4711 fox            the next page
+  spirit search -d news --order best --fields user,views fox
   spirit search -d news --lenient --timeout 2s '(fox AND'  what somebody typed
   spirit search -d news --highlight 'heron AND reed*'     where in the texts that is, if they are stored
   spirit search --in a.tsv b.tsv --queries queries.txt --json

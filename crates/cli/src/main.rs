@@ -17,9 +17,11 @@ mod explained;
 mod facets;
 mod failure;
 mod full;
+mod hit;
 mod input;
 mod interrupt;
 mod kept;
+mod layout;
 mod load;
 mod made;
 mod note;
@@ -35,7 +37,9 @@ mod settings;
 mod size;
 mod snippets;
 mod stats;
+mod terminal;
 mod totals;
+mod values;
 
 use std::process::ExitCode;
 

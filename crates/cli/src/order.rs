@@ -3,9 +3,6 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde_json::{Number, Value};
-use spirit::StoredValue;
-use spirit::schema::format_time;
 use spirit::search::{Direction, Parameters, Recency};
 
 /// The order of documents.
@@ -73,29 +70,6 @@ impl Order {
                 spirit::search::Order::Field { field: field.as_str().into(), direction: *direction }
             }
         }
-    }
-}
-
-/// What a document was sorted by, as JSON has it; null: it has no value, or one that is no number.
-pub(crate) fn sort_value(value: Option<StoredValue>) -> Value {
-    match value {
-        None => Value::Null,
-        Some(StoredValue::Text(text)) => Value::String(text),
-        Some(StoredValue::Integer(number)) => Value::Number(number.into()),
-        Some(StoredValue::Float(number)) => {
-            Number::from_f64(number).map_or(Value::Null, Value::Number)
-        }
-        Some(StoredValue::Time(time)) => Value::String(format_time(time)),
-        Some(StoredValue::Boolean(yes)) => Value::Bool(yes),
-    }
-}
-
-/// The same for people: text without quotation marks, nothing as a dash.
-pub(crate) fn sort_shown(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! fails at the end.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -110,6 +111,14 @@ fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String
 }
 
 impl Asked<'_> {
+    /// Says something about its answer, on standard error.
+    pub(crate) fn say(&self, message: impl Display) {
+        match self.place {
+            None => report(message),
+            Some((path, line)) => report(format_args!("{}:{line}: {message}", path.display())),
+        }
+    }
+
     /// Says what was passed over in it; gives the same as it is printed.
     pub(crate) fn warn(&self, warnings: &[ParseError]) -> Vec<String> {
         let warnings: Vec<_> =

@@ -215,6 +215,28 @@ impl AnsweringArgs {
         )))
     }
 
+    /// Fails if fields are to be shown that `index` does not have.
+    pub(crate) fn check_fields(&self, index: &Index) -> Result<(), Failure> {
+        let Some(first) = self.fields.first() else { return Ok(()) };
+        if !index.settings().store {
+            return Err(Failure::usage(format_args!(
+                "--fields {first}: the index does not store the documents; index them anew with --store yes"
+            )));
+        }
+        let schema = index.schema();
+        let is_unknown = |name: &&String| *name != "key" && schema.by_name(name).is_none();
+        match self.fields.iter().find(is_unknown) {
+            None => Ok(()),
+            Some(name) => {
+                let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+                let names = names.join(", ");
+                Err(Failure::usage(format_args!(
+                    "--fields {name}: the index has no such field; its fields are {names}"
+                )))
+            }
+        }
+    }
+
     /// Fails if moments of `index` are to be counted as numbers: an interval would be in milliseconds, whatever the field's unit is.
     pub(crate) fn check_facets(&self, index: &Index) -> Result<(), Failure> {
         let schema = index.schema();

@@ -15,21 +15,30 @@ fn an_answer_has_the_documented_shape() {
     assert!(out.starts_with("{\"query\":\"red\",\"count\":3,\"exact\":true,\"took_us\":"), "{out}");
     assert!(
         out.ends_with(
-            ",\"hits\":[{\"key\":\"4\",\"score\":null},{\"key\":\"2\",\"score\":null},{\"key\":\"0\",\"score\":null}]}\n"
+            ",\"hits\":[{\"key\":\"4\",\"score\":null,\"text\":\"RED alert\"},\
+             {\"key\":\"2\",\"score\":null,\"text\":\"a red bird\"},\
+             {\"key\":\"0\",\"score\":null,\"text\":\"the red fox\"}]}\n"
         ),
         "{out}"
     );
 }
 
 #[test]
-fn people_get_count_time_and_keys() {
+fn people_get_keys_and_texts_and_the_rest_is_said_beside() {
     let folder = Folder::new();
     let file = folder.file("a.txt", TEXT);
-    let out = spirit(&["search", "--in", &file, "-k", "2", "red"]).done();
-    let lines: Vec<_> = out.lines().collect();
-    assert!(lines[0].starts_with("3 matches in "), "{out}");
-    assert_eq!(lines[1..], ["4", "2", "next page: --after 2"]);
-    assert_eq!(spirit(&["search", "--in", &file, "nothing"]).done().lines().count(), 1);
+    let run = spirit(&["search", "--in", &file, "-k", "2", "red"]);
+    let said: Vec<_> = run.err.lines().collect();
+    assert!(said[0].starts_with("3 matches in "), "{said:?}");
+    assert_eq!(said[1..], ["next page: --after 2"]);
+    assert_eq!(run.done(), "4\tRED alert\n2\ta red bird\n");
+    let run = spirit(&["search", "--in", &file, "nothing"]);
+    assert!(run.err.starts_with("0 matches in "), "{}", run.err);
+    assert_eq!(run.done(), "");
+    assert!(spirit(&["search", "--in", &file, "alert"]).err.starts_with("1 match in "));
+    assert_eq!(spirit(&["search", "--in", &file, "--json", "red"]).err, "");
+    let bare = ["search", "--in", &file, "--store", "no", "red"];
+    assert_eq!(spirit(&bare).done(), "4\n2\n0\n");
 }
 
 #[test]
@@ -124,8 +133,12 @@ fn files_of_queries_are_answered_in_order() {
     let answers = spirit(&[&["search", "--json"], &source[..]].concat()).json();
     let found: Vec<_> = answers.iter().map(keys).collect();
     assert_eq!(found, [vec!["2", "1"], vec![], vec!["0"]]);
-    let shown = spirit(&[&["search"], &source[..]].concat()).done();
-    assert!(shown.starts_with("query: bird\n2 matches in "), "{shown}");
+    let shown = spirit(&[&["search"], &source[..]].concat());
+    let said: Vec<_> = shown.err.lines().map(|line| line.split(" in ").next().unwrap()).collect();
+    let totals = ["1: 2 matches", "2: 0 matches", "3: 1 match"];
+    assert_eq!(said, totals.map(|total| format!("{queries}:{total}")));
+    let expected = "query: bird\n2\ta red bird\n1\tthe blue bird\nquery: \nquery: red AND fox\n0\tthe red fox\n";
+    assert_eq!(shown.done(), expected);
 }
 
 #[test]
@@ -226,7 +239,9 @@ fn a_bad_line_does_not_keep_the_others_from_their_answers() {
     let queries = folder.file("queries.txt", b"red\n)\n\xff\nbird\n");
     let run = |args: &[&str]| {
         let run = spirit(&[args, &["--in", &file, "--queries", &queries]].concat());
-        let reasons: Vec<_> = run.err.lines().map(str::to_owned).collect();
+        let is_total = |line: &&str| line.contains(" matches in ");
+        let reasons: Vec<_> =
+            run.err.lines().filter(|line| !is_total(line)).map(str::to_owned).collect();
         let column = format!("{queries}:2: column 1: expected ");
         assert!(reasons[0].starts_with(&column), "{}", run.err);
         assert_eq!(reasons[1], format!("{queries}:3: invalid UTF-8 at byte 1"));
@@ -248,7 +263,7 @@ fn a_bad_line_does_not_keep_the_others_from_their_answers() {
     let shown = run(&["search"]);
     assert!(
         shown.contains("\nquery: )\nno answer: column 1: ")
-            && shown.contains("query: bird\n2 matches"),
+            && shown.contains("query: bird\n2\ta red bird\n"),
         "{shown}"
     );
 }
@@ -342,7 +357,7 @@ fn scores_are_as_they_were_computed() {
         assert_eq!(serde_json::to_string(&read).unwrap(), score);
     }
     let shown = spirit(&asked).done();
-    let scores = shown.lines().skip(1).map(|line| line.split("  ").nth(1).unwrap());
+    let scores = shown.lines().map(|line| line.split('\t').nth(1).unwrap());
     assert!(scores.clone().count() == 3 && scores.clone().all(|s| s.ends_with("e-10")), "{shown}");
 }
 

@@ -28,7 +28,7 @@ fn texts_are_stored_in_a_directory_and_printed() {
     let answers = search(&["--json", "key:c"]).json();
     assert_eq!(texts(&answers[0]), [""]);
     let out = search(&["whale"]).done();
-    assert!(out.ends_with("\nb\n    The \"whale\"\u{1F433} and the sea\n"), "{out}");
+    assert_eq!(out, "b\tThe \"whale\"\u{1F433} and the sea\n");
     let stats = spirit(&["stats", "-d", &directory, "--json"]).json();
     // The first version of `a` is dead, and still there.
     let given = DOCUMENTS.lines().map(|line| line.len() as u64 - 2).sum::<u64>() + 17;
@@ -40,7 +40,7 @@ fn texts_are_stored_in_a_directory_and_printed() {
 }
 
 #[test]
-fn texts_are_stored_in_memory_too_and_only_if_asked_for() {
+fn texts_are_stored_in_memory_too_by_a_search_or_if_asked_for() {
     let folder = Folder::new();
     let file = folder.file("a.tsv", DOCUMENTS);
     let queries = folder.file("queries.txt", "sea AND man\n");
@@ -48,7 +48,7 @@ fn texts_are_stored_in_memory_too_and_only_if_asked_for() {
     assert_eq!(texts(&out[1]), ["The old man and the sea"]);
     let out = ingest(&["--queries", &queries, "--json", &file]).json();
     assert_eq!(out[1]["hits"][0].get("text"), None);
-    let out = spirit(&["search", "--in", &file, "--store", "yes", "--json", "old"]).json();
+    let out = spirit(&["search", "--in", &file, "--json", "old"]).json();
     assert_eq!(texts(&out[0]), ["The old man and the sea"]);
     let config = folder.file("a.toml", "mode = \"volatile\"\nstore = true\n");
     let typed = ["ingest", "--config", &config, "--queries", &queries, "--json", &file];
@@ -72,6 +72,6 @@ fn a_damaged_text_is_said_to_be_damaged() {
     std::fs::write(&heap, bytes).unwrap();
     let run = spirit(&["search", "-d", &directory, "--dram", "16MiB", "quiteunique"]);
     let line = run.failed(1);
-    assert!(line.contains("a text cannot be read; executor 0: block of texts at 0x"), "{line}");
+    assert!(line.contains("a hit cannot be read; executor 0: block of texts at 0x"), "{line}");
     assert!(spirit(&["check", "-d", &directory]).out.contains("block of texts"));
 }

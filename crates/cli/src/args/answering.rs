@@ -10,7 +10,8 @@ use crate::order::{Fade, Order};
 /// The heading of all options of queries in a command's help.
 const HEADING: &str = "Options of queries";
 
-/// Hides an option of queries in the help of a command that is about something else, and still takes it.
+/// Hides an option of queries in the help of a command that is about something else, and still
+/// takes it.
 pub(crate) fn hidden(option: Arg) -> Arg {
     let is_of_queries = option.get_help_heading() == Some(HEADING);
     option.hide(is_of_queries)
@@ -23,8 +24,8 @@ pub(crate) struct AnsweringArgs {
     /// At most this many documents
     #[arg(short, long = "limit", value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the greatest value first (FIELD:asc: the
-    /// least)
+    /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the
+    /// greatest value first (FIELD:asc: the least)
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
     /// For best: how long further occurrences of a word count, from 0 [default: 1.2]
@@ -36,7 +37,11 @@ pub(crate) struct AnsweringArgs {
     /// For best: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
     #[arg(long, value_name = "FIELD:HALF-LIFE")]
     pub(crate) recency: Option<Fade>,
-    /// Print one JSON object a line
+    /// Show these fields of each document, too; with --json no others. The index has to store
+    /// documents
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
+    /// Print one JSON object a line, with all fields of the documents
     #[arg(long)]
     pub(crate) json: bool,
     /// Go on after the last document of an earlier page
@@ -58,7 +63,8 @@ pub(crate) struct AnsweringArgs {
     /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
     #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
     pub(crate) facets: Vec<FacetArg>,
-    /// Count all matches, or with `no` only the documents shown: the search then ends as soon as it has these
+    /// Count all matches, or with `no` only the documents shown: the search then ends as soon as it
+    /// has these
     #[arg(long, value_name = "yes|no", default_value = "yes")]
     pub(crate) count: Counting,
     /// Count exactly up to N; if there are more, say so and stop counting

@@ -12,8 +12,8 @@ use crate::output::out;
 pub(crate) fn run(mut args: SearchArgs) -> Result<(), Failure> {
     args.answering.check()?;
     let (source, queries) = args.source.settled()?;
-    if args.answering.highlight().is_some() && source.directory().is_none() {
-        // An index that is made for this command alone.
+    if source.directory().is_none() {
+        // People want to see the lines of files.
         args.index.store.get_or_insert(YesNo::Yes);
     }
     let index = source.open(&args.reading, &args.index)?;
