@@ -96,20 +96,25 @@ pub(crate) fn answer_all<W: Write>(
     queries.for_each(out, answer, refused)
 }
 
-/// Answers a query; once more if what was found went away before it was read.
+/// Answers a query.
 fn answer<'a>(
     index: &Index,
     reader: &mut Reader,
     asked: Asked<'a>,
     args: &AnsweringArgs,
 ) -> Result<Answer<'a>, Unanswered> {
+    lasting(|| answer_once(index, reader, asked, args))
+}
+
+/// Calls `ask`; again if what was found went away before it was read.
+pub(crate) fn lasting<T>(mut ask: impl FnMut() -> Result<T, Unanswered>) -> Result<T, Unanswered> {
     for _ in 1..TRIES {
-        match answer_once(index, reader, asked, args) {
+        match ask() {
             Err(Unanswered::Hit(HitError::Lease(_))) => {}
             answered => return answered,
         }
     }
-    answer_once(index, reader, asked, args)
+    ask()
 }
 
 fn answer_once<'a>(
@@ -252,12 +257,12 @@ fn show(answer: &Answer<'_>, layout: &Layout, out: &mut impl Write) -> std::io::
     }
     layout.write(&answer.hits, out)?;
     answer.facets.iter().try_for_each(|facet| facet.show(out))?;
-    // What is said about it comes behind it on a terminal.
+    // On a terminal the total comes behind the hits.
     out.flush()
 }
 
 impl Answer<'_> {
-    /// How many documents match.
+    /// Says how many documents match.
     fn total(&self) -> String {
         let least = if self.exact { "" } else { "at least " };
         let noun = if self.count == 1 { "match" } else { "matches" };

@@ -2,7 +2,10 @@
 
 mod answering;
 mod backup;
+mod completions;
 mod demo;
+mod fields;
+mod get;
 
 use std::path::PathBuf;
 
@@ -11,7 +14,10 @@ use spirit::Analyzer;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
+pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
+pub(crate) use fields::FieldsArgs;
+pub(crate) use get::GetArgs;
 
 use crate::choice::{
     DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
@@ -62,14 +68,17 @@ pub(crate) enum Command {
     Ingest(IngestArgs),
     Search(SearchArgs),
     Count(CountArgs),
+    Get(GetArgs),
     Delete(DeleteArgs),
     Stats(StatsArgs),
+    Fields(FieldsArgs),
     Check(CheckArgs),
     Backup(BackupArgs),
     Verify(VerifyArgs),
     Restore(RestoreArgs),
     Salvage(SalvageArgs),
     Serve(ServeArgs),
+    Completions(CompletionsArgs),
 }
 
 /// Adds documents to an index and prints a one-line JSON summary

@@ -134,6 +134,15 @@ impl Asked<'_> {
 }
 
 impl Unanswered {
+    /// Turns it into the failure of a command that asked for the document with this key.
+    pub(crate) fn of_key(self, key: &str) -> Failure {
+        match self {
+            Unanswered::Refused(reason) => Failure::work(format_args!("key {key}: {reason}")),
+            Unanswered::Hit(error) => Failure::work(format_args!("key {key}: {error}")),
+            Unanswered::Failed(failure) => failure,
+        }
+    }
+
     fn of_only(self) -> Failure {
         match self {
             Unanswered::Refused(reason) => Failure::work(format_args!("query: {reason}")),

@@ -14,11 +14,12 @@ fn help_teaches_and_no_command_is_wrong_usage() {
     assert_eq!(bare.code, 2);
     assert!(bare.err.contains("Usage: spirit <COMMAND>"));
     let help = spirit(&["--help"]).done();
-    for command in ["demo", "ingest", "search", "count", "delete", "stats", "check", "serve"] {
+    let all = "demo ingest search count get delete stats fields check backup verify restore salvage serve completions";
+    for command in all.split(' ') {
         assert!(help.contains(&format!("\n  {command} ")), "{command}");
         assert!(spirit(&[command, "--help"]).done().contains("Usage: spirit "), "{command}");
     }
-    for command in ["demo", "ingest", "search", "count", "delete", "stats"] {
+    for command in ["demo", "ingest", "search", "count", "get", "delete", "stats", "fields"] {
         assert!(spirit(&[command, "--help"]).done().contains("Examples:\n"), "{command}");
     }
     assert!(help.contains("Examples:\n"));
@@ -51,6 +52,23 @@ fn options_of_queries_are_hidden_in_the_help_of_ingest_and_taken() {
     let asked = [&["--queries", &queries, &file][..], &options].concat();
     let answers = ingest(&asked).json();
     assert_eq!((common::keys(&answers[1]), &answers[1]["count"]), (vec!["1"], &2.into()));
+}
+
+#[test]
+fn shells_complete_commands_and_options() {
+    let folder = Folder::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = spirit(&["completions", shell]).done();
+        for word in ["spirit", "search", "limit", "up-to"] {
+            assert!(script.contains(word), "{word} is not in the script for {shell}");
+        }
+    }
+    let script = folder.file("bash", spirit(&["completions", "bash"]).done());
+    let ask = "source \"$0\"; COMP_WORDS=(spirit fie) COMP_CWORD=1; _spirit spirit fie spirit; echo \"${COMPREPLY[@]}\"";
+    let run = std::process::Command::new("bash").args(["-c", ask, &script]).output().unwrap();
+    let found = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(found.trim(), "fields", "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(spirit(&["completions", "tcsh"]).code, 2);
 }
 
 #[test]

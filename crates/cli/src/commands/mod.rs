@@ -2,9 +2,12 @@
 
 mod backup;
 mod check;
+mod completions;
 mod count;
 mod delete;
 mod demo;
+mod fields;
+mod get;
 mod ingest;
 mod restore;
 mod salvage;
@@ -23,13 +26,16 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Ingest(args) => ingest::run(args),
         Command::Search(args) => search::run(args),
         Command::Count(args) => count::run(args),
+        Command::Get(args) => get::run(&args),
         Command::Delete(args) => delete::run(&args),
         Command::Stats(args) => stats::run(args),
+        Command::Fields(args) => fields::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Salvage(args) => salvage::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::Serve(args) => {
             check_present(&args.directory)?;
             Err(Failure::usage("serve: not in this version yet"))

@@ -1,0 +1,29 @@
+//! The arguments of `spirit get`.
+
+use std::path::PathBuf;
+
+use crate::size::Size;
+
+/// Prints the documents with these keys, as they were given
+///
+/// Each begins with its key and its fields, a line each; its text follows behind an empty line. The
+/// index has to store documents. Keys that no document has are named, and the exit code is then 1.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  spirit get -d news moby\n  spirit get -d news --json 17 18 -- -19"
+)]
+pub(crate) struct GetArgs {
+    /// Where the index is kept
+    #[arg(short, long = "directory", value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Keys of the documents
+    #[arg(value_name = "KEY", required = true)]
+    pub(crate) keys: Vec<String>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// DRAM for the index in this call, a hard cap: 512M, 1.5GiB [default: 1GiB, or what its
+    /// segments need]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) dram: Option<Size>,
+}
