@@ -256,6 +256,9 @@ pub(crate) struct CheckArgs {
     /// Where the index is kept
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Serves an index over HTTP (not in this version yet)

@@ -30,6 +30,7 @@ mod order;
 mod output;
 mod progress;
 mod queries;
+mod report;
 mod resume;
 mod room;
 mod schema;

@@ -154,6 +154,40 @@ fn failures_name_the_file_and_what_to_do() {
     assert!(!Path::new(&folder.path("new")).exists());
 }
 
+#[test]
+fn programs_read_what_check_verify_and_restore_found() {
+    let folder = Folder::new();
+    let (index, out) = (small(&folder), folder.path("out"));
+    spirit(&["backup", "-d", &index, &out]).done();
+    let checked = spirit(&["check", "-d", &index, "--json"]).json().remove(0);
+    let verified = spirit(&["verify", &out, "--json"]).json().remove(0);
+    for report in [&checked, &verified] {
+        assert_eq!((&report["sound"], &report["executors"]), (&true.into(), &2.into()));
+        assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{report}");
+    }
+    let target = folder.path("target");
+    let restored = spirit(&["restore", &out, "-d", &target, "--json"]).json().remove(0);
+    for name in ["segments", "rows", "dead_rows", "log_operations"] {
+        assert_eq!(restored[name], verified[name], "{name}");
+    }
+    assert!(restored["rows"].as_u64().unwrap() >= 700, "{restored}");
+
+    let heap = Path::new(&index).join("heap");
+    let mut bytes = std::fs::read(&heap).unwrap();
+    let found = bytes.windows(8).rposition(|bytes| bytes == b"averyver").unwrap();
+    bytes[found] ^= 1;
+    std::fs::write(&heap, &bytes).unwrap();
+    let run = spirit(&["check", "-d", &index, "--json"]);
+    let report: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
+    let line = run.failed(1);
+    assert_eq!(report["sound"], false, "{report}");
+    let finding = &report["findings"][0];
+    assert!(finding["at"].is_u64() && finding["executor"].is_u64(), "{report}");
+    assert!(finding["what"].is_string() && finding["why"].is_string(), "{report}");
+    let wrong = report["findings"].as_array().unwrap().len();
+    assert!(line.contains(&format!(": {wrong} things are wrong")), "{line}");
+}
+
 /// Runs `spirit` where no file may be longer than `kib`, which is what a full disk is to it.
 fn limited(kib: u32, args: &[&str]) -> Run {
     let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$@\"");

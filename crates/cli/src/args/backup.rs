@@ -43,6 +43,9 @@ pub(crate) struct VerifyArgs {
     /// The file that `spirit backup` wrote
     #[arg(value_name = "BACKUP")]
     pub(crate) backup: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Show progress even if standard error is no terminal
     #[arg(long)]
     pub(crate) progress: bool,
@@ -63,6 +66,9 @@ pub(crate) struct RestoreArgs {
     /// Where the index will be kept; made if it is not there
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Show progress even if standard error is no terminal
     #[arg(long)]
     pub(crate) progress: bool,

@@ -5,18 +5,24 @@ use std::io::Write;
 use crate::args::CheckArgs;
 use crate::directory::check_present;
 use crate::failure::Failure;
-use crate::output::out;
+use crate::output::{json_line, out};
+use crate::report::Reported;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
     let report = spirit::backup::check(&args.directory)?;
     let mut out = out();
-    writeln!(out, "{report}")?;
+    let reported = Reported::of(&report);
+    if args.json {
+        json_line(&mut out, &reported)?;
+    } else {
+        writeln!(out, "{report}")?;
+    }
     out.flush()?;
     if report.is_sound() {
         return Ok(());
     }
-    let (name, found) = (args.directory.display(), report.findings.len() as u64 + report.more);
+    let (name, found) = (args.directory.display(), reported.wrong());
     Err(Failure::work(format_args!(
         "{name}: {found} things are wrong; restore a backup, or take what is whole with `spirit salvage`"
     )))

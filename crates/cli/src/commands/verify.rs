@@ -4,8 +4,9 @@ use std::io::Write;
 
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::output::out;
+use crate::output::{json_line, out};
 use crate::progress::BytesProgress;
+use crate::report::Reported;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut progress = BytesProgress::new(args.progress, "verified");
@@ -14,11 +15,16 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     progress.finish();
     let report = report?;
     let mut out = out();
-    writeln!(out, "{report}")?;
+    let reported = Reported::of(&report);
+    if args.json {
+        json_line(&mut out, &reported)?;
+    } else {
+        writeln!(out, "{report}")?;
+    }
     out.flush()?;
     if report.is_sound() {
         return Ok(());
     }
-    let (name, found) = (args.backup.display(), report.findings.len() as u64 + report.more);
+    let (name, found) = (args.backup.display(), reported.wrong());
     Err(Failure::work(format_args!("{name}: {found} things are wrong; take another backup")))
 }
