@@ -31,7 +31,7 @@ use crate::size::Size;
 /// An index is kept in a directory: what was acknowledged is there again whatever happened to the process, and a
 /// later command needs only `-d DIR`. For a single question, `--in FILE` indexes files in memory and keeps nothing.
 #[derive(Debug, Parser)]
-#[command(name = "spirit", version, arg_required_else_help = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "spirit", version, arg_required_else_help = true, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -45,9 +45,10 @@ macro_rules! with_syntax {
             "
 
 Queries:
-  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   text:word   key:VALUE   * (every document)
-  \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1   (a b c)~2   word^2
-  views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h   level:IN [warn error]   field:* (any value)"
+  a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   * (every document)
+  text:word   key:VALUE   field:* (any value)   level:IN [warn error]
+  \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1
+  (a b c)~2   word^2   views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h"
         )
     };
 }
@@ -55,11 +56,12 @@ Queries:
 const EXAMPLES: &str = with_syntax!(
     "\
 Examples:
-  spirit demo                                   the whole thing at work, in under a minute
-  spirit ingest -d news posts.jsonl             makes the index in news, or adds to it
-  spirit search -d news 'fox -dog'              the newest posts with fox and without dog
+  spirit demo                        the whole thing at work, in under a minute
+  spirit ingest -d news posts.jsonl  makes the index in news, or adds to it
+  spirit search -d news 'fox -dog'   the newest posts with fox and without dog
+  spirit get -d news moby            a document by its key
   spirit count --in log.jsonl.zst 'error AND disk'
-                                                of a file, in memory; nothing is kept"
+                                     of a file, in memory; nothing is kept"
 );
 
 #[derive(Debug, Subcommand)]
@@ -98,7 +100,8 @@ pub(crate) struct IngestArgs {
     /// Where the index is kept; made if there is none
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// Answer these queries (one a line) when everything is in, as `search --queries` does and with its options
+    /// Answer these queries (one a line) when everything is in, as `search --queries` does and with
+    /// its options
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<PathBuf>,
     /// Print `ack KEY` for each document, flushed, once it is durable (in modes other than crash: once queries
@@ -144,8 +147,9 @@ A configuration file:
 
 /// Answers queries, newest documents first
 ///
-/// Prints a line for each document: its key, its time if it has one, its text if the index stores it. In a pipe a tab parts
-/// them; on a terminal the text ends with the line. How many documents match is said on standard error.
+/// Prints a line for each document: its key, its time if it has one, its text if the index stores
+/// it. In a pipe tabs separate these and the text is whole; on a terminal the text ends with the
+/// line. The number of matches is on standard error.
 ///
 /// With -d an index that is kept is asked. With --in the files are indexed in memory, the queries answered, and
 /// nothing is kept.
@@ -166,12 +170,13 @@ const SEARCH_EXAMPLES: &str = with_syntax!(
     "\
 Examples:
   spirit search -d news 'fox OR wolf'
-  spirit search -d news -k 20 --after 4711 fox            the next page
+  spirit search -d news -k 20 --after 4711 fox          the next page
   spirit search -d news --order best --fields user,views fox
-  spirit search -d news --lenient --timeout 2s '(fox AND'  what somebody typed
-  spirit search -d news --highlight 'heron AND reed*'     where in the texts that is, if they are stored
+  spirit search -d news --highlight 'heron AND reed*'   where in the texts it is
+  spirit search -d news --lenient --timeout 2s '(fox AND'
+                                                        what somebody typed
   spirit search --in a.tsv b.tsv --queries queries.txt --json
-  spirit search --in notes.txt -- '-dog +fox'             a query that begins with a dash"
+  spirit search --in notes.txt -- '-dog +fox'           begins with a dash"
 );
 
 /// Counts the documents that match, exactly
@@ -330,7 +335,7 @@ pub(crate) struct IndexArgs {
     /// Keep the order of tokens [default: yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) positions: Option<YesNo>,
-    /// Keep the documents' text: `search` prints it with what it finds [default: no]
+    /// Keep the documents: `search` and `get` print them [default: no, for `search --in` yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) store: Option<YesNo>,
     /// How lists of postings are kept in the file: as they are in DRAM, or packed in less than half the room. Of an index that is
@@ -364,10 +369,11 @@ pub(crate) struct TierArgs {
     /// power cut [default: process]
     #[arg(long, hide_possible_values = true, value_name = "process|os")]
     pub(crate) durability: Option<Durability>,
-    /// How long a document waits for those of other threads, to be synced together, as in 5ms; each time anew [default: 0s]
+    /// How long a document waits for those of other threads, to be synced together, as in 5ms; each
+    /// time anew [default: 0s]
     #[arg(long, value_name = "TIME", conflicts_with = "group_ms")]
     pub(crate) group_wait: Option<humantime::Duration>,
-    /// Its name before all times had units: milliseconds
+    /// The old name of --group-wait, in milliseconds
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) group_ms: Option<u64>,
     /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is on its own; each time

@@ -174,8 +174,8 @@ fn programs_read_what_check_verify_and_restore_found() {
 
     let heap = Path::new(&index).join("heap");
     let mut bytes = std::fs::read(&heap).unwrap();
-    let found = bytes.windows(8).rposition(|bytes| bytes == b"averyver").unwrap();
-    bytes[found] ^= 1;
+    let table = section_table(&bytes);
+    bytes[table] ^= 1;
     std::fs::write(&heap, &bytes).unwrap();
     let run = spirit(&["check", "-d", &index, "--json"]);
     let report: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
@@ -218,6 +218,13 @@ fn a_disk_without_room_leaves_nothing_behind() {
     assert_eq!(count(&target, "all"), 700);
 }
 
+/// Where the first segment's section table is, as its slot says. Slots lie behind root and fields.
+fn section_table(heap: &[u8]) -> usize {
+    let slot = 8192 + 2 * 13 * 4096;
+    let at = slot + 17 * 8;
+    slot + u64::from_le_bytes(heap[at..at + 8].try_into().unwrap()) as usize
+}
+
 #[test]
 fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     let folder = Folder::new();
@@ -231,11 +238,8 @@ fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     let said = spirit(&["salvage", &index, &folder.path("same")]).done();
     assert!(said.ends_with(" operations of the log; 0 things are missing\n"), "{said}");
     assert_eq!(count(&folder.path("same"), "all"), all);
-    // Slots lie behind root and fields: the first segment's section table is where its slot says.
     let mut bytes = whole.clone();
-    let slot = 8192 + 2 * 13 * 4096;
-    let word = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
-    bytes[slot + word(slot + 17 * 8)] ^= 1;
+    bytes[section_table(&whole)] ^= 1;
     std::fs::write(&heap, &bytes).unwrap();
     let out = folder.path("rest");
     let said = spirit(&["salvage", &index, &out]).done();

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Folder, spirit};
+use std::process::Stdio;
+
+use common::{Folder, Run, command, spirit};
 use serde_json::Value;
 
 fn demo(args: &[&str]) -> Value {
@@ -60,13 +62,45 @@ fn real_text_is_streamed_from_a_file_or_from_all_files_below_a_folder() {
         folder.file(left_out, "no\n");
     }
     folder.file("text/binary", b"a\0b\n");
-    let summary = demo(&["--in", &folder.path("text")]);
-    assert_eq!((&summary["documents"], &summary["refused"]), (&3.into(), &1.into()));
+    let summary = demo(&["--in", &folder.path("text"), "--docs", "4"]);
+    assert_eq!((&summary["documents"], &summary["refused"]), (&4.into(), &1.into()));
     assert!(summary["source"].as_str().unwrap().ends_with(": 3 documents of 2 files"));
-    let summary = demo(&["--in", &folder.path("text/a.txt")]);
+    let summary = demo(&["--in", &folder.path("text/a.txt"), "--docs", "2"]);
     assert_eq!((&summary["documents"], &summary["tokens"]), (&2.into(), &4.into()));
     assert_eq!(demo(&["--in", &folder.path("text"), "--docs", "1"])["documents"], 1);
     assert_eq!(demo(&["--in", &folder.file("empty.txt", "")])["documents"], 0);
+}
+
+/// A minute is far more than it takes, and ends the test if nothing else does.
+#[test]
+fn a_few_lines_are_repeated_until_percentiles_mean_something() {
+    let folder = Folder::new();
+    folder.file("text/a.txt", "red fox\nblue bird\n");
+    let summary = demo(&["--in", &folder.path("text"), "--time", "1min"]);
+    let count = |measured: &Value| measured["count"].as_u64().unwrap();
+    assert!(count(&summary["visibility"]) >= 1000, "{summary}");
+    for kind in ["just_added", "one_word", "two_words_and", "two_words_or"] {
+        assert!(count(&summary["queries"][kind]) >= 1000, "{kind}: {summary}");
+    }
+    let (documents, rounds) = (&summary["documents"], summary["rounds"].as_u64().unwrap());
+    assert!(rounds > 1 && documents.as_u64().unwrap() / 2 == rounds, "{summary}");
+    assert_eq!(summary["tokens"], documents.as_u64().unwrap() * 2);
+    assert_eq!(summary["missed"], 0);
+    assert!(summary["seconds"].as_f64().unwrap() < 60.0, "{summary}");
+}
+
+#[test]
+fn what_people_see_fits_80_columns() {
+    let folder = Folder::new();
+    folder.file("text/a.txt", format!("{}\nblue bird\n", "red fox ".repeat(40)));
+    let mut demo = command(&["demo", "--in", "text", "--docs", "4000000", "--time", "3s"]);
+    let run = Run::of(demo.current_dir(folder.path("")).stdin(Stdio::null()).output().unwrap());
+    assert!(run.err.contains(" queries, p50 ") && run.err.contains("\n  heap "), "{}", run.err);
+    let all = [&*run.err, &run.out].concat();
+    for line in all.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(run.done().contains("\nadded "));
 }
 
 #[test]

@@ -35,6 +35,19 @@ fn help_teaches_and_no_command_is_wrong_usage() {
     );
 }
 
+#[test]
+fn help_fits_80_columns() {
+    let all = "demo ingest search count get delete stats fields check backup verify restore salvage serve completions";
+    for command in [""].into_iter().chain(all.split(' ')) {
+        for help in ["-h", "--help"] {
+            let args: Vec<_> = [command, help].into_iter().filter(|arg| !arg.is_empty()).collect();
+            for line in spirit(&args).done().lines() {
+                assert!(line.chars().count() <= 80, "{command} {help}: {line}");
+            }
+        }
+    }
+}
+
 /// They are `search`'s; a program that calls `ingest --queries` has them all the same.
 #[test]
 fn options_of_queries_are_hidden_in_the_help_of_ingest_and_taken() {

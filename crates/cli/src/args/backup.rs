@@ -29,7 +29,7 @@ pub(crate) struct BackupArgs {
 
 const BACKUP_EXAMPLES: &str = "\
 Examples:
-  spirit backup -d news news.backup             the index in news, whether or not it is open
+  spirit backup -d news news.backup             also while it is open
   spirit verify news.backup
   spirit restore news.backup -d news2";
 

@@ -13,24 +13,31 @@ use crate::choice::OnFullName;
 use crate::demo::asker::Asker;
 use crate::demo::corpus::Corpus;
 use crate::demo::live::Live;
-use crate::demo::stream::{self, Streamed};
+use crate::demo::stream::{self, End, Streamed};
 use crate::demo::summary::{Source, Summary};
 use crate::demo::{prompt, walk};
 use crate::failure::Failure;
 use crate::note::{note, report};
 use crate::output::{elapsed, grouped, json_line, out};
 use crate::stats::Stats;
+use crate::terminal::cut;
 
+/// Different documents, unless the number is given: some ten seconds of the stream.
+const DOCUMENTS: u64 = 6_000_000;
 const PERIOD: Duration = Duration::from_secs(1);
+/// Columns that a line of progress takes at most.
+const COLUMNS: usize = 80;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let time_max = time_max(args)?;
+    let documents = args.docs.map_or(usize::MAX, |docs| docs as usize);
+    let end = End { documents, time: time_max(args)? };
     // The stream is to go on: how many documents made room is among the figures.
     let on_full = args.index.on_full.unwrap_or(OnFullName::Drop);
     let index = IndexArgs { on_full: Some(on_full), ..args.index.clone() }.open()?;
     let (corpus, mut source) = corpus(args)?;
     let live = Live::new();
-    let streamed = watch(&index, &corpus, time_max, args.seed, &live)?;
+    let streamed = watch(&index, &corpus, end, args.seed, &live)?;
+    source.rounds = streamed.documents.checked_div(corpus.len()).unwrap_or(0) as u64;
     source.bytes = corpus.bytes(streamed.documents);
     source.tokens = corpus.tokens(streamed.documents);
     let stats = Stats::of(&index)?;
@@ -60,14 +67,15 @@ fn time_max(args: &DemoArgs) -> Result<Duration, Failure> {
 
 /// The documents, and what is said of them.
 fn corpus(args: &DemoArgs) -> Result<(Corpus, Source), Failure> {
-    let source = |name, refused| Source { name, seed: args.seed, refused, bytes: 0, tokens: 0 };
+    let source = |name, refused| Source { name, seed: args.seed, refused, ..Source::default() };
+    let documents = args.docs.unwrap_or(DOCUMENTS);
     let Some(path) = &args.input else {
-        note(format_args!("generating {} posts", grouped(args.docs)));
+        note(format_args!("generating {} posts", grouped(documents)));
         let name = format!("generated posts (seed {}): real shapes, invented words", args.seed);
-        return Ok((Corpus::generate(args.seed, args.docs), source(name, 0)));
+        return Ok((Corpus::generate(args.seed, documents), source(name, 0)));
     };
     note(format_args!("reading {}", path.display()));
-    let found = walk::read(path, args.format, args.docs)?;
+    let found = walk::read(path, args.format, documents)?;
     let name =
         format!("{}: {} documents of {} files", path.display(), found.corpus.len(), found.files);
     Ok((found.corpus, source(name, found.refused)))
@@ -77,7 +85,7 @@ fn corpus(args: &DemoArgs) -> Result<(Corpus, Source), Failure> {
 fn watch(
     index: &Index,
     corpus: &Corpus,
-    time_max: Duration,
+    end: End,
     seed: u64,
     live: &Live,
 ) -> Result<Streamed, Failure> {
@@ -85,7 +93,7 @@ fn watch(
     thread::scope(|scope| {
         let (finished, wait) = channel();
         scope.spawn(|| asker.run());
-        scope.spawn(move || finished.send(stream::run(index, corpus, time_max, live)));
+        scope.spawn(move || finished.send(stream::run(index, corpus, end, live)));
         let mut before = 0;
         loop {
             match wait.recv_timeout(PERIOD) {
@@ -99,7 +107,7 @@ fn watch(
     })
 }
 
-/// One line; gives back the number of documents it showed.
+/// Shows two lines of progress. Returns the number of documents that they show.
 fn progress(index: &Index, corpus: &Corpus, live: &Live, before: u64) -> Result<u64, Failure> {
     let added = live.added.load(Acquire);
     let queries = live.all_latencies();
@@ -108,15 +116,15 @@ fn progress(index: &Index, corpus: &Corpus, live: &Live, before: u64) -> Result<
     let newest = live.newest_hit.load(Relaxed).checked_sub(1).map(|number| number.to_string());
     let text =
         newest.map(|key| format!("{key} {}", prompt::shown(corpus, &key))).unwrap_or_default();
-    report(format_args!(
-        "{} documents, {} documents/s; {} queries, p50 {}, p99 {}; heap {}; newest hit: {}",
+    let (rate, asked) = (grouped(added - before), grouped(queries.count()));
+    let first = format!(
+        "{} documents, {rate}/s; {asked} queries, p50 {}, p99 {}",
         grouped(added),
-        grouped(added - before),
-        grouped(queries.count()),
         time(500),
-        time(990),
-        Stats::of(index)?.heap.dram.fill(),
-        text.chars().take(48).collect::<String>()
-    ));
+        time(990)
+    );
+    let heap = Stats::of(index)?.heap.dram.fill();
+    let second = format!("  heap {heap}; newest hit: {text}");
+    report(format_args!("{}\n{}", cut(&first, COLUMNS), cut(&second, COLUMNS)));
     Ok(added)
 }

@@ -39,20 +39,33 @@ impl Corpus {
         self.ends.len()
     }
 
-    /// Bytes of the first `documents`.
-    pub(crate) fn bytes(&self, documents: usize) -> u64 {
-        documents.checked_sub(1).map_or(0, |last| self.ends[last] as u64)
-    }
-
+    /// Returns document `number` of the stream, which begins anew after the last; none if the
+    /// corpus is empty.
     pub(crate) fn get(&self, number: usize) -> Option<&str> {
-        let end = *self.ends.get(number)?;
+        let number = number.checked_rem(self.len())?;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.text[start..end])
+        Some(&self.text[start..self.ends[number]])
     }
 
-    /// Tokens of the first `documents`, as the `simple` analyzer cuts them.
+    /// Counts the bytes of the first `documents` of the stream.
+    pub(crate) fn bytes(&self, documents: usize) -> u64 {
+        let first = |count: usize| count.checked_sub(1).map_or(0, |last| self.ends[last] as u64);
+        self.sum(documents, first)
+    }
+
+    /// Counts the tokens of the first `documents` of the stream, as the `simple` analyzer cuts
+    /// them.
     pub(crate) fn tokens(&self, documents: usize) -> u64 {
-        (0..documents).filter_map(|number| self.get(number)).map(tokens).sum()
+        let texts = |count: usize| (0..count).filter_map(|number| self.get(number));
+        self.sum(documents, |count| texts(count).map(tokens).sum())
+    }
+
+    /// Sums over the first `documents` of the stream. `first` sums over the first documents of the
+    /// corpus.
+    fn sum(&self, documents: usize, first: impl Fn(usize) -> u64) -> u64 {
+        let Some(rounds) = documents.checked_div(self.len()) else { return 0 };
+        let whole = if rounds > 0 { rounds as u64 * first(self.len()) } else { 0 };
+        whole + first(documents % self.len())
     }
 
     /// A word of the document `number` that every analyzer of words takes as it is.
@@ -91,10 +104,12 @@ mod tests {
         for text in ["one two", "", "Three, four"] {
             corpus.push(text);
         }
-        let all: Vec<_> = (0..4).map(|number| corpus.get(number)).collect();
-        assert_eq!(all, [Some("one two"), Some(""), Some("Three, four"), None]);
-        assert_eq!((corpus.bytes(0), corpus.bytes(2), corpus.bytes(3)), (0, 7, 18));
-        assert_eq!(corpus.tokens(3), 4);
+        let all: Vec<_> = (0..4).filter_map(|number| corpus.get(number)).collect();
+        assert_eq!(all, ["one two", "", "Three, four", "one two"]);
+        assert_eq!([0, 2, 3, 7].map(|count| corpus.bytes(count)), [0, 7, 18, 43]);
+        assert_eq!([3, 7].map(|count| corpus.tokens(count)), [4, 10]);
+        let none = Corpus::default();
+        assert_eq!((none.get(0), none.bytes(1), none.tokens(1)), (None, 0, 0));
     }
 
     #[test]
@@ -105,6 +120,6 @@ mod tests {
         for _ in 0..50 {
             assert!(matches!(corpus.word(0, &mut random), Some("the" | "2nd")));
         }
-        assert_eq!(corpus.word(1, &mut random), None);
+        assert_eq!(Corpus::default().word(0, &mut random), None);
     }
 }

@@ -49,6 +49,9 @@ pub(crate) struct Live {
     pub(crate) probe: Probe,
 }
 
+/// Measurements of each kind that are enough: ten of them are above the 99th percentile.
+const ENOUGH: u64 = 1000;
+
 impl Live {
     pub(crate) fn new() -> Live {
         Live {
@@ -65,6 +68,11 @@ impl Live {
 
     pub(crate) fn latency(&self, kind: Kind) -> &Histogram {
         &self.latencies[kind as usize]
+    }
+
+    /// True if there are enough measurements of each kind.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.latencies.iter().chain([&self.probe.delays]).all(|times| times.count() >= ENOUGH)
     }
 
     /// Queries of all kinds.

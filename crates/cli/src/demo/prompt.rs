@@ -7,11 +7,12 @@ use spirit::{Reader, Search};
 
 use super::corpus::Corpus;
 use crate::output::{elapsed, grouped};
+use crate::terminal::{cut, one_line};
 
 /// Hits shown.
 const K: usize = 10;
-/// Characters of a text that are shown.
-const SHOWN_CHARS: usize = 100;
+/// Columns of a text that are shown: with its key a line of 80.
+const TEXT_COLUMNS: usize = 66;
 
 /// Answers what `input` asks until it ends or says `:quit`.
 pub(crate) fn run(
@@ -67,7 +68,7 @@ fn answer(
 /// The start of a document's text. What a terminal would obey is not shown.
 pub(crate) fn shown(corpus: &Corpus, key: &str) -> String {
     let text = key.parse().ok().and_then(|number| corpus.get(number)).unwrap_or_default();
-    text.chars().take(SHOWN_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    cut(&one_line(text), TEXT_COLUMNS)
 }
 
 #[cfg(test)]

@@ -12,6 +12,15 @@ use crate::failure::Failure;
 
 /// Documents between two looks at the clock and at the probe.
 const CHUNK: usize = 256;
+/// Time between two looks at the measurements: each look reads 18,000 counters.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The latest end of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) documents: usize,
+    pub(crate) time: Duration,
+}
 
 /// How far the stream came.
 #[derive(Clone, Copy, Debug)]
@@ -20,18 +29,18 @@ pub(crate) struct Streamed {
     pub(crate) time: Duration,
 }
 
-/// Adds documents until there are no more or `time_max` is over.
+/// Adds documents until `end`. A small corpus is repeated until there are enough measurements.
 pub(crate) fn run(
     index: &Index,
     corpus: &Corpus,
-    time_max: Duration,
+    end: End,
     live: &Live,
 ) -> Result<Streamed, Failure> {
     while !live.asking.load(Acquire) {
         std::thread::yield_now();
     }
     let started = Instant::now();
-    let added = stream(index, corpus, started, time_max, live);
+    let added = stream(index, corpus, started, end, live);
     let time = started.elapsed();
     live.ended.store(true, Release);
     added.map(|documents| Streamed { documents, time })
@@ -41,18 +50,25 @@ fn stream(
     index: &Index,
     corpus: &Corpus,
     started: Instant,
-    time_max: Duration,
+    end: End,
     live: &Live,
 ) -> Result<usize, Failure> {
     let mut marker = Marker::new(&live.probe, live.started);
-    let mut next = 0;
-    while next < corpus.len() && started.elapsed() < time_max {
+    let (mut next, mut next_look) = (0, Duration::ZERO);
+    let documents_max = if corpus.len() > 0 { end.documents } else { 0 };
+    while next < documents_max && started.elapsed() < end.time {
+        if next >= corpus.len() && started.elapsed() >= next_look {
+            if live.is_measured() {
+                break;
+            }
+            next_look = started.elapsed() + LOOK;
+        }
         if marker.is_wanted() {
             let text = corpus.get(next).unwrap_or_default();
             marker.add(index, text).map_err(|error| at(next, &error))?;
             next += 1;
         } else {
-            let end = corpus.len().min(next + CHUNK);
+            let end = documents_max.min(next + CHUNK);
             let documents =
                 (next..end).filter_map(|number| corpus.get(number)).map(|text| (None, text));
             index

@@ -19,6 +19,8 @@ pub(crate) struct Summary {
     pub(crate) seed: u64,
     pub(crate) documents: u64,
     pub(crate) refused: u64,
+    /// How often the whole corpus went in: a small one is repeated.
+    pub(crate) rounds: u64,
     pub(crate) bytes: u64,
     pub(crate) tokens: u64,
     pub(crate) seconds: f64,
@@ -56,10 +58,12 @@ impl Percentiles {
 }
 
 /// What was streamed.
+#[derive(Default)]
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) seed: u64,
     pub(crate) refused: u64,
+    pub(crate) rounds: u64,
     pub(crate) bytes: u64,
     pub(crate) tokens: u64,
 }
@@ -78,6 +82,7 @@ impl Summary {
             seed: source.seed,
             documents,
             refused: source.refused,
+            rounds: source.rounds,
             bytes: source.bytes,
             tokens: source.tokens,
             seconds: rounded(streamed.time.as_secs_f64(), 6),
@@ -92,9 +97,13 @@ impl Summary {
 
     pub(crate) fn write(&self, live: &Live, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", self.source)?;
+        if self.rounds > 1 {
+            let rounds = grouped(self.rounds);
+            writeln!(out, "added {rounds} times over, until enough was measured")?;
+        }
         writeln!(
             out,
-            "{} documents in {:.2} s: {} documents/s, {:.1} MB/s, {} ns a token",
+            "{} documents in {:.2} s: {}/s, {:.1} MB/s, {} ns a token",
             grouped(self.documents),
             self.seconds,
             grouped(self.documents_per_second as u64),
