@@ -64,7 +64,9 @@ fn check_range(reader: &mut Reader, seen: &mut u64) {
     let of_seven = numbers(reader, "m3 AND all");
     assert!(of_seven.iter().all(|n| n % 7 == 3), "{of_seven:?}");
     assert!(of_seven.windows(2).all(|pair| pair[0] == pair[1] + 7), "{of_seven:?}");
-    assert!(of_seven.first().is_some_and(|n| *n + 7 > newest), "{of_seven:?}, {newest}");
+    // The first of them is the fourth document.
+    let is_newest = |n: &u64| *n + 7 > newest;
+    assert!(newest < 3 || of_seven.first().is_some_and(is_newest), "{of_seven:?}, {newest}");
     for query in [format!("x{newest}"), format!("key:{newest}")] {
         let found = numbers(reader, &query);
         // Unless it was dropped since: others may have had the processor for a while.

@@ -419,7 +419,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "explained-anew",
         what: "a hit of a later page is explained by what the index has become",
-        file: "crates/spirit/src/search/reader/explain.rs",
+        file: "crates/spirit/src/search/explain.rs",
         old: "count_terms(query, after, snapshots.iter(view), counts);",
         new: "count_terms(query, None, snapshots.iter(view), counts);",
         found_by: EXPLAINED,
