@@ -158,7 +158,7 @@ impl StoredValue {
 }
 
 impl StoredDocument {
-    /// Returns the first value of a field; none if there is none.
+    /// Returns the first value of a field, if the document has one.
     pub fn get(&self, field: &str) -> Option<&StoredValue> {
         self.values(field).next()
     }

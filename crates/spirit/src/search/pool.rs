@@ -44,7 +44,7 @@ impl Pool {
         self.idle.pop()
     }
 
-    /// Takes an idle desk, or a new one. It is refused if there is none for some time.
+    /// Takes an idle desk, or makes one. Fails after [`LOOKS`] looks without an idle desk or a free slot.
     pub(crate) fn take(self: &Arc<Pool>) -> Result<Pooled, TooManyReaders> {
         let desk = match self.idle.pop() {
             Some(desk) => desk,
@@ -84,7 +84,7 @@ impl DerefMut for Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        // The queue has a place for each slot; a desk for which there is none gives its slot back.
+        // The queue has a place for each slot. A desk that it refused would release its slot.
         self.desk.take().map(|desk| self.pool.idle.push(desk));
     }
 }

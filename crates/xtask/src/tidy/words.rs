@@ -13,7 +13,7 @@ const BANNED: [(&str, &str); 14] = [
     ("so many", "this many, or the number's name"),
     ("by itself", "alone, on its own"),
     ("goes by", "uses, follows, relies on"),
-    // `has_phrase` allows "there is none".
+    // `has_phrase` accepts this phrase behind the word "there".
     ("is none", "does not count, is not valid, is not one"),
     ("of theirs", "their"),
     ("has it that", "say it"),
